@@ -1,0 +1,47 @@
+# What a newcomer runs: `make demo`, `make test`, `make dev`.
+PYTHON ?= python3
+BIN := .venv/bin
+REPO ?= .
+QUERY ?= where are errors raised and explained to the user?
+WORKERS ?= 2
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: setup demo dev test test-slow check format clean
+
+.venv/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip -c constraints.txt
+	$(BIN)/python -m pip install --quiet -c constraints.txt --editable . --group dev
+	touch $@
+
+setup: .venv/.ready
+
+demo: setup
+	$(BIN)/codesum index "$(REPO)"
+	$(BIN)/codesum search "$(QUERY)" --top 5
+
+dev: setup
+	$(BIN)/codesum dev
+
+test: setup
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow"
+
+test-slow: setup
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 3600 -m slow
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/deptry .
+	$(MAKE) test
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf .venv .codesum build dist

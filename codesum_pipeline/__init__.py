@@ -1,0 +1,1 @@
+"""A hierarchical summary index of repositories, kept fresh by Dagster."""

@@ -1,0 +1,5 @@
+"""`codesum`: the command line. It translates arguments, calls one function of a stage and shows the result."""
+
+from codesum_pipeline.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,84 @@
+"""The table that a build ends with."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from codesum_pipeline.cli.render import count, table
+from codesum_pipeline.model.documents import LEVELS, Level
+
+if TYPE_CHECKING:
+    from codesum_pipeline.defs.outcomes import RunOutcome
+
+_COUNTS = ("rows", "written", "kept", "removed", "placeholders")
+_HEADS = ("documents", "written", "kept", "removed", "placeholders")
+
+
+def built_table(outcomes: "Sequence[RunOutcome]") -> RenderableType:
+    """One repository by level, several by repository; of a single one that failed there is nothing to show."""
+    if len(outcomes) > 1:
+        return _by_repository(outcomes)
+    return Group(
+        *(part for outcome in outcomes if outcome.succeeded for part in (_by_level(outcome), *_remarks(outcome)))
+    )
+
+
+def outcome_json(outcome: "RunOutcome") -> dict[str, Any]:
+    """One run, for programs."""
+    return {
+        "repo": outcome.key,
+        "run_id": outcome.run_id,
+        "succeeded": outcome.succeeded,
+        "seconds": round(outcome.seconds, 3),
+        "message": outcome.message or None,
+        "steps": {step: dict(numbers) for step, numbers in outcome.numbers.items()},
+    }
+
+
+def _by_level(outcome: "RunOutcome") -> RenderableType:
+    rows = [(level, *_level_counts(outcome, level)) for level in LEVELS]
+    totals = [sum(numbers) for numbers in list(zip(*rows, strict=True))[1:]]
+    return table((outcome.key, *_HEADS), [*rows, ("all", *totals)], right=_HEADS)
+
+
+def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
+    rows = [
+        (
+            outcome.key,
+            Text("built", style="green") if outcome.succeeded else Text("failed", style="red"),
+            *(sum(_level_counts(outcome, level)[place] for level in LEVELS) for place in range(len(_HEADS))),
+            _number(outcome, "dense_index", "embedded"),
+            _number(outcome, "repo_snapshot", "files_skipped"),
+            f"{outcome.seconds:.1f}",
+        )
+        for outcome in outcomes
+    ]
+    numbers = (*_HEADS, "vectors", "skipped", "seconds")
+    return table(("repository", "result", *numbers), rows, right=numbers)
+
+
+def _remarks(outcome: "RunOutcome") -> list[Text]:
+    """What a level does not say: files, vectors, time."""
+    files, vectors = _numbers(outcome, "repo_snapshot"), _numbers(outcome, "dense_index")
+    lines = (
+        f"{count(int(files.get('files_indexed', 0)), 'file')} indexed, {files.get('files_skipped', 0):,} skipped",
+        f"{count(int(vectors.get('embedded', 0)), 'vector')} computed, {vectors.get('carried', 0):,} kept",
+        f"{outcome.seconds:.1f} s",
+    )
+    return [Text(" · ".join(lines), style="dim")]
+
+
+def _level_counts(outcome: "RunOutcome", level: Level) -> tuple[int, ...]:
+    numbers = _numbers(outcome, f"{level}_summaries")
+    return tuple(int(numbers.get(name, 0)) for name in _COUNTS)
+
+
+def _number(outcome: "RunOutcome", step: str, name: str) -> int:
+    return int(_numbers(outcome, step).get(name, 0))
+
+
+def _numbers(outcome: "RunOutcome", step: str) -> Mapping[str, int | float]:
+    """A step that the run did not reach has none."""
+    return outcome.numbers.get(step, {})

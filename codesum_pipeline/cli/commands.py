@@ -1,0 +1,91 @@
+"""Which commands there are, without importing any of them.
+
+A command lives in the module of its name, in a function of its name. Only the
+one that runs is imported, so that `codesum search` does not wait for what
+`codesum index` needs.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from codesum_pipeline.cli.failures import report_failures
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command's name, its panel in `codesum --help`, and the first line of its own help."""
+
+    name: str
+    panel: str
+    help: str
+
+
+_REGISTRY = "Repositories"
+_BUILD = "Building the index"
+_ASK = "Asking it"
+_OPERATE = "Running it"
+
+COMMANDS = (
+    Command("add", _REGISTRY, "Register a repository, or one folder of it."),
+    Command("remove", _REGISTRY, "Stop indexing a repository; with --purge, delete all that is kept of it."),
+    Command("repos", _REGISTRY, "List the registered repositories."),
+    Command("index", _BUILD, "Bring repositories' indexes up to date, registering what is not known yet."),
+    Command("plan", _BUILD, "Show what `codesum index` would rewrite and why, changing nothing."),
+    Command("status", _BUILD, "Show how fresh each repository's index is."),
+    Command("search", _ASK, "Find functions, classes, files and modules by what they do."),
+    Command("show", _ASK, "Show one document with all its fields."),
+    Command("explain", _ASK, "Show why a document was last rewritten, as the chain of causes."),
+    Command("sql", _ASK, "Query every table with SQL; nothing can be changed."),
+    Command("doctor", _OPERATE, "Check published indexes, leases and runs, and say how to repair them."),
+    Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
+)
+
+
+def load_command(name: str) -> Any:
+    """The real command, from its module."""
+    module = import_module(f"{__package__}.{name}")
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    single.command(name, cls=PlainCommand)(getattr(module, name))
+    return typer.main.get_command(single)
+
+
+class PlainCommand(TyperCommand):
+    """Its help does not say of a switch that its type is bool."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_switch_types(super().get_params(ctx))
+
+
+class LazyGroup(TyperGroup):
+    """Lists commands from `COMMANDS` and imports only the one that is run or completed."""
+
+    def __init__(self, **attributes: Any) -> None:
+        attributes["commands"] = {
+            command.name: TyperCommand(
+                command.name, help=command.help, rich_help_panel=command.panel, rich_markup_mode="rich"
+            )
+            for command in COMMANDS
+        }
+        super().__init__(**attributes)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_switch_types(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name and known else None, rest
+
+    def invoke(self, ctx: Any) -> Any:
+        with report_failures(debug=bool(ctx.params.get("debug"))):
+            return super().invoke(ctx)
+
+
+def _without_switch_types(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if getattr(parameter, "is_bool_flag", False):
+            parameter.metavar = ""
+    return parameters

@@ -1,0 +1,23 @@
+"""`codesum dev`: the Dagster UI with its daemon."""
+
+from typing import Annotated
+
+import typer
+
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.wiring import Home
+
+
+def dev(
+    ctx: typer.Context,
+    host: Annotated[str, typer.Option(help="The address to listen on. The UI has no log-in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port to listen on.")] = 3000,
+) -> None:
+    """Open the Dagster UI, with its daemon, on the same data.
+
+    The daemon runs the nightly schedule and the sensor that notices new commits; both can be switched off
+    in the UI. Stop with Ctrl-C.
+    """
+    from codesum_pipeline.defs.control import start_ui
+
+    start_ui(Home(invocation(ctx).settings), host=host, port=port)

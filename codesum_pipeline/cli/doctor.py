@@ -1,0 +1,126 @@
+"""`codesum doctor`: what is wrong in a home, and the way out of each."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+from rich.padding import Padding
+from rich.text import Text
+
+from codesum_pipeline.cli.failures import FAILED
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.render import count, note, show, styled
+from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.indexes.verify import verify_index
+from codesum_pipeline.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.store.lease import current_holder, release_lease
+from codesum_pipeline.wiring import Home
+
+# One broken file can make every document wrong: the first ones tell enough.
+_SHOWN_PER_REPOSITORY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with one repository (or with none in particular), and the way out; None: it was repaired."""
+
+    repo: str | None
+    what: str
+    way_out: str | None
+
+
+def doctor(
+    ctx: typer.Context,
+    key: Annotated[
+        str | None, typer.Argument(metavar="KEY", show_default=False, help="Look at this repository alone.")
+    ] = None,
+    release_lease: Annotated[
+        bool,
+        typer.Option(
+            "--release-lease",
+            help="Take the lease of KEY away from whoever holds it. Only for a holder on a machine that is gone: "
+            "two builds of one repository at a time can break its index.",
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per problem.")] = False,
+) -> None:
+    """Check published indexes, leases and runs, and say how to repair them.
+
+    Every published index is compared with its manifest and with the tables; runs whose process is gone are marked
+    as failed, so that Dagster starts new ones. Ends with exit code 1 when anything is wrong.
+    """
+    called = invocation(ctx)
+    home = Home(called.settings)
+    if release_lease:
+        _release(home, key)
+    entries = [home.registry.get(key)] if key else home.registry.entries()
+    problems = [*(problem for entry in entries for problem in _examine(home, entry)), *_vanished_runs(home)]
+    if as_json:
+        for problem in problems:
+            typer.echo(safe_json(asdict(problem)))
+    else:
+        _show(problems, [entry.key for entry in entries])
+    if any(problem.way_out for problem in problems):
+        raise typer.Exit(FAILED)
+
+
+def _release(home: Home, key: str | None) -> None:
+    if key is None:
+        raise ConfigurationError("--release-lease needs the KEY of one repository")
+    holder = release_lease(home.layout.state(home.registry.get(key).key))
+    note(f"{key}: the lease of {holder} is released" if holder else f"{key}: nobody holds the lease")
+
+
+def _examine(home: Home, entry: RepositoryEntry) -> Iterator[Problem]:
+    yield from _lease(home, entry)
+    is_published = os.path.lexists(home.layout.published(entry.key))
+    if not is_published and home.tables.readable_path("candidate", entry.key) is None:
+        # Registered, and not built yet: nothing is wrong.
+        return
+    try:
+        findings = verify_index(home.layout, entry.key, tables=home.tables)
+    except CodesumError as error:
+        yield Problem(entry.key, str(error), f"codesum index {entry.key} --rebuild")
+        return
+    way_out = f"codesum index {entry.key} --force"
+    for finding in findings[:_SHOWN_PER_REPOSITORY]:
+        yield Problem(entry.key, f"{finding.check}: {finding.subject}: {finding.detail}", way_out)
+    if len(findings) > _SHOWN_PER_REPOSITORY:
+        yield Problem(entry.key, f"{len(findings) - _SHOWN_PER_REPOSITORY:,} more findings", way_out)
+
+
+def _lease(home: Home, entry: RepositoryEntry) -> Iterator[Problem]:
+    holder = current_holder(home.layout.state(entry.key))
+    if holder and holder.is_gone():
+        yield Problem(entry.key, f"the last build was killed: {holder}", f"codesum index {entry.key}")
+
+
+def _vanished_runs(home: Home) -> Iterator[Problem]:
+    """Marks them as failed: Dagster would believe for hours that they go on."""
+    if not home.layout.dagster_home.is_dir():
+        return
+    from codesum_pipeline.defs.control import end_vanished_runs
+
+    for run_id in end_vanished_runs(home):
+        yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now", None)
+
+
+def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
+    """The problems of one repository together, each way out once."""
+    for repo in dict.fromkeys(problem.repo for problem in problems):
+        here = [problem for problem in problems if problem.repo == repo]
+        show(Text(repo or "Dagster", style="bold"))
+        for problem in here:
+            show(Padding(Text(one_line(problem.what)), (0, 0, 0, 2)))
+        for way_out in dict.fromkeys(problem.way_out for problem in here):
+            if way_out:
+                show(Padding(Text.assemble("way out: ", (way_out, "cyan")), (0, 0, 1, 2)))
+    open_ones = {problem.repo for problem in problems if problem.way_out}
+    sound = [key for key in keys if key not in open_ones]
+    if sound:
+        show(styled(f"{count(len(sound), 'repository', 'repositories')} in order: {', '.join(sound)}", "green"))
+    if not keys:
+        note("no repository is registered: `codesum index PATH|URL` registers and indexes one")

@@ -1,0 +1,63 @@
+"""`codesum explain`: the chain of causes of a document's last rewrite."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.text import Text
+from rich.tree import Tree
+
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.lookup import RepoOption, find_document
+from codesum_pipeline.cli.render import SHORT_COMMIT, show
+from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.summaries.explain import ExplainStep
+from codesum_pipeline.summaries.explain import explain as explain_document
+from codesum_pipeline.wiring import Home
+
+
+def explain(
+    ctx: typer.Context,
+    id: Annotated[str, typer.Argument(metavar="ID", help="A document's id, as `codesum search` prints it.")],
+    repo: RepoOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with the steps.")] = False,
+) -> None:
+    """Show why a document was last rewritten, as the chain of causes.
+
+    Each line is one rewrite: the document, why it was written again, at which commit,
+    in which run, when and at what price. Below it stand the rewrites that caused it.
+    """
+    called = invocation(ctx)
+    found = find_document(called, id, repo=repo)
+    workspace = Home(called.settings).workspace(found.repo, run_id="explain")
+    steps = explain_document(workspace, found.id)
+    if as_json:
+        typer.echo(
+            safe_json({"repo": found.repo, "id": found.id, "steps": [dataclasses.asdict(step) for step in steps]})
+        )
+    else:
+        show(_tree(steps))
+
+
+def _tree(steps: Sequence[ExplainStep]) -> Tree:
+    """Steps come in order, each one level below the last step of a smaller depth."""
+    root = Tree(_line(steps[0]))
+    path = [root]
+    for step in steps[1:]:
+        del path[step.depth :]
+        path.append(path[-1].add(_line(step)))
+    return root
+
+
+def _line(step: ExplainStep) -> Text:
+    """One rewrite."""
+    line = Text(one_line(step.id), style="bold")
+    line.append(f"  {step.level}", style="dim not bold")
+    line.append(f"  {step.event}: {step.cause}" if step.cause else f"  {step.event}", style="yellow not bold")
+    price = f"${step.cost_usd:.4f}" if step.cost_usd else "free"
+    details = (f"commit {step.commit[:SHORT_COMMIT]}", f"run {step.run_id[:SHORT_COMMIT]}", step.written_at, price)
+    line.append(f"  {one_line(' · '.join(details))}", style="dim not bold")
+    if step.more_causes:
+        line.append(f"  and {step.more_causes:,} more causes", style="dim not bold")
+    return line

@@ -1,0 +1,96 @@
+"""How fresh each repository's index is: what is published, against what a build would give now."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codesum_pipeline.cli.published_state import Published, read_published
+from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.locations import is_url
+from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.store.lease import Holder, current_holder
+from codesum_pipeline.wiring import Home
+
+# Waiting for git and for other machines, not computing.
+_READERS = 16
+
+
+class State(StrEnum):
+    """What can be said of a repository's index in two words."""
+
+    DISABLED = "disabled"
+    BUILDING = "being built"
+    NEW = "never indexed"
+    BROKEN = "broken"
+    UNKNOWN = "cannot tell"
+    UNFINISHED = "build unfinished"
+    BEHIND = "behind"
+    CHANGED = "settings changed"
+    FRESH = "up to date"
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """One repository; `head` is the commit that a build would stand for, `why` what keeps us from telling more."""
+
+    entry: RepositoryEntry
+    state: State
+    published: Published | None
+    head: str | None
+    holder: Holder | None
+    why: str = ""
+
+
+def look_at(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool) -> list[Freshness]:
+    """In the order of `entries`. Servers are asked with `ask_remotes` alone; folders always are."""
+    with ThreadPoolExecutor(_READERS) as pool:
+        return list(pool.map(lambda entry: _look_at(home, entry, ask_remotes=ask_remotes), entries))
+
+
+def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshness:
+    published = read_published(home.layout, entry.key)
+    holder = current_holder(home.layout.state(entry.key))
+    head, why = _head(home, entry, ask_remotes=ask_remotes) if entry.enabled else (None, "")
+    state = _judge(home, entry, published, holder, head)
+    if published and published.problem:
+        why = published.problem
+    return Freshness(entry, state, published, head, holder, why)
+
+
+def _judge(
+    home: Home, entry: RepositoryEntry, published: Published | None, holder: Holder | None, head: str | None
+) -> State:
+    if not entry.enabled:
+        return State.DISABLED
+    if holder and not holder.is_gone():
+        return State.BUILDING
+    if published is None:
+        return State.UNFINISHED if _snapshot_commit(home, entry) else State.NEW
+    if published.problem:
+        return State.BROKEN
+    if _snapshot_commit(home, entry) not in (None, published.commit):
+        return State.UNFINISHED
+    if head is None:
+        return State.UNKNOWN
+    if head != published.commit:
+        return State.BEHIND
+    return State.FRESH if published.fingerprint == home.fingerprint(entry, commit=head) else State.CHANGED
+
+
+def _head(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> tuple[str | None, str]:
+    """The commit that a build would stand for, or why that cannot be said."""
+    mirror = Mirror(home.layout.mirror(entry.key), timeout_s=home.settings.planner.ls_remote_timeout_s)
+    try:
+        offline = home.settings.offline or not ask_remotes
+        return mirror.head_commit(entry, offline=offline and is_url(entry.location)), ""
+    except CodesumError as error:
+        return None, str(error)
+
+
+def _snapshot_commit(home: Home, entry: RepositoryEntry) -> str | None:
+    """The commit that the last build began with."""
+    rows = home.tables.read_rows_or_empty("snapshot", entry.key, Snapshot)
+    return rows[0].commit if rows else None

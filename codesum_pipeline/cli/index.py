@@ -1,0 +1,128 @@
+"""`codesum index`: bring indexes up to date, through the same Dagster job that the UI runs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codesum_pipeline.cli.built import built_table, outcome_json
+from codesum_pipeline.cli.failures import FAILED, complain
+from codesum_pipeline.cli.home_folder import make_home
+from codesum_pipeline.cli.invocation import Invocation, invocation
+from codesum_pipeline.cli.progress_bar import progress_bar
+from codesum_pipeline.cli.registration import (
+    EntryOptions,
+    ExcludeOption,
+    IncludeOption,
+    KeyOption,
+    RefOption,
+    SubdirOption,
+    WorktreeOption,
+    find_entry,
+)
+from codesum_pipeline.cli.render import note, show
+from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.source.locations import redact
+from codesum_pipeline.store.lease import hold_lease
+from codesum_pipeline.wiring import Home
+
+if TYPE_CHECKING:
+    from codesum_pipeline.defs.outcomes import RunOutcome
+
+
+def index(
+    ctx: typer.Context,
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="LOCATION|KEY",
+            show_default=False,
+            help="Paths, git URLs or registered keys. Without any: every enabled repository.",
+        ),
+    ] = None,
+    key: KeyOption = None,
+    ref: RefOption = None,
+    subdir: SubdirOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    worktree: WorktreeOption = False,
+    force: Annotated[bool, typer.Option("--force", help="Write every text again, also where nothing changed.")] = False,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild", help="Drop the tables first: the way out where they were written by another version."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per repository.")] = False,
+) -> None:
+    """Bring repositories' indexes up to date, registering what is not known yet.
+
+    Only what changed since the last time is parsed, written and embedded again.
+
+    codesum index .
+
+    codesum index https://github.com/pallets/flask --ref main
+    """
+    called = invocation(ctx)
+    options = EntryOptions.of(key=key, ref=ref, subdir=subdir, include=include, exclude=exclude, worktree=worktree)
+    keys = _keys(called, targets or [], options)
+    home = Home(called.settings)
+    if rebuild:
+        _drop_tables(home, keys)
+    outcomes = _build(home, keys, force=force)
+    if as_json:
+        for outcome in outcomes:
+            typer.echo(safe_json(outcome_json(outcome)))
+    else:
+        show(built_table(outcomes))
+    failed = [outcome for outcome in outcomes if not outcome.succeeded]
+    for outcome in failed:
+        complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+def _keys(called: Invocation, targets: Sequence[str], options: EntryOptions) -> list[str]:
+    """The keys to build, each once; targets that are not registered as described are."""
+    if not targets:
+        if options.any_given:
+            raise ConfigurationError("--key, --ref, --subdir, --include, --exclude and --worktree need a LOCATION")
+        keys = [entry.key for entry in called.registry.entries() if entry.enabled]
+        if not keys:
+            raise ConfigurationError("no repository is registered: name one, as in `codesum index .`")
+        return keys
+    if options.key and len(targets) > 1:
+        raise ConfigurationError(f"--key {options.key} names one repository, {len(targets)} are given")
+    return list(dict.fromkeys(_registered(called, target, options) for target in targets))
+
+
+def _registered(called: Invocation, target: str, options: EntryOptions) -> str:
+    entry, is_known = find_entry(called.registry, target, options)
+    if not entry.enabled:
+        raise ConfigurationError(f"repository {entry.key!r} is disabled: `codesum add {entry.key}` enables it")
+    if not is_known:
+        make_home(called.layout)
+        called.registry.add(entry)
+        note(f"{entry.key}: registered, {redact(entry.location)}{f' ({entry.subdir})' if entry.subdir else ''}")
+    return entry.key
+
+
+def _drop_tables(home: Home, keys: Sequence[str]) -> None:
+    """What is published stays until the rebuild replaces it."""
+    for key in keys:
+        with hold_lease(home.layout.state(key), key=key, run_id="rebuild", wait_s=home.settings.lease_wait_s):
+            home.tables.drop(key)
+
+
+def _build(home: Home, keys: Sequence[str], *, force: bool) -> "list[RunOutcome]":
+    from codesum_pipeline.defs.control import index_repositories
+
+    with progress_bar() as progress:
+        tell = _tell if len(keys) > 1 else None
+        return index_repositories(home, keys, force=force, progress=progress, on_outcome=tell)
+
+
+def _tell(outcome: "RunOutcome") -> None:
+    """One of several is finished."""
+    note(f"{outcome.key}: {'built' if outcome.succeeded else 'failed'} in {outcome.seconds:.1f} s")

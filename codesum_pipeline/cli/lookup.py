@@ -1,0 +1,109 @@
+"""Finding one document in the published indexes."""
+
+import difflib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from codesum_pipeline.cli.failures import complain
+from codesum_pipeline.cli.invocation import Invocation
+from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.registry import Registry, slug
+
+_NEAREST_SHOWN = 5
+
+RepoOption = Annotated[
+    str | None,
+    typer.Option("--repo", metavar="KEY", help="The repository, where several have a document with this id."),
+]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One document of one published index."""
+
+    index: PublishedIndex
+    row: int
+
+    @property
+    def repo(self) -> str:
+        return self.index.repo
+
+    @property
+    def id(self) -> str:
+        return self.index.ids[self.row]
+
+    def document(self) -> dict[str, Any]:
+        """All its fields, provenance too."""
+        return self.index.document(self.row)
+
+
+def find_document(called: Invocation, doc_id: str, *, repo: str | None) -> Found:
+    """The one document with an id; raises `ConfigurationError` where there is none or more than one."""
+    indexes = open_published(called, [repo] if repo else [])
+    found = [Found(index, row) for index in indexes if (row := index.row(doc_id)) is not None]
+    if not found:
+        raise ConfigurationError(_no_such_document(doc_id, indexes))
+    if len(found) > 1:
+        keys = ", ".join(each.repo for each in found)
+        raise ConfigurationError(f"document {doc_id!r} is in {len(found)} repositories ({keys}): choose with --repo")
+    return found[0]
+
+
+def open_published(called: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:
+    """The indexes of the repositories with these keys or owner/names; without names, of all enabled ones.
+
+    Raises `UnknownRepository` for a name, and `MissingTable` where nothing is published.
+    """
+    if names:
+        entries = {entry.key: entry for name in names for entry in entries_named(called.registry, name)}
+        return [PublishedIndex.open(called.layout.published(key)) for key in entries]
+    enabled = [entry.key for entry in called.registry.entries() if entry.enabled]
+    opened = [index for key in enabled if (index := _open_if_whole(called, key)) is not None]
+    if not opened:
+        raise MissingTable(f"{called.layout.home} holds no index yet: run `codesum index PATH|URL`")
+    return opened
+
+
+def entries_named(registry: Registry, name: str) -> list[RepositoryEntry]:
+    """The entry with a key, else those of an owner/name (a monorepo may have several)."""
+    by_slug = [entry for entry in registry.entries() if slug(entry) == name]
+    return by_slug if "/" in name and by_slug else [registry.get(name)]
+
+
+def _open_if_whole(called: Invocation, key: str) -> PublishedIndex | None:
+    """None where nothing is published; one broken index is told, and does not silence the others."""
+    path = called.layout.published(key)
+    try:
+        return PublishedIndex.open(path) if os.path.lexists(path) else None
+    except BrokenStore as error:
+        complain(f"left out: {error}")
+        return None
+
+
+def _no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> str:
+    searched = ", ".join(index.repo for index in indexes)
+    near = nearest_ids(doc_id, sorted({id_ for index in indexes for id_ in index.ids}))
+    hint = f"; nearest: {', '.join(near)}" if near else ""
+    return f"no document {doc_id!r} in {searched}{hint}"
+
+
+def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
+    """Ids that end as asked, or are written nearly so; best first."""
+    tail = _tail(wanted)
+    same_end = [id_ for id_ in ids if id_.lower().endswith(wanted.lower().replace(".", "::"))]
+    same_name = [id_ for id_ in ids if _tail(id_) == tail]
+    found = list(dict.fromkeys((*same_end, *same_name)))
+    if len(found) < _NEAREST_SHOWN:
+        found += [id_ for id_ in difflib.get_close_matches(wanted, ids, n=_NEAREST_SHOWN) if id_ not in found]
+    return found[:_NEAREST_SHOWN]
+
+
+def _tail(text: str) -> str:
+    """The last name of an id, a path or a dotted name, without regard to case."""
+    return text.lower().replace("::", ".").replace("/", ".").rstrip(".").rpartition(".")[2]

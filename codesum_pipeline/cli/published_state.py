@@ -1,0 +1,59 @@
+"""What is published of a repository, as far as its manifest tells."""
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from codesum_pipeline.indexes.version_folder import read_version
+from codesum_pipeline.model.errors import BrokenIndex
+from codesum_pipeline.store.layout import HomeLayout
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One repository's index; `problem` says why it cannot be read, and the other fields are empty then."""
+
+    commit: str | None
+    fingerprint: str | None
+    counts: dict[str, Any]
+    published_at: float
+    problem: str | None = None
+
+    @property
+    def documents(self) -> int | None:
+        return self.counts.get("documents")
+
+    @property
+    def placeholders(self) -> int | None:
+        return self.counts.get("placeholders")
+
+
+def read_published(layout: HomeLayout, key: str) -> Published | None:
+    """None where nothing was published yet."""
+    name = layout.published(key)
+    try:
+        published_at = name.lstat().st_mtime
+    except FileNotFoundError:
+        return None
+    try:
+        manifest = read_version(name.parent / name.readlink()).manifest
+        return Published(manifest["commit"], manifest["fingerprint"], manifest["counts"], published_at)
+    except (BrokenIndex, OSError) as error:
+        return Published(None, None, {}, published_at, problem=str(error))
+
+
+def age(since: float) -> str:
+    """How long ago, in its largest unit: `3 d`, `5 min`."""
+    seconds = max(0.0, time.time() - since)
+    for length, unit in _UNITS:
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit}"
+    return f"{int(seconds)} s"
+
+
+def moment(when: float) -> str:
+    """A time in UTC."""
+    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M:%SZ")

@@ -1,0 +1,147 @@
+"""From what a person types, a key, a path or a URL, to an entry of the registry."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.locations import find_root, is_url, parse_location
+from codesum_pipeline.source.registry import Registry
+
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--key", metavar="KEY", show_default=False, help="What to call it. Default: the last part of the location."
+    ),
+]
+RefOption = Annotated[
+    str | None,
+    typer.Option("--ref", show_default=False, metavar="REF", help="Branch, tag or commit. Default: the remote's HEAD."),
+]
+SubdirOption = Annotated[
+    str | None,
+    typer.Option(
+        "--subdir",
+        metavar="FOLDER",
+        show_default=False,
+        help="Index only this folder of the repository. A monorepo can be registered once per folder.",
+    ),
+]
+IncludeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include",
+        metavar="PATTERN",
+        show_default=False,
+        help="Index only files that match, as in .gitignore. Can be repeated.",
+    ),
+]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="PATTERN",
+        show_default=False,
+        help="Leave out files that match, as in .gitignore. Can be repeated.",
+    ),
+]
+WorktreeOption = Annotated[
+    bool, typer.Option("--worktree", help="Read the folder as it is on the disk, committed or not.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryOptions:
+    """The options of `add`, as far as they were given."""
+
+    key: str | None = None
+    ref: str | None = None
+    subdir: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    worktree: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        key: str | None,
+        ref: str | None,
+        subdir: str | None,
+        include: Iterable[str] | None,
+        exclude: Iterable[str] | None,
+        worktree: bool,
+    ) -> "EntryOptions":
+        """As typer gives them."""
+        return cls(key, ref, subdir, tuple(include or ()), tuple(exclude or ()), worktree)
+
+    @property
+    def any_given(self) -> bool:
+        return self != EntryOptions()
+
+    def applied_to(self, entry: RepositoryEntry) -> RepositoryEntry:
+        """The entry with what was given in place of what it had."""
+        return replace(
+            entry,
+            ref=self.ref or entry.ref,
+            include=self.include or entry.include,
+            exclude=self.exclude or entry.exclude,
+            worktree=self.worktree or entry.worktree,
+        )
+
+
+def find_entry(registry: Registry, text: str, options: EntryOptions = EntryOptions()) -> tuple[RepositoryEntry, bool]:
+    """The entry that `text` and the options describe, and whether it is registered as it stands.
+
+    `text` is a key, a path (also of a folder inside a git work tree) or a URL.
+    """
+    known = _by_key(registry, text)
+    if known is None:
+        location, subdir = _located(text, options)
+        known = _by_place(registry, location, subdir, key=options.key)
+        if known is None:
+            key = options.key or registry.default_key(location, subdir=subdir)
+            return options.applied_to(RepositoryEntry(key=key, location=location, subdir=subdir)), False
+    elif options.key not in (None, known.key) or options.subdir is not None:
+        raise ConfigurationError(f"{text!r} is registered: --key and --subdir go with a path or URL")
+    wanted = options.applied_to(known)
+    return wanted, wanted == known
+
+
+def _by_key(registry: Registry, text: str) -> RepositoryEntry | None:
+    """Anything with a slash, and `.`, is a location; `./name` is the folder where a key has the same name."""
+    try:
+        return None if "/" in text or text in (".", "..") else registry.get(text)
+    except UnknownRepository:
+        if not Path(text).expanduser().is_dir() and ":" not in text:
+            raise
+        return None
+
+
+def _by_place(registry: Registry, location: str, subdir: str, *, key: str | None) -> RepositoryEntry | None:
+    """The first entry of a place, or the one with this key: a place may be registered under several."""
+    if key is None:
+        return registry.find(location, subdir=subdir)
+    same = (
+        entry for entry in registry.entries() if (entry.key, entry.location, entry.subdir) == (key, location, subdir)
+    )
+    return next(same, None)
+
+
+def _located(text: str, options: EntryOptions) -> tuple[str, str]:
+    """Location and subdir; a folder inside a git work tree is that repository with the folder as subdir."""
+    location = parse_location(text, base=Path.cwd())
+    if is_url(location):
+        return location, _folder(options.subdir or "")
+    root, inner = find_root(Path(location))
+    if options.subdir is not None:
+        return (location, _folder(options.subdir)) if not inner else (str(root), _folder(f"{inner}/{options.subdir}"))
+    return str(root), inner
+
+
+def _folder(subdir: str) -> str:
+    return "/".join(part for part in subdir.split("/") if part not in ("", "."))

@@ -1,0 +1,46 @@
+"""`codesum remove`: stop indexing a repository, or forget it altogether."""
+
+from typing import Annotated
+
+import typer
+
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.render import show
+from codesum_pipeline.store.lease import hold_lease
+from codesum_pipeline.wiring import Home
+
+
+def remove(
+    ctx: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The repository, as [bold]codesum repos[/] lists it.")],
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Delete its index, tables, mirror and registration as well.")
+    ] = False,
+) -> None:
+    """Stop indexing a repository; with --purge, delete all that is kept of it.
+
+    Without --purge its index stays and can be asked with --repo, and [bold]codesum add KEY[/] puts it back.
+    The repository itself is never touched.
+    """
+    called = invocation(ctx)
+    entry = called.registry.get(key)
+    if not purge:
+        called.registry.remove(entry.key)
+        show(f"{entry.key}: no longer indexed; `codesum add {entry.key}` puts it back")
+        return
+    _purge(Home(called.settings), entry.key)
+    show(f"{entry.key}: deleted")
+
+
+def _purge(home: Home, key: str) -> None:
+    """Delete what is kept of a repository while no build of it runs. The registration goes last: a purge that
+    was interrupted can be repeated."""
+    from codesum_pipeline.defs.control import forget_partition
+
+    state = home.layout.state(key)
+    with hold_lease(state, key=key, run_id="purge"):
+        home.purge(key)
+        forget_partition(home, key)
+        home.registry.purge(key)
+    for path in state.parent.glob(f"{state.name}*"):
+        path.unlink(missing_ok=True)

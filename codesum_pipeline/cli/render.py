@@ -1,0 +1,122 @@
+"""How results look: tables and styles on a terminal, plain untruncated lines anywhere else."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import typer
+from rich import box
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from codesum_pipeline.cli.safe_text import clean, one_line
+
+# Enough of a commit or run id for a person to recognise it.
+SHORT_COMMIT = 10
+
+# Wider than any line: what is piped is neither wrapped nor cut.
+_UNBOUNDED = 1_000_000
+# Parts of one field that a terminal shows.
+_LISTED = 12
+
+
+def error_console() -> Console:
+    """The console on stderr, for progress."""
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def on_terminal() -> bool:
+    """Whether a person is looking at stdout."""
+    return sys.stdout.isatty()
+
+
+def show(*parts: RenderableType) -> None:
+    """Write to stdout. A plain string is taken literally: no markup, and nothing of a repository unescaped."""
+    terminal = on_terminal()
+    console = Console(
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=None if terminal else _UNBOUNDED,
+        no_color=None if terminal else True,
+    )
+    for part in parts:
+        renderable = Text(clean(part)) if isinstance(part, str) else part
+        if terminal:
+            console.print(renderable)
+        else:
+            with console.capture() as captured:
+                console.print(renderable)
+            typer.echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+
+
+def note(message: str) -> None:
+    """A remark to the person who called, on stderr; above the progress bar where there is one."""
+    sys.stderr.write(f"{clean(message)}\n")
+    sys.stderr.flush()
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> Table:
+    """Rows under a head; the columns named in `right` hold numbers."""
+    numbers = set(right)
+    drawn = Table(
+        box=box.SIMPLE_HEAD if on_terminal() else None,
+        pad_edge=False,
+        header_style="bold",
+        show_edge=False,
+    )
+    for column in columns:
+        if column in numbers:
+            drawn.add_column(Text(one_line(column)), justify="right", no_wrap=True)
+        else:
+            drawn.add_column(Text(one_line(column)), overflow="fold")
+    for row in rows:
+        drawn.add_row(*(cell(value) for value in row))
+    return drawn
+
+
+def fields(values: Mapping[str, Any]) -> Table:
+    """One named field a row, empty ones left out; on a terminal long lists are cut."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, value in values.items():
+        if value is None or value == "" or value == []:
+            continue
+        parts = [one_line(str(part)) for part in (value if isinstance(value, list) else [value])]
+        if on_terminal() and len(parts) > _LISTED:
+            parts = [*parts[:_LISTED], f"… {len(parts) - _LISTED:,} more (--json lists all)"]
+        grid.add_row(Text(f"  {label}"), Text("\n".join(parts)))
+    return grid
+
+
+def cell(value: object) -> Text:
+    """One value as a table shows it."""
+    if isinstance(value, Text):
+        return value
+    if value is None:
+        return Text("-", style="dim")
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
+    if isinstance(value, int):
+        return Text(f"{value:,}")
+    return Text(one_line(str(value)))
+
+
+def styled(text: str, style: str) -> Text:
+    """Text of any origin in one style."""
+    return Text(clean(text), style=style)
+
+
+def lines_of(document: Mapping[str, Any]) -> str:
+    """`lines 3-14`, or nothing where a document has none."""
+    start, end = document["start_line"], document["end_line"]
+    if start is None:
+        return ""
+    return f"line {start}" if start == end else f"lines {start}-{end}"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 file`, `1,024 files`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,114 @@
+"""`codesum sql`: one SELECT over the tables of all repositories."""
+
+import csv
+import io
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.render import note, on_terminal, show, table
+from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.views import connect, create_views
+
+if TYPE_CHECKING:
+    import duckdb
+
+# A terminal is no place for more; pipes and files get every row.
+_ROWS_ON_A_TERMINAL = 500
+_CONFINE = """
+SET allowed_directories = ['{folder}'];
+SET enable_external_access = false;
+SET lock_configuration = true;
+"""
+
+
+def sql(
+    ctx: typer.Context,
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="One SELECT, in DuckDB's SQL. [bold]SHOW TABLES[/] lists the tables.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a head.")] = False,
+) -> None:
+    """Query every table with SQL; nothing can be changed.
+
+    Each table holds the rows of all repositories and a column [bold]repo[/]:
+
+    codesum sql "SELECT repo, type, count(*) FROM documents GROUP BY ALL ORDER BY ALL"
+    """
+    store = TableStore(invocation(ctx).layout.warehouse)
+    columns, rows = _select(store, query)
+    if as_json:
+        for row in rows:
+            typer.echo(safe_json(_plain(dict(zip(columns, row, strict=True)))))
+    elif as_csv:
+        typer.echo(_as_csv(columns, rows), nl=False)
+    else:
+        _show(columns, rows)
+
+
+def _select(store: TableStore, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Run one SELECT that can read the warehouse and nothing else."""
+    import duckdb
+
+    with connect() as connection:
+        create_views(connection, store)
+        connection.execute(_CONFINE.format(folder=f"{store.root}/".replace("'", "''")))
+        try:
+            _check_reads_only(connection, query)
+            result = connection.execute(query)
+            return [column[0] for column in result.description], result.fetchall()
+        except duckdb.Error as error:
+            raise ConfigurationError(f"this query cannot be answered: {_without_position(error)}") from error
+
+
+def _without_position(error: Exception) -> str:
+    """DuckDB's message without its drawing of the line."""
+    return str(error).partition("\n\nLINE ")[0]
+
+
+def _check_reads_only(connection: "duckdb.DuckDBPyConnection", query: str) -> None:
+    """Refuse what is not one SELECT (SHOW, DESCRIBE and SUMMARIZE count as one)."""
+    kinds = [statement.type.name for statement in connection.extract_statements(query)]
+    if kinds != ["SELECT"]:
+        found = ", ".join(kinds) or "nothing"
+        raise ConfigurationError(f"`codesum sql` answers one SELECT, this is {found}: nothing was run")
+
+
+def _as_csv(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_flat(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _show(columns: list[str], rows: list[tuple[Any, ...]]) -> None:
+    shown = rows[:_ROWS_ON_A_TERMINAL] if on_terminal() else rows
+    numbers = [
+        name
+        for place, name in enumerate(columns)
+        if rows and all(isinstance(row[place], (int, float)) and not isinstance(row[place], bool) for row in shown)
+    ]
+    show(table(columns, ([_flat(value) for value in row] for row in shown), right=numbers))
+    if len(shown) < len(rows):
+        note(f"{len(rows) - len(shown):,} more rows: narrow the query, or use --csv or --json")
+
+
+def _flat(value: Any) -> Any:
+    """Lists and structures as JSON; everything else as it is."""
+    return safe_json(_plain(value)) if isinstance(value, (list, dict)) else value
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say, of what DuckDB returns."""
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)

@@ -1,0 +1,174 @@
+"""`codesum status`: one line per repository, or all that is known of one."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from codesum_pipeline.cli.freshness import Freshness, State, look_at
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.published_state import age, moment
+from codesum_pipeline.cli.render import SHORT_COMMIT, fields, note, show, styled, table
+from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.source.locations import redact
+from codesum_pipeline.wiring import Home
+
+if TYPE_CHECKING:
+    from codesum_pipeline.defs.control import PastRun
+
+_RUNS_SHOWN = 5
+_STYLES = {
+    State.FRESH: "green",
+    State.BUILDING: "cyan",
+    State.BEHIND: "yellow",
+    State.CHANGED: "yellow",
+    State.UNFINISHED: "yellow",
+    State.BROKEN: "red",
+    State.UNKNOWN: "red",
+}
+
+
+def status(
+    ctx: typer.Context,
+    key: Annotated[
+        str | None, typer.Argument(metavar="KEY", show_default=False, help="Tell all about this repository.")
+    ] = None,
+    remote: Annotated[
+        bool, typer.Option("--remote", help="Ask servers for their newest commit instead of what was fetched last.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per repository.")] = False,
+) -> None:
+    """Show how fresh each repository's index is.
+
+    [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: a setting or a new version
+    of codesum would give another index. [bold]build unfinished[/]: the last build stopped half-way.
+    In all three cases [bold]codesum index KEY[/] brings it up to date.
+    """
+    called = invocation(ctx)
+    home = Home(called.settings)
+    entries = [home.registry.get(key)] if key else home.registry.entries()
+    found = look_at(home, entries, ask_remotes=remote)
+    if as_json:
+        for each in found:
+            typer.echo(safe_json(_as_json(each)))
+    elif key:
+        show(*_details(home, found[0]), *_runs(home, key))
+    elif found:
+        show(_overview(found))
+    else:
+        note("no repository is registered: `codesum index PATH|URL` registers and indexes one")
+
+
+def _as_json(found: Freshness) -> dict[str, Any]:
+    out = found.published
+    return {
+        "repo": found.entry.key,
+        "state": found.state,
+        "commit": out and out.commit,
+        "head": found.head,
+        "documents": out and out.documents,
+        "placeholders": out and out.placeholders,
+        "published_at": out and moment(out.published_at),
+        "lease": str(found.holder) if found.holder else None,
+        "why": found.why or None,
+    }
+
+
+def _overview(found: Sequence[Freshness]) -> RenderableType:
+    rows = [
+        (
+            each.entry.key,
+            Text(each.state, style=_STYLES.get(each.state, "dim")),
+            _commit(each.published.commit if each.published else None),
+            _commit(each.head),
+            each.published and each.published.documents,
+            each.published and each.published.placeholders,
+            f"{age(each.published.published_at)} ago" if each.published else None,
+            _remark(each),
+        )
+        for each in found
+    ]
+    columns = ["repository", "state", "indexed", "head", "documents", "placeholders", "published", "remark"]
+    if not any(row[-1] for row in rows):
+        rows, columns = [row[:-1] for row in rows], columns[:-1]  # type: ignore[misc]
+    return table(columns, rows, right=("documents", "placeholders"))
+
+
+def _remark(found: Freshness) -> str:
+    """Who builds it, or what keeps us from telling."""
+    if found.holder and found.state is State.BUILDING:
+        return f"by {found.holder}"
+    if found.holder and found.holder.is_gone():
+        return "its last build was killed"
+    return found.why
+
+
+def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
+    entry, out = found.entry, found.published
+    yield Text.assemble((entry.key, "bold"), ("  ", ""), (found.state, _STYLES.get(found.state, "dim")))
+    yield fields(
+        {
+            "location": redact(entry.location),
+            "ref": "work tree" if entry.worktree else entry.ref or "HEAD",
+            "subdir": entry.subdir,
+            "include": ", ".join(entry.include),
+            "exclude": ", ".join(entry.exclude),
+            "head": found.head,
+            "indexed": out and out.commit,
+            "published": out and f"{moment(out.published_at)}, {age(out.published_at)} ago",
+            "documents": out and _documents(out.counts),
+            "files": _files(home, entry.key),
+            "lease": _lease(found),
+            "problem": found.why,
+        }
+    )
+
+
+def _runs(home: Home, key: str) -> Iterator[RenderableType]:
+    """The last runs, where Dagster has any."""
+    if not home.layout.dagster_home.is_dir():
+        return
+    from codesum_pipeline.defs.control import run_history
+
+    runs = run_history(home, key, limit=_RUNS_SHOWN)
+    if runs:
+        rows = [(run.run_id[:SHORT_COMMIT], run.status.lower(), _when(run), _took(run), run.started_by) for run in runs]
+        yield Text("\nLast runs", style="bold")
+        yield table(("run", "result", "started", "seconds", "by"), rows, right=("seconds",))
+
+
+def _when(run: "PastRun") -> str | None:
+    return moment(run.started_at) if run.started_at else None
+
+
+def _took(run: "PastRun") -> str | None:
+    return f"{run.ended_at - run.started_at:.1f}" if run.started_at and run.ended_at else None
+
+
+def _documents(counts: dict[str, Any]) -> str:
+    if not counts:
+        return ""
+    levels = ", ".join(f"{counts['levels'][level]:,} {level}" for level in LEVELS)
+    return f"{counts['documents']:,} ({levels}), of them {counts['placeholders']:,} placeholders"
+
+
+def _files(home: Home, key: str) -> str:
+    """How many are indexed, and for which reasons others are not."""
+    reasons = Counter(home.tables.read_or_empty("files", key, columns=["reason"]).column("reason").to_pylist())
+    indexed = reasons.pop(None, 0)
+    skipped = ", ".join(f"{number:,} {reason}" for reason, number in sorted(reasons.items()))
+    return f"{indexed:,} indexed" + (f"; skipped: {skipped}" if skipped else "") if indexed or skipped else ""
+
+
+def _lease(found: Freshness) -> str:
+    if not found.holder:
+        return ""
+    return f"{found.holder}{', which is gone' if found.holder.is_gone() else ''}"
+
+
+def _commit(commit: str | None) -> Text | None:
+    return styled(commit[:SHORT_COMMIT], "cyan") if commit else None

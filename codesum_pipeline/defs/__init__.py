@@ -1,0 +1,1 @@
+"""All of Dagster: what is built, when, and how a person sees it."""

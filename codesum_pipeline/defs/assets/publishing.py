@@ -1,0 +1,57 @@
+"""Indexes become a version, and the version becomes what readers see."""
+
+from collections.abc import Mapping
+
+import dagster as dg
+
+from codesum_pipeline.defs.assets.indexes import dense_index, sparse_index
+from codesum_pipeline.defs.partitions import codesum_repos
+from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.shows import show_candidate
+from codesum_pipeline.defs.steps import run_step, step_asset
+from codesum_pipeline.indexes.candidate import write_candidate
+from codesum_pipeline.indexes.publish import publish_candidate
+from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.store.workspace import Workspace
+
+# On the last asset alone, since a materialisation is recorded even where a check then stops the run.
+FINGERPRINT_TAG = "codesum/fingerprint"
+AT_HEAD = "index_is_at_head"
+
+
+@step_asset(
+    group="publishing",
+    kinds={"numpy", "json"},
+    table="candidate",
+    version=str(INDEX_SCHEMA_VERSION),
+    deps=[dense_index, sparse_index],
+)
+def index_candidate(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
+    """A version folder, ready to be published. Its one row is the digest that names it."""
+    return run_step(context, codesum, write_candidate, show=show_candidate)
+
+
+@step_asset(
+    group="publishing",
+    kinds={"file"},
+    table="candidate",
+    version=str(INDEX_SCHEMA_VERSION),
+    deps=[index_candidate],
+    check_specs=[
+        dg.AssetCheckSpec(
+            AT_HEAD,
+            asset="published_index",
+            partitions_def=codesum_repos,
+            description="Set by each publication, and taken back by the sensor when it sees a newer state.",
+        )
+    ],
+)
+def published_index(context: dg.AssetExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
+    """What search reads: the repository's name points at its candidate, and the last versions are kept."""
+    published = run_step(context, codesum, publish_candidate, tags=_fingerprint)
+    return published._replace(check_results=[dg.AssetCheckResult(passed=True, check_name=AT_HEAD)])
+
+
+def _fingerprint(ws: Workspace) -> Mapping[str, str]:
+    """What the planner compares with what a build would depend on now."""
+    return {FINGERPRINT_TAG: ws.tables.read("candidate", ws.key).column("fingerprint")[0].as_py()}

@@ -1,0 +1,196 @@
+"""The command line's one door to Dagster.
+
+`codesum index` runs the same job in the same instance as the UI: its runs,
+materialisations and checks stand beside those that the sensor starts.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import dagster as dg
+
+import codesum_pipeline
+from codesum_pipeline.defs import processes
+from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.defs.caller import Caller, called_by
+from codesum_pipeline.defs.outcomes import RunOutcome, outcome_of, was_interrupted
+from codesum_pipeline.defs.resource import PARTITION_TAG
+from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.atomic import write_bytes_atomically
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.wiring import Home
+
+MODULE = "codesum_pipeline.definitions"
+JOB = "index_repository"
+PARTITIONS = "codesum_repos"
+INSTANCE_FILE = "dagster.yaml"
+STARTED_BY_TAG = "codesum/started_by"
+
+# The terminal belongs to the command: its output is not copied into Dagster's files.
+_OUTPUT_STAYS = {
+    "compute_logs": {
+        "module": "dagster._core.storage.noop_compute_log_manager",
+        "class": "NoOpComputeLogManager",
+        "config": {},
+    }
+}
+_RUN_TAGS = {
+    STARTED_BY_TAG: "command line",
+    # Lists the run under the job in the UI, where runs are looked up by the module they were loaded from.
+    ".dagster/repository": f"__repository__@{MODULE}",
+    # Who sits at the command line tries again, or not.
+    "dagster/max_retries": "0",
+}
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """One run of a repository, as Dagster remembers it; times are Unix seconds."""
+
+    run_id: str
+    status: str
+    started_at: float | None
+    ended_at: float | None
+    started_by: str
+
+
+def ensure_dagster_home(layout: HomeLayout) -> Path:
+    """Dagster's own folder in the home, with the package's `dagster.yaml` unless it has one."""
+    folder = layout.dagster_home
+    if not (folder / INSTANCE_FILE).exists():
+        write_bytes_atomically(folder / INSTANCE_FILE, _packaged_file().read_bytes())
+    return folder.absolute()
+
+
+@contextmanager
+def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
+    """The instance that the UI shows."""
+    from dagster._core.instance.ref import InstanceRef
+
+    reference = InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides=_OUTPUT_STAYS)
+    with dg.DagsterInstance.from_ref(reference) as instance:
+        yield instance
+
+
+def index_repositories(
+    home: Home,
+    keys: Sequence[str],
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+    on_outcome: Callable[[RunOutcome], None] | None = None,
+) -> list[RunOutcome]:
+    """Build repositories, one run after another; the outcomes in the order of `keys`.
+
+    A repository that fails does not stop the others. An interrupt ends the run
+    that is under way, gives its lease back and is raised again. (Not in threads:
+    each run configures Python's logging anew, and two at once lock each other out.)
+    """
+    job = build_defs({"home": home.settings.home}).resolve_job_def(JOB)
+    outcomes = []
+    with open_instance(home.layout) as instance:
+        processes.end_vanished_runs(instance)
+        instance.add_dynamic_partitions(PARTITIONS, list(keys))
+        for key in keys:
+            with called_by(Caller(home, _named(progress, key) if progress and len(keys) > 1 else progress)):
+                outcomes.append(_run_one(job, instance, key, force=force))
+            if on_outcome:
+                on_outcome(outcomes[-1])
+    return outcomes
+
+
+def register_partition(home: Home, key: str) -> None:
+    """Let Dagster know of a repository before its first run."""
+    with open_instance(home.layout) as instance:
+        instance.add_dynamic_partitions(PARTITIONS, [key])
+
+
+def forget_partition(home: Home, key: str) -> None:
+    """Take a purged repository out of Dagster's lists; its past runs stay."""
+    with open_instance(home.layout) as instance:
+        instance.delete_dynamic_partition(PARTITIONS, key)
+
+
+def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
+    """The last runs of a repository, newest first."""
+    with open_instance(home.layout) as instance:
+        records = instance.get_run_records(filters=dg.RunsFilter(tags={PARTITION_TAG: key}), limit=limit)
+    return [
+        PastRun(
+            run_id=record.dagster_run.run_id,
+            status=record.dagster_run.status.value,
+            started_at=record.start_time,
+            ended_at=record.end_time,
+            started_by=record.dagster_run.tags.get(STARTED_BY_TAG, "Dagster"),
+        )
+        for record in records
+    ]
+
+
+def end_vanished_runs(home: Home) -> list[str]:
+    """Mark the runs whose process is gone as failed; their ids."""
+    with open_instance(home.layout) as instance:
+        return processes.end_vanished_runs(instance)
+
+
+def start_ui(home: Home, *, host: str = "127.0.0.1", port: int = 3000) -> NoReturn:
+    """Become `dagster dev`, webserver and daemon, on this home."""
+    folder = ensure_dagster_home(home.layout)
+    environment = ui_environment(home.layout, os.environ)
+    # Dagster puts the folder it is started in before everything else on the import path.
+    os.chdir(folder)
+    os.execve(sys.executable, ui_command(folder, host=host, port=port), environment)
+
+
+def ui_command(folder: Path, *, host: str, port: int) -> list[str]:
+    """The command that opens the UI from any folder."""
+    arguments = ["-m", MODULE, "-d", str(folder), "-h", host, "-p", str(port)]
+    return [sys.executable, "-P", "-W", "ignore", "-m", "dagster", "dev", *arguments]
+
+
+def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the UI and of every run that it starts."""
+    package = str(Path(codesum_pipeline.__file__).parent.parent)
+    path = [package, *environ.get("PYTHONPATH", "").split(os.pathsep)]
+    return {
+        **environ,
+        "CODESUM_HOME": str(layout.home.absolute()),
+        "DAGSTER_HOME": str(layout.dagster_home.absolute()),
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(folder for folder in path if folder)),
+    }
+
+
+def _packaged_file() -> Path:
+    """In a wheel it lies in the package, in a checkout at the project's top."""
+    package = Path(codesum_pipeline.__file__).parent
+    inside = package / INSTANCE_FILE
+    return inside if inside.exists() else package.parent / INSTANCE_FILE
+
+
+def _run_one(job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, force: bool) -> RunOutcome:
+    start = time.monotonic()
+    config: dict[str, Any] = {"resources": {"codesum": {"config": {"force": True}}}} if force else {}
+    result = job.execute_in_process(
+        run_config={**_QUIET, **config},
+        partition_key=key,
+        instance=instance,
+        tags=_RUN_TAGS,
+        raise_on_error=False,
+    )
+    if was_interrupted(result):
+        # Dagster cannot tell a person's Ctrl-C from a process that is being shot.
+        instance.report_run_canceled(result.dagster_run, "Interrupted at the command line.")
+        raise KeyboardInterrupt
+    return outcome_of(key, result, seconds=time.monotonic() - start)
+
+
+def _named(progress: Progress, key: str) -> Progress:
+    """Progress that says of which repository it speaks."""
+    return lambda doing, done, total: progress(f"{key}: {doing}", done, total)

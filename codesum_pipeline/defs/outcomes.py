@@ -1,0 +1,104 @@
+"""What a finished run says, as values without Dagster."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import dagster as dg
+from dagster._core.events import RunFailureReason
+
+from codesum_pipeline.model import errors
+from codesum_pipeline.model.errors import CodesumError
+
+if TYPE_CHECKING:
+    from dagster_shared.error import SerializableErrorInfo
+
+Numbers = Mapping[str, int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """One repository's run.
+
+    `message` says why it failed; `error` is the package's error behind it,
+    None where it was something else. `numbers` are the reports' numbers by
+    asset, `seconds` among them.
+    """
+
+    key: str
+    run_id: str
+    succeeded: bool
+    seconds: float
+    message: str
+    error: type[CodesumError] | None
+    numbers: Mapping[str, Numbers]
+
+
+def outcome_of(key: str, result: dg.ExecuteInProcessResult, *, seconds: float) -> RunOutcome:
+    """Read a run's events."""
+    message, error = ("", None) if result.success else _complaint(result.all_events)
+    return RunOutcome(
+        key=key,
+        run_id=result.run_id,
+        succeeded=result.success,
+        seconds=seconds,
+        message=message,
+        error=error,
+        numbers={
+            materialization.asset_key.to_user_string(): _numbers(materialization)
+            for materialization in (
+                event.step_materialization_data.materialization
+                for event in result.all_events
+                if event.is_step_materialization
+            )
+        },
+    )
+
+
+def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
+    """Whether the run ended because its process was asked to stop."""
+    return any(
+        event.event_type is dg.DagsterEventType.RUN_FAILURE
+        and event.job_failure_data.failure_reason is RunFailureReason.UNEXPECTED_TERMINATION
+        for event in result.all_events
+    )
+
+
+def _numbers(materialization: dg.AssetMaterialization) -> Numbers:
+    return {
+        name: value.value
+        for name, value in materialization.metadata.items()
+        if isinstance(value, dg.IntMetadataValue | dg.FloatMetadataValue) and value.value is not None
+    }
+
+
+def _complaint(events: Iterable[dg.DagsterEvent]) -> tuple[str, type[CodesumError] | None]:
+    """The first failed check that blocks, else the first error."""
+    failed: list[SerializableErrorInfo] = []
+    for event in events:
+        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+            check = event.asset_check_evaluation_data
+            if check.blocking and not check.passed:
+                asset = check.asset_key.to_user_string()
+                return f"check {check.check_name} of {asset} failed: {check.description or 'see the run'}", None
+        elif event.is_step_failure and event.step_failure_data.error:
+            failed.append(event.step_failure_data.error)
+        elif event.event_type is dg.DagsterEventType.RUN_FAILURE and event.job_failure_data.error:
+            failed.append(event.job_failure_data.error)
+    return _own_error(failed[0]) if failed else ("the run ended without an error", None)
+
+
+def _own_error(error: "SerializableErrorInfo") -> tuple[str, type[CodesumError] | None]:
+    """The package's error in a chain of causes; the innermost error where there is none."""
+    while True:
+        kind = getattr(errors, error.cls_name or "", None)
+        if isinstance(kind, type) and issubclass(kind, CodesumError):
+            return _text(error), kind
+        if error.cause is None:
+            return _text(error), None
+        error = error.cause
+
+
+def _text(error: "SerializableErrorInfo") -> str:
+    """The message without the name of its class."""
+    return error.message.removeprefix(f"{error.cls_name}: ").rpartition(f".{error.cls_name}: ")[2].strip()

@@ -1,0 +1,118 @@
+"""Which repositories to build now: decided by comparing what is with what should be.
+
+Nothing here remembers an event. A repository is built because the fingerprint
+that it would have now is not the one that is published, so a lost cursor, a
+failed run or a commit that arrived during a build heals by itself.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What the planner says about one repository."""
+
+    BUILD = "to build"
+    DEFERRED = "left for the next tick"
+    UP_TO_DATE = "up to date"
+    ACTIVE = "being built"
+    EXHAUSTED = "failed too often"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One repository as it stands.
+
+    `wanted` is the fingerprint that a build would have now, None where the
+    repository cannot be read. `recorded` is that of the last materialisation,
+    `published` that of the index that readers see. `tried` lists the
+    fingerprints that the last runs were requested for, newest first; None for
+    runs that somebody else started. `launches` counts all runs ever requested
+    for `wanted`.
+    """
+
+    key: str
+    wanted: str | None
+    complaint: str = ""
+    recorded: str | None = None
+    published: str | None = None
+    is_active: bool = False
+    tried: tuple[str | None, ...] = ()
+    launches: int = 0
+
+    @property
+    def is_up_to_date(self) -> bool:
+        return self.wanted is not None and self.wanted == self.recorded == self.published
+
+    @property
+    def attempts(self) -> int:
+        """How often in a row the wanted state was tried; anything else in between starts the count anew."""
+        count = 0
+        for fingerprint in self.tried:
+            if fingerprint != self.wanted:
+                break
+            count += 1
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A build to ask for. A `run_key` that was ever launched is never launched again, hence the number in it."""
+
+    key: str
+    fingerprint: str
+    number: int
+
+    @property
+    def run_key(self) -> str:
+        return f"{self.key}:{self.fingerprint}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one tick does, and what it says about every repository it looked at."""
+
+    requests: tuple[Request, ...]
+    verdicts: dict[str, Verdict]
+    complaints: dict[str, str]
+
+    def summary(self) -> str:
+        """One line for the tick."""
+        counts = Counter(self.verdicts.values())
+        line = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+        return line or "no repository is registered: add one with `codesum add`"
+
+
+def plan_builds(observations: Iterable[Observation], *, max_attempts: int, max_requests: int) -> Plan:
+    """Decide about every repository; those tried least go first, ties break by key."""
+    ordered = sorted(observations, key=lambda seen: (seen.attempts, seen.key))
+    requests: list[Request] = []
+    verdicts: dict[str, Verdict] = {}
+    for seen in ordered:
+        verdict = _judge(seen, max_attempts)
+        if verdict is Verdict.BUILD and len(requests) >= max_requests:
+            verdict = Verdict.DEFERRED
+        if verdict is Verdict.BUILD and seen.wanted is not None:
+            requests.append(Request(seen.key, seen.wanted, seen.launches + 1))
+        verdicts[seen.key] = verdict
+    complaints = {seen.key: seen.complaint for seen in ordered if seen.wanted is None}
+    return Plan(tuple(requests), verdicts, complaints)
+
+
+def next_in_turn(keys: Sequence[str], last: str) -> list[str]:
+    """All keys, sorted, beginning after `last`: whoever was left out of one tick is first in the next."""
+    ordered = sorted(keys)
+    return [key for key in ordered if key > last] + [key for key in ordered if key <= last]
+
+
+def _judge(seen: Observation, max_attempts: int) -> Verdict:
+    if seen.is_active:
+        return Verdict.ACTIVE
+    if seen.wanted is None:
+        return Verdict.UNREADABLE
+    if seen.is_up_to_date:
+        return Verdict.UP_TO_DATE
+    return Verdict.EXHAUSTED if seen.attempts >= max_attempts else Verdict.BUILD

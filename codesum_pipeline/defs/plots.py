@@ -1,0 +1,48 @@
+"""Small pictures for the UI: a bar per count, as an image inside Markdown."""
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BAR_COLOR = "#4f43dd"
+BAR_HEIGHT_IN = 0.24
+WIDTH_IN = 5.0
+
+
+def bars(title: str, counts: Mapping[str, int]) -> str:
+    """A horizontal bar chart, largest first; names and title must be ours, not a repository's."""
+    from matplotlib.figure import Figure
+
+    ordered = sorted(counts.items(), key=lambda item: (item[1], item[0]))
+    figure = Figure(figsize=(WIDTH_IN, 0.7 + BAR_HEIGHT_IN * len(ordered)), dpi=80, layout="constrained")
+    axes = figure.subplots()
+    drawn = axes.barh([name for name, _ in ordered], [count for _, count in ordered], color=BAR_COLOR)
+    axes.bar_label(drawn, labels=[f"{count:,}" for _, count in ordered], padding=3, fontsize=8)
+    return _finish(figure, axes, title)
+
+
+def histogram(title: str, edges: Sequence[float], counts: Sequence[int]) -> str:
+    """Adjoining bars over the ranges between `edges`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH_IN, 1.9), dpi=80, layout="constrained")
+    axes = figure.subplots()
+    widths = [right - left for left, right in pairwise(edges)]
+    axes.bar(edges[:-1], counts, width=widths, align="edge", color=BAR_COLOR, edgecolor="white")
+    return _finish(figure, axes, title)
+
+
+def _finish(figure: "Figure", axes: "Axes", title: str) -> str:
+    axes.set_title(title, fontsize=9, loc="left")
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.12)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", metadata={"Software": None})
+    return f"![{title}](data:image/png;base64,{base64.b64encode(picture.getvalue()).decode('ascii')})"

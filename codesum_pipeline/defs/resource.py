@@ -1,0 +1,92 @@
+"""A home, as Dagster's runs, schedules and sensors open it.
+
+A run that has a partition holds that repository's lease from its first step to
+its last, whoever started it, so two builds of one repository never mix.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+from dagster_duckdb import DuckDBResource
+from pydantic import Field, PrivateAttr
+
+from codesum_pipeline.defs.caller import home_of_caller
+from codesum_pipeline.defs.processes import process_tags
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.ids import check_repository_key
+from codesum_pipeline.settings import load_settings
+from codesum_pipeline.store.lease import hold_lease
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.wiring import Home
+
+if TYPE_CHECKING:
+    import duckdb
+
+PARTITION_TAG = "dagster/partition"
+
+# As `store.views.connect`: nothing is downloaded or loaded behind our back.
+IN_MEMORY = DuckDBResource(
+    database=":memory:",
+    connection_config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"},
+)
+
+
+class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
+    """The home that a run works in."""
+
+    home: str = Field(default="", description="The home; empty: $CODESUM_HOME, else the nearest .codesum.")
+    settings: dict[str, Any] = Field(default={}, description="Settings that win over codesum.toml and the environment.")
+    force: bool = Field(default=False, description="Write every text again.")
+    duckdb: dg.ResourceDependency[DuckDBResource]
+
+    _open: ExitStack = PrivateAttr(default_factory=ExitStack)
+    _home: Home | None = PrivateAttr(default=None)
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["CodesumResource"]:
+        """Hold the lease of the run's repository, if it has one, and close what was opened."""
+        with self._open:
+            if context.run is not None and PARTITION_TAG in context.run.tags:
+                self._take_lease(context, context.run)
+            yield self
+
+    def open_home(self) -> Home:
+        """The home with its settings, read once; that of the caller where there is one."""
+        if self._home is None:
+            self._home = home_of_caller() or Home(load_settings({"home": self.home or None, **self.settings}))
+        return self._home
+
+    def workspace(self, key: str, *, run_id: str) -> Workspace:
+        """What a run works with; raises `ConfigurationError` for a key that is missing or disabled."""
+        workspace = self.open_home().workspace(
+            key, run_id=run_id, force=self.force, new_connection=partial(_connect, self.duckdb, self._open)
+        )
+        if not workspace.entry.enabled:
+            raise ConfigurationError(f"repository {key!r} is disabled: enable it with `codesum add --key {key}`")
+        return workspace
+
+    def _take_lease(self, context: dg.InitResourceContext, run: dg.DagsterRun) -> None:
+        instance = context.instance
+        if instance is None or _has_step_processes(instance, run):
+            raise ConfigurationError(
+                f"run {run.run_id} starts each step in a process of its own, between which its lease of the "
+                "repository would be free: use dagster.in_process_executor"
+            )
+        key = check_repository_key(run.tags[PARTITION_TAG])
+        home = self.open_home()
+        lease = hold_lease(home.layout.state(key), key=key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
+        instance.add_run_tags(run.run_id, process_tags(self._open.enter_context(lease)))
+
+
+def _has_step_processes(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    started = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_WORKER_STARTING, limit=1)
+    return bool(started.records)
+
+
+def _connect(resource: DuckDBResource, until: ExitStack) -> "duckdb.DuckDBPyConnection":
+    """A connection that its user closes, or the end of the run."""
+    connection: duckdb.DuckDBPyConnection = until.enter_context(resource.get_connection())
+    return connection

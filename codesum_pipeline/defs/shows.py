@@ -1,0 +1,180 @@
+"""What a person sees of a table: a few rows as Markdown, and a picture where it says more.
+
+Each is a function of the table's content alone, so that what an unchanged
+table showed last time still holds.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from codesum_pipeline.defs.markdown import table
+from codesum_pipeline.defs.plots import bars, histogram
+from codesum_pipeline.indexes.version_folder import read_version
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    import duckdb
+
+PREVIEW = "preview"
+PLOT = "plot"
+Shown = Mapping[str, dg.MetadataValue]
+
+_ROWS = 8
+_LENGTH_STEP = 50
+
+
+def show_files(ws: Workspace) -> Shown:
+    """Languages, and how many files were skipped for which reason."""
+    with ws.connect() as connection:
+        languages = _rows(
+            connection,
+            """SELECT language, count(*) FILTER (status = 'indexed') AS indexed,
+                      count(*) FILTER (status = 'skipped') AS skipped, sum(size) FILTER (status = 'indexed')
+               FROM files GROUP BY language ORDER BY indexed DESC, language LIMIT ?""",
+        )
+        skipped = dict(
+            connection.execute(
+                "SELECT reason, count(*) FROM files WHERE status = 'skipped' GROUP BY reason ORDER BY reason"
+            ).fetchall()
+        )
+    preview = _md(table(["language", "indexed", "skipped", "bytes"], languages))
+    return {PREVIEW: preview} | ({PLOT: _md(bars("Skipped files by reason", skipped))} if skipped else {})
+
+
+def show_symbols(ws: Workspace) -> Shown:
+    """The most complex definitions."""
+    with ws.connect() as connection:
+        rows = _rows(
+            connection,
+            """SELECT id, type, complexity, line_count, coalesce(split_part(docstring, chr(10), 1), '')
+               FROM symbols ORDER BY complexity DESC, id LIMIT ?""",
+        )
+    return {PREVIEW: _md(table(["most complex", "type", "complexity", "lines", "docstring"], rows))}
+
+
+def show_edges(ws: Workspace) -> Shown:
+    """The most used definitions, and how targets were found."""
+    with ws.connect() as connection:
+        rows = _rows(
+            connection,
+            """SELECT dst, sum(count) AS uses, count(DISTINCT src_id) FROM edges
+               WHERE NOT is_external AND kind = 'call' GROUP BY dst ORDER BY uses DESC, dst LIMIT ?""",
+        )
+        reasons = dict(
+            connection.execute("SELECT reason, count(*) FROM edges GROUP BY reason ORDER BY reason").fetchall()
+        )
+    preview = _md(table(["most called", "calls", "callers"], rows))
+    return {PREVIEW: preview} | ({PLOT: _md(bars("Edges by how they were found", reasons))} if reasons else {})
+
+
+def show_plan(ws: Workspace) -> Shown:
+    """The first documents to be written, and how many for which cause."""
+    with ws.connect() as connection:
+        rows = _rows(
+            connection,
+            """SELECT id, level, action, cause, array_to_string(cause_ids[1:3], ', ') FROM plan
+               WHERE action <> 'keep' ORDER BY level, id LIMIT ?""",
+        )
+        causes = dict(
+            connection.execute(
+                """SELECT level || ' · ' || action || coalesce(' · ' || cause, ''), count(*) FROM plan
+                   GROUP BY ALL ORDER BY 1"""
+            ).fetchall()
+        )
+    preview = _md(table(["document", "level", "action", "cause", "because of"], rows))
+    return {PREVIEW: preview} | ({PLOT: _md(bars("Documents by level, action and cause", causes))} if causes else {})
+
+
+def show_functions(ws: Workspace) -> Shown:
+    """Some functions' texts."""
+    return _show_texts(ws, Level.FUNCTION)
+
+
+def show_classes(ws: Workspace) -> Shown:
+    """Some classes' texts."""
+    return _show_texts(ws, Level.CLASS)
+
+
+def show_file_texts(ws: Workspace) -> Shown:
+    """Some files' texts."""
+    return _show_texts(ws, Level.FILE)
+
+
+def show_modules(ws: Workspace) -> Shown:
+    """Some modules' texts."""
+    return _show_texts(ws, Level.MODULE)
+
+
+def show_documents(ws: Workspace) -> Shown:
+    """The longest summary of each level, and how long summaries are."""
+    with ws.connect() as connection:
+        rows = _rows(
+            connection,
+            """SELECT id, type, summary, business_intent, array_to_string(keywords, ', ') FROM documents
+               WHERE NOT is_placeholder
+               QUALIFY row_number() OVER (PARTITION BY type ORDER BY length(summary) DESC, id) <= 2
+               ORDER BY type, id LIMIT ?""",
+        )
+        lengths = connection.execute(
+            "SELECT length(summary) // ? AS step, count(*) FROM documents WHERE NOT is_placeholder GROUP BY step",
+            [_LENGTH_STEP],
+        ).fetchall()
+    preview = _md(table(["document", "level", "summary", "intent", "keywords"], rows))
+    return {PREVIEW: preview} | ({PLOT: _md(_lengths(dict(lengths)))} if lengths else {})
+
+
+def show_vectors(ws: Workspace) -> Shown:
+    """How many vectors each lane and level has."""
+    return _show_lanes(ws, "vectors")
+
+
+def show_terms(ws: Workspace) -> Shown:
+    """How many texts each lane and level has."""
+    return _show_lanes(ws, "terms")
+
+
+def show_candidate(ws: Workspace) -> Shown:
+    """The files of the version folder."""
+    digest = ws.tables.read("candidate", ws.key).column("digest")[0].as_py()
+    files = read_version(ws.layout.versions(ws.key) / digest).manifest["files"]
+    rows = [(name, entry["bytes"], entry["sha256"][:12]) for name, entry in sorted(files.items())]
+    return {PREVIEW: _md(table(["file", "bytes", "sha256"], rows))}
+
+
+def _show_texts(ws: Workspace, level: Level) -> Shown:
+    with ws.connect() as connection:
+        rows = _rows(
+            connection,
+            f"""SELECT id, text.summary, purpose_source, cause FROM {texts_table(level)}
+                WHERE written_by <> 'placeholder' ORDER BY md5(id), id LIMIT ?""",
+        )
+    return {PREVIEW: _md(table(["document", "summary", "purpose from", "last written because"], rows))}
+
+
+def _show_lanes(ws: Workspace, name: str) -> Shown:
+    with ws.connect() as connection:
+        rows = _rows(
+            connection,
+            f"""SELECT lane, type, count(*), count(DISTINCT {name}.text_hash) FROM {name} JOIN documents USING (id)
+                GROUP BY lane, type ORDER BY lane, type LIMIT ?""",
+            limit=40,
+        )
+    return {PREVIEW: _md(table(["lane", "level", "documents", "different texts"], rows))}
+
+
+def _lengths(counts: Mapping[int, int]) -> str:
+    steps = range(max(counts) + 1)
+    edges = [float(step * _LENGTH_STEP) for step in range(len(steps) + 1)]
+    return histogram("Characters per summary", edges, [counts.get(step, 0) for step in steps])
+
+
+def _rows(connection: "duckdb.DuckDBPyConnection", query: str, *, limit: int = _ROWS) -> list[tuple[Any, ...]]:
+    return connection.execute(query, [limit]).fetchall()
+
+
+def _md(text: str) -> dg.MetadataValue:
+    return dg.MetadataValue.md(text)

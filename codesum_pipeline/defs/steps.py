@@ -1,0 +1,126 @@
+"""Between Dagster and a stage: a step of a run calls one stage function and shows what it reports."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import dagster as dg
+import pyarrow.parquet as pq
+
+from codesum_pipeline.defs.caller import progress_of
+from codesum_pipeline.defs.metadata import column_schema, report_metadata
+from codesum_pipeline.defs.partitions import codesum_repos
+from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.shows import PLOT, PREVIEW, Shown
+from codesum_pipeline.model.errors import CodesumError, RetryLater
+from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.workspace import Workspace
+
+OWNER = "team:codesum"
+SECONDS = "seconds"
+# For a server that is restarting; longer trouble is left to the planner.
+MAX_RETRIES = 2
+RETRY_WAIT_S = 2.0
+
+# Each changes with the table alone, so they are drawn again only where it changed.
+Show = Callable[[Workspace], Shown]
+
+
+class Report(Protocol):
+    """What every stage function returns."""
+
+    @property
+    def table_hash(self) -> str: ...
+
+
+class Stage(Protocol):
+    """A stage function."""
+
+    def __call__(self, ws: Workspace, /, *, progress: Progress) -> Report: ...
+
+
+def step_asset(
+    *,
+    group: str,
+    kinds: set[str],
+    table: str,
+    version: str,
+    deps: list[Any],
+    check_specs: list[dg.AssetCheckSpec] | None = None,
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
+    """An asset of one repository whose main result is `table`."""
+    return dg.asset(
+        partitions_def=codesum_repos,
+        group_name=group,
+        kinds=kinds,
+        owners=[OWNER],
+        code_version=version,
+        deps=deps,
+        check_specs=check_specs,
+        metadata={"dagster/column_schema": column_schema(table), "codesum/table": table},
+    )
+
+
+def run_step(
+    context: dg.AssetExecutionContext,
+    codesum: CodesumResource,
+    stage: Stage,
+    *,
+    show: Show | None = None,
+    tags: Callable[[Workspace], Mapping[str, str]] | None = None,
+) -> dg.MaterializeResult[None]:
+    """Run a stage for the partition at hand. Every run materialises: an unchanged table keeps its data version."""
+    with stage_failures(retry_number=context.retry_number):
+        workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
+        start = time.perf_counter()
+        report = stage(workspace, progress=progress_of(context.log))
+        seconds = time.perf_counter() - start
+        rows = _rows(workspace, context.assets_def.metadata_by_key[context.asset_key]["codesum/table"])
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(report.table_hash),
+            metadata={
+                SECONDS: round(seconds, 3),
+                "dagster/row_count": rows,
+                "dagster/partition_row_count": rows,
+                **report_metadata(report),
+                **_shown(context, workspace, report.table_hash, show),
+            },
+            tags=dict(tags(workspace)) if tags else None,
+        )
+
+
+@contextmanager
+def stage_failures(*, retry_number: int = MAX_RETRIES) -> Iterator[None]:
+    """The package's errors as Dagster's: the message a person needs, and another try where that makes sense."""
+    try:
+        yield
+    except RetryLater as error:
+        if retry_number >= MAX_RETRIES:
+            raise dg.Failure(str(error), allow_retries=False) from error
+        raise dg.RetryRequested(MAX_RETRIES, seconds_to_wait=RETRY_WAIT_S * 2**retry_number) from error
+    except CodesumError as error:
+        raise dg.Failure(str(error), allow_retries=False) from error
+
+
+def last_materialization(
+    instance: dg.DagsterInstance, asset: dg.AssetKey, partition: str
+) -> dg.AssetMaterialization | None:
+    """The newest materialisation of one repository's asset."""
+    wanted = dg.AssetRecordsFilter(asset_key=asset, asset_partitions=[partition])
+    records = instance.fetch_materializations(wanted, limit=1).records
+    return records[0].asset_materialization if records else None
+
+
+def _shown(context: dg.AssetExecutionContext, workspace: Workspace, data_version: str, show: Show | None) -> Shown:
+    """Previews and plots, taken over from the last materialisation where the table is the same."""
+    if show is None:
+        return {}
+    last = last_materialization(context.instance, context.asset_key, context.partition_key)
+    if last and (last.tags or {}).get("dagster/data_version") == data_version and PREVIEW in last.metadata:
+        return {name: last.metadata[name] for name in (PREVIEW, PLOT) if name in last.metadata}
+    return show(workspace)
+
+
+def _rows(workspace: Workspace, table: str) -> int:
+    return int(pq.read_metadata(workspace.tables.path(table, workspace.key)).num_rows)

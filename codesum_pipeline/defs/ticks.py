@@ -1,0 +1,78 @@
+"""One tick of the planner, whoever asks for it."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import dagster as dg
+
+from codesum_pipeline.defs.assets.publishing import AT_HEAD, FINGERPRINT_TAG, published_index
+from codesum_pipeline.defs.observing import observe
+from codesum_pipeline.defs.partitions import codesum_repos
+from codesum_pipeline.defs.planner import Plan, Request, Verdict, plan_builds
+from codesum_pipeline.defs.processes import end_vanished_runs
+from codesum_pipeline.wiring import Home
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What a tick found; `last` is the last repository it had time for."""
+
+    plan: Plan
+    new_keys: list[str]
+    last: str
+
+    @property
+    def run_requests(self) -> list[dg.RunRequest]:
+        return [_run_request(request) for request in self.plan.requests]
+
+    @property
+    def check_evaluations(self) -> list[dg.AssetCheckEvaluation]:
+        """Published indexes that are found behind."""
+        return [
+            dg.AssetCheckEvaluation(
+                asset_key=published_index.key,
+                check_name=AT_HEAD,
+                passed=False,
+                severity=dg.AssetCheckSeverity.WARN,
+                description="the repository, its settings or an algorithm is newer than the published index",
+                metadata={FINGERPRINT_TAG: request.fingerprint},
+                partition=request.key,
+            )
+            for request in self.plan.requests
+            if request.key not in self.new_keys
+        ]
+
+
+def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: logging.Logger) -> Tick:
+    """Look at the registry's repositories and decide which to build."""
+    for run_id in end_vanished_runs(instance):
+        log.warning("run %s: its process is gone; marked as failed", run_id)
+    entries = [entry for entry in home.registry.entries() if entry.enabled]
+    seen = observe(home, instance, entries, last=last)
+    planner = home.settings.planner
+    plan = plan_builds(seen, max_attempts=planner.max_attempts, max_requests=planner.max_requests_per_tick)
+    _log(plan, log)
+    known = instance.get_dynamic_partitions(codesum_repos.name or "")
+    new = sorted({entry.key for entry in entries} - set(known))
+    return Tick(plan, new, last=_last_looked_at(seen_keys=[found.key for found in seen], all_keys=len(entries)))
+
+
+def _last_looked_at(*, seen_keys: Sequence[str], all_keys: int) -> str:
+    """Where the next tick goes on; nowhere in particular when there was time for all."""
+    return seen_keys[-1] if seen_keys and len(seen_keys) < all_keys else ""
+
+
+def _run_request(request: Request) -> dg.RunRequest:
+    return dg.RunRequest(
+        run_key=request.run_key, partition_key=request.key, tags={FINGERPRINT_TAG: request.fingerprint}
+    )
+
+
+def _log(plan: Plan, log: logging.Logger) -> None:
+    for key, complaint in plan.complaints.items():
+        if complaint:
+            log.warning("%s: %s", key, complaint)
+    for key, verdict in plan.verdicts.items():
+        if verdict is Verdict.EXHAUSTED:
+            log.warning("%s: failed too often in this state; a change or a run started by hand tries again", key)

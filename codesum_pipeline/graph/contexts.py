@@ -1,0 +1,160 @@
+"""Each document's neighbours: a sample for those who write and read it, and all it depends on.
+
+- A function's are those it calls and those that call it.
+- A class's are those outside it that call it, its methods or nested classes, or derive from it; and what it
+  and they call, and its bases.
+- A file's are the files it imports, and that import it.
+- A module's are other modules: those of the files that its own files, not its sub-folders', import, and that
+  import them.
+
+Sampled are first those of the same module, then those outside tests, then the
+most used, then by id. Only documents are neighbours; dependencies also name
+what lies outside the repository.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from codesum_pipeline.graph.edges import folder_of
+from codesum_pipeline.model.graph import Context, Edge, EdgeKind
+from codesum_pipeline.model.hashing import graph_hash
+from codesum_pipeline.model.ids import SEPARATOR, module_path_of, parent_modules
+from codesum_pipeline.model.options import GraphOptions
+from codesum_pipeline.model.symbols import SymbolType
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolPlace:
+    """A symbol's id, what it is, and what it stands in."""
+
+    id: str
+    type: SymbolType
+    parent_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """What gets a context: symbols, indexed files, and every folder from theirs up to `root`."""
+
+    symbols: Sequence[SymbolPlace]
+    files: Collection[str]
+    tests: Collection[str]
+    root: str
+
+    def modules(self) -> list[str]:
+        """The folders that are modules, sorted."""
+        return sorted({folder for path in self.files for folder in parent_modules(path, root=self.root)})
+
+
+@dataclass(slots=True)
+class _Uses:
+    """Who uses one document and whom it uses, with how often; and what it depends on."""
+
+    users: dict[str, int] = field(default_factory=dict)
+    used: dict[str, int] = field(default_factory=dict)
+    dependencies: set[str] = field(default_factory=set)
+
+
+def find_contexts(documents: Documents, edges: Sequence[Edge], options: GraphOptions) -> list[Context]:
+    """The context of every document, sorted by id."""
+    uses: defaultdict[str, _Uses] = defaultdict(_Uses)
+    _gather_calls(uses, documents.symbols, edges)
+    _gather_imports(uses, edges)
+    ids = sorted({*(symbol.id for symbol in documents.symbols), *documents.files, *documents.modules()})
+    sampler = _Sampler(documents)
+    return [_context(document_id, uses.get(document_id) or _Uses(), sampler, options) for document_id in ids]
+
+
+def _context(document_id: str, uses: _Uses, sampler: "_Sampler", options: GraphOptions) -> Context:
+    called_by = sampler.sample(document_id, uses.users, options.top_k_callers)
+    calls = sampler.sample(document_id, uses.used, options.top_k_callees)
+    return Context(
+        id=document_id,
+        called_by=called_by,
+        calls=calls,
+        graph_hash=graph_hash(called_by, calls),
+        dependencies=tuple(sorted(uses.dependencies)),
+    )
+
+
+class _Sampler:
+    def __init__(self, documents: Documents) -> None:
+        others = {module_path_of(path) for path in documents.files if path not in documents.tests}
+        test_modules = {module for module in documents.modules() if module not in others}
+        self._modules = frozenset(documents.modules())
+        self._tests = frozenset({*documents.tests, *test_modules})
+
+    def sample(self, document_id: str, neighbours: Mapping[str, int], limit: int) -> tuple[str, ...]:
+        """At most `limit` neighbours, sorted by id."""
+        if len(neighbours) <= limit:
+            return tuple(sorted(neighbours))
+        module = self._module_of(document_id)
+
+        def rank(neighbour: str) -> tuple[bool, bool, int, str]:
+            is_test = neighbour.partition(SEPARATOR)[0] in self._tests
+            return self._module_of(neighbour) != module, is_test, -neighbours[neighbour], neighbour
+
+        return tuple(sorted(sorted(neighbours, key=rank)[:limit]))
+
+    def _module_of(self, document_id: str) -> str:
+        return document_id if document_id in self._modules else folder_of(document_id)
+
+
+def _gather_calls(uses: defaultdict[str, _Uses], symbols: Sequence[SymbolPlace], edges: Iterable[Edge]) -> None:
+    classes = _enclosing_classes(symbols)
+    functions = {symbol.id for symbol in symbols if symbol.type is SymbolType.FUNCTION}
+    for edge in edges:
+        if edge.kind is EdgeKind.IMPORT:
+            continue
+        if edge.kind is EdgeKind.INHERIT or edge.src_id in functions:
+            uses[edge.src_id].dependencies.update({edge.dst} - {edge.src_id})
+        if edge.is_external:
+            continue
+        users, used = classes.get(edge.src_id, ()), classes.get(edge.dst, ())
+        for document_id in (*_if_in(edge.src_id, functions), *(c for c in users if c not in used)):
+            _count(uses[document_id].used, edge.dst, edge.count, besides=edge.src_id)
+        for document_id in (*_if_in(edge.dst, functions), *(c for c in used if c not in users)):
+            _count(uses[document_id].users, edge.src_id, edge.count, besides=edge.dst)
+
+
+def _if_in(document_id: str, ids: Collection[str]) -> Iterator[str]:
+    if document_id in ids:
+        yield document_id
+
+
+def _count(counts: dict[str, int], neighbour: str, count: int, *, besides: str) -> None:
+    if neighbour != besides:
+        counts[neighbour] = counts.get(neighbour, 0) + count
+
+
+def _enclosing_classes(symbols: Sequence[SymbolPlace]) -> dict[str, tuple[str, ...]]:
+    """For each symbol the classes it is or stands in."""
+    by_id = {symbol.id: symbol for symbol in symbols}
+    found: dict[str, tuple[str, ...]] = {}
+    for symbol in symbols:
+        classes = []
+        current: SymbolPlace | None = symbol
+        while current is not None:
+            if current.type is SymbolType.CLASS:
+                classes.append(current.id)
+            current = by_id.get(current.parent_id) if current.parent_id is not None else None
+        found[symbol.id] = tuple(classes)
+    return found
+
+
+def _gather_imports(uses: defaultdict[str, _Uses], edges: Iterable[Edge]) -> None:
+    for edge in edges:
+        if edge.kind is not EdgeKind.IMPORT:
+            continue
+        importer, imported = module_path_of(edge.src_id), module_path_of(edge.dst)
+        uses[edge.src_id].dependencies.add(edge.dst)
+        if edge.is_external:
+            uses[importer].dependencies.add(edge.dst)
+            continue
+        uses[edge.src_id].used[edge.dst] = edge.count
+        uses[edge.dst].users[edge.src_id] = edge.count
+        if importer != imported:
+            uses[importer].dependencies.add(imported)
+            _count(uses[importer].used, imported, edge.count, besides=importer)
+            _count(uses[imported].users, importer, edge.count, besides=imported)

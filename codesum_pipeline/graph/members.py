@@ -1,0 +1,153 @@
+"""Attributes: of modules, of classes through their bases, of objects."""
+
+from typing import TYPE_CHECKING
+
+from codesum_pipeline.graph.facts import ScopeFacts
+from codesum_pipeline.graph.inheritance import linearize
+from codesum_pipeline.graph.reasons import Reason, weaker
+from codesum_pipeline.graph.values import (
+    AMBIGUOUS,
+    EXTERNAL_RESULT,
+    NONE,
+    UNKNOWN,
+    BuiltinValue,
+    ClassValue,
+    ContainerValue,
+    ExternalValue,
+    FunctionValue,
+    InstanceValue,
+    ModuleValue,
+    Nothing,
+    SuperValue,
+    Value,
+    weakened,
+)
+
+if TYPE_CHECKING:
+    from codesum_pipeline.graph.resolver import Resolver
+
+# What a class of the repository or something outside of it may derive from.
+Ancestor = ScopeFacts | ExternalValue | BuiltinValue | Nothing
+
+# Bases that bring no methods one would call by name.
+_BARE = frozenset({"Generic", "Protocol", "ABC", "NamedTuple", "TypedDict"})
+_ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+
+
+class Members:
+    """Looks attributes up; every answer is kept."""
+
+    def __init__(self, resolver: "Resolver") -> None:
+        self._resolver = resolver
+        self._orders: dict[ScopeFacts, tuple[Ancestor, ...]] = {}
+        self._own: dict[tuple[ScopeFacts, str], Value | None] = {}
+
+    def mro(self, scope: ScopeFacts) -> tuple[Ancestor, ...]:
+        """A class and its ancestors, in the order in which attributes are looked up."""
+        order = self._orders.get(scope)
+        if order is None:
+            self._orders[scope] = (scope,)
+            order = self._orders[scope] = linearize(scope, [self._ancestors(base) for base in self.bases(scope)])
+        return order
+
+    def bases(self, scope: ScopeFacts) -> list[Value]:
+        """The values of a class's bases, as written."""
+        around = scope.parent or scope
+        return [self._resolver.shape(around, base) for base in scope.bases]
+
+    def _ancestors(self, base: Value) -> tuple[Ancestor, ...]:
+        if isinstance(base, ClassValue):
+            return self.mro(base.scope)
+        if isinstance(base, ExternalValue | BuiltinValue):
+            return (base,)
+        return (EXTERNAL_RESULT,) if base is EXTERNAL_RESULT else (UNKNOWN,)
+
+    def attribute(self, value: Value, name: str) -> Value:
+        """What `value.name` is."""
+        match value:
+            case ModuleValue(module):
+                return self._resolver.names.member(module, name)
+            case ClassValue():
+                return self._of_class(value, name)
+            case InstanceValue():
+                return self._of_instance(value, name)
+            case SuperValue(scope):
+                found = self._member(scope, name, self.mro(scope)[1:])
+                receiver = InstanceValue(scope, Reason.SELF)
+                return FunctionValue(found.scope, Reason.SUPER, receiver) if isinstance(found, FunctionValue) else found
+            case ExternalValue(dotted):
+                return ExternalValue(f"{dotted}.{name}")
+            case BuiltinValue(builtin):
+                return BuiltinValue(f"{builtin}.{name}")
+            case ContainerValue(kind):
+                return BuiltinValue(f"{kind}.{name}", owner=value)
+        return value if value in (AMBIGUOUS, EXTERNAL_RESULT) else UNKNOWN
+
+    def _of_class(self, value: ClassValue, name: str) -> Value:
+        found = self.member(value.scope, name)
+        if isinstance(found, FunctionValue):
+            return FunctionValue(found.scope, value.why, value)
+        if self.is_enum(value.scope) and isinstance(found, BuiltinValue | ContainerValue) and name in value.scope.names:
+            return InstanceValue(value.scope, value.why)
+        return weakened(found, value.why)
+
+    def _of_instance(self, value: InstanceValue, name: str) -> Value:
+        if name == "__class__":
+            return ClassValue(value.scope, value.why)
+        found = self.member(value.scope, name)
+        if isinstance(found, FunctionValue):
+            method = FunctionValue(found.scope, weaker(found.why, value.why), value)
+            if self._resolver.calls.is_property(found.scope):
+                return weakened(self._resolver.calls.result(method), value.why)
+            return FunctionValue(found.scope, value.why, value)
+        if isinstance(found, InstanceValue) and self._is_descriptor(found.scope):
+            return UNKNOWN
+        return weakened(found, value.why)
+
+    def _is_descriptor(self, scope: ScopeFacts) -> bool:
+        return isinstance(self.member(scope, "__get__"), FunctionValue)
+
+    def is_enum(self, scope: ScopeFacts) -> bool:
+        """Whether a class's own values are its members."""
+        outside = (entry.dotted for entry in self.mro(scope) if isinstance(entry, ExternalValue))
+        return any(dotted.rpartition(".")[2] in _ENUMS for dotted in outside)
+
+    def member(self, scope: ScopeFacts, name: str) -> Value:
+        """What a class or one of its ancestors binds a name to."""
+        return self._member(scope, name, self.mro(scope))
+
+    def _member(self, scope: ScopeFacts, name: str, order: tuple[Ancestor, ...]) -> Value:
+        for entry in order:
+            if isinstance(entry, ScopeFacts):
+                found = self._own_member(entry, name)
+                if found is not None:
+                    return found
+            elif entry is UNKNOWN:
+                return UNKNOWN
+        return _outside(order, name)
+
+    def _own_member(self, scope: ScopeFacts, name: str) -> Value | None:
+        """What the class itself binds a name to, in its body or on `self` in its methods."""
+        key = (scope, name)
+        if key in self._own:
+            return self._own[key]
+        bindings = [(scope, binding) for binding in scope.names.get(name, ())]
+        bindings += [(scope.file.scopes[number], binding) for number, binding in scope.attributes.get(name, ())]
+        # While it is being worked out it adds nothing to its own answer.
+        self._own[key] = NONE if bindings else None
+        if bindings:
+            self._own[key] = self._resolver.names.settle(bindings)
+        return self._own[key]
+
+
+def _outside(order: tuple[Ancestor, ...], name: str) -> Value:
+    """An attribute that no class of the repository has: of the one class outside that may have it."""
+    external = [e for e in order if isinstance(e, ExternalValue) and e.dotted.rpartition(".")[2] not in _BARE]
+    if len(external) == 1:
+        return ExternalValue(f"{external[0].dotted}.{name}")
+    if external or EXTERNAL_RESULT in order:
+        return EXTERNAL_RESULT
+    builtin = [entry for entry in order if isinstance(entry, BuiltinValue)]
+    if builtin:
+        return BuiltinValue(f"{builtin[0].name}.{name}")
+    return BuiltinValue(f"object.{name}") if name.startswith("__") and name.endswith("__") else UNKNOWN

@@ -1,0 +1,238 @@
+"""What a name stands for where it is written: scopes from the inside out, imports, stars, builtins."""
+
+from typing import TYPE_CHECKING
+
+from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
+from codesum_pipeline.graph.module_paths import Absent, ModulePath
+from codesum_pipeline.graph.python_names import BUILTINS
+from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.values import (
+    AMBIGUOUS,
+    EXTERNAL_RESULT,
+    NONE,
+    UNKNOWN,
+    BuiltinValue,
+    ClassValue,
+    ExternalValue,
+    FunctionValue,
+    InstanceValue,
+    ModuleValue,
+    Value,
+    agree,
+    found_by,
+)
+from codesum_pipeline.parsing.references.names import Binding, Bound
+from codesum_pipeline.parsing.references.scopes import ScopeKind
+
+if TYPE_CHECKING:
+    from codesum_pipeline.graph.resolver import Resolver
+
+_ACCESSORS = frozenset({"setter", "getter", "deleter"})
+
+Placed = tuple[ScopeFacts, Binding]
+
+
+class Names:
+    """Looks names up; every answer is kept, and a name that depends on itself adds nothing to its own answer."""
+
+    def __init__(self, resolver: "Resolver") -> None:
+        self._resolver = resolver
+        self._known: dict[tuple[ScopeFacts, str], Value | None] = {}
+        self._modules: dict[tuple[str, str, int], Value] = {}
+        self._known_stars: dict[tuple[str, str], Value | None] = {}
+        self._stars_in_progress: set[tuple[str, str]] = set()
+        self._star_cycles = 0
+
+    def lookup(self, scope: ScopeFacts, name: str) -> Value:
+        """The value of a name used in a scope; functions do not see the classes around them."""
+        current: ScopeFacts | None = scope
+        while current is not None:
+            if name in current.names and (current is scope or not current.is_class):
+                value = self.bound(current, name)
+                if value is not None:
+                    return value
+                if current.kind not in (ScopeKind.CLASS, ScopeKind.MODULE):
+                    return NONE
+            current = current.parent
+        return self._global(scope.file, name)
+
+    def _global(self, file: FileScopes, name: str) -> Value:
+        starred = self._starred(file, name)
+        if starred is not None and not (starred is EXTERNAL_RESULT and name in BUILTINS):
+            return starred
+        return BuiltinValue(name) if name in BUILTINS else UNKNOWN
+
+    def bound(self, scope: ScopeFacts, name: str) -> Value | None:
+        """What the bindings of one scope agree on; None while that is being worked out."""
+        key = (scope, name)
+        if key in self._known:
+            return self._known[key]
+        self._known[key] = None
+        value = self.settle([(scope, binding) for binding in scope.names[name]])
+        self._known[key] = value
+        return value
+
+    def settle(self, bindings: list[Placed]) -> Value:
+        """The one value of a name that has all these bindings."""
+        bindings = _without_accessors(bindings)
+        declared = [self._value(*placed) for placed in bindings if placed[1][0] == Bound.ANNOTATED]
+        given = [self._value(*placed) for placed in bindings if placed[1][0] != Bound.ANNOTATED]
+        if not declared:
+            return agree(given)
+        value = agree(declared)
+        if isinstance(value, InstanceValue) and not all(self._may_be(value, other) for other in given):
+            return AMBIGUOUS
+        return value
+
+    def _may_be(self, declared: InstanceValue, given: Value) -> bool:
+        if isinstance(given, InstanceValue):
+            return declared.scope in self._resolver.members.mro(given.scope)
+        return not isinstance(given, ModuleValue | ClassValue | FunctionValue | BuiltinValue)
+
+    def _value(self, scope: ScopeFacts, binding: Binding) -> Value:
+        resolver = self._resolver
+        match binding:
+            case [Bound.VALUE, shapes]:
+                return resolver.alternatives(scope, shapes)
+            case [Bound.ANNOTATED, annotation]:
+                return self._annotated(scope, annotation)
+            case [Bound.DEFINED, number]:
+                defined = scope.file.scopes[number]
+                return ClassValue(defined) if defined.is_class else FunctionValue(defined)
+            case [Bound.IMPORTED, module, level, name]:
+                return self._imported(scope.file, module, level, name)
+            case [Bound.MODULE, dotted]:
+                return self._module(scope.file, dotted)
+            case [Bound.ALIASED_MODULE, dotted]:
+                return self.imported_module(scope.file, dotted, 0)
+            case [Bound.RECEIVER, number]:
+                return InstanceValue(scope.file.scopes[number], Reason.SELF)
+            case [Bound.CLASS_RECEIVER, number]:
+                return ClassValue(scope.file.scopes[number], Reason.SELF)
+            case [Bound.ELSEWHERE, number, inner]:
+                return self._value(scope.file.scopes[number], inner)
+            case [Bound.GLOBAL, name]:
+                return self.lookup(scope.file.top, name)
+            case [Bound.DELETED]:
+                # Whether a file or class still has the name depends on the order of things.
+                return AMBIGUOUS if scope.kind in (ScopeKind.CLASS, ScopeKind.MODULE) else NONE
+            case _:
+                return UNKNOWN
+
+    def _annotated(self, scope: ScopeFacts, annotation: str) -> Value:
+        """Annotations of parameters are evaluated around their function."""
+        value = self._resolver.types.value(scope, annotation)
+        return UNKNOWN if value is NONE else value
+
+    def imported_module(self, file: FileScopes, dotted: str, level: int) -> Value:
+        """The module that an import in a file names."""
+        key = (file.path, dotted, level)
+        value = self._modules.get(key)
+        if value is None:
+            value = self._modules[key] = self._find_module(*key)
+        return value
+
+    def _find_module(self, path: str, dotted: str, level: int) -> Value:
+        paths = self._resolver.paths
+        found = paths.relative(path, level, dotted) if level else paths.absolute(path, dotted)
+        if isinstance(found, ModulePath):
+            return ModuleValue(found)
+        return ExternalValue(dotted) if found is Absent.EXTERNAL else UNKNOWN
+
+    def _module(self, file: FileScopes, dotted: str) -> Value:
+        """`import a.b` binds `a`."""
+        whole = self.imported_module(file, dotted, 0)
+        if not isinstance(whole, ModuleValue):
+            return ExternalValue(dotted.partition(".")[0]) if isinstance(whole, ExternalValue) else UNKNOWN
+        first = self.imported_module(file, dotted.partition(".")[0], 0)
+        if isinstance(first, ModuleValue) or whole.module.file is None:
+            return first
+        # The package has no `__init__`: its folder is as far up as the module's name is long.
+        folder = whole.module.folder or whole.module.file
+        for _ in range(dotted.count(".")):
+            folder = folder.rpartition("/")[0]
+        return ModuleValue(ModulePath(None, folder))
+
+    def _imported(self, file: FileScopes, dotted: str, level: int, name: str) -> Value:
+        module = self.imported_module(file, dotted, level)
+        if isinstance(module, ModuleValue):
+            return self.member(module.module, name)
+        if isinstance(module, ExternalValue):
+            submodule = self.imported_module(file, f"{dotted}.{name}", 0)
+            return submodule if isinstance(submodule, ModuleValue) else ExternalValue(f"{dotted}.{name}")
+        return UNKNOWN
+
+    def member(self, module: ModulePath, name: str) -> Value:
+        """What a module's attribute is: bound in it, by a star import of it, or its submodule."""
+        file = self._resolver.files.get(module.file) if module.file is not None else None
+        is_bound = file is not None and name in file.top.names
+        if file is not None:
+            value = self.bound(file.top, name) if is_bound else self._starred(file, name)
+            if value is not None:
+                return found_by(value, Reason.IMPORT)
+        child = self._resolver.paths.child(module, name)
+        if child is not None:
+            return ModuleValue(child)
+        # A module that imports a name from itself says nothing new about it.
+        return NONE if is_bound else UNKNOWN
+
+    def _starred(self, file: FileScopes, name: str) -> Value | None:
+        """What the last star import that has the name gives; None where none has it."""
+        if not file.stars:
+            return None
+        key = (file.path, name)
+        if key in self._known_stars:
+            return self._known_stars[key]
+        if key in self._stars_in_progress:
+            self._star_cycles += 1
+            return None
+        cycles = self._star_cycles
+        self._stars_in_progress.add(key)
+        given = self._from_stars(file, name)
+        self._stars_in_progress.discard(key)
+        # An answer that a cycle cut short is not the whole answer.
+        if cycles == self._star_cycles:
+            self._known_stars[key] = given
+        return given
+
+    def _from_stars(self, file: FileScopes, name: str) -> Value | None:
+        for scope, dotted, level in reversed(file.stars):
+            module = self.imported_module(file, dotted, level) if scope == 0 else UNKNOWN
+            if isinstance(module, ModuleValue) and self._exports(module.module, name):
+                found = self.member(module.module, name)
+                if found is not UNKNOWN:
+                    return found
+            elif isinstance(module, ExternalValue):
+                return EXTERNAL_RESULT
+        return None
+
+    def _exports(self, module: ModulePath, name: str) -> bool:
+        file = self._resolver.files.get(module.file) if module.file is not None else None
+        if file is None:
+            return False
+        return not name.startswith("_") if file.exports is None else name in file.exports
+
+
+def _without_accessors(bindings: list[Placed]) -> list[Placed]:
+    """Leave out a property's setters, and of overloads all but the implementation."""
+    if len(bindings) < 2:
+        return bindings
+    defined = [placed for placed in bindings if placed[1][0] == Bound.DEFINED]
+    if len(defined) < 2:
+        return bindings
+    kept = [placed for placed in bindings if placed[1][0] != Bound.DEFINED or not _is_accessor(placed)]
+    implemented = [placed for placed in kept if not _is_overload(placed)]
+    return implemented or kept[-1:]
+
+
+def _decorators(placed: Placed) -> tuple[str, ...]:
+    scope, binding = placed
+    return scope.file.scopes[binding[1]].decorators if binding[0] == Bound.DEFINED else ()
+
+
+def _is_accessor(placed: Placed) -> bool:
+    return any("." in name and name.rpartition(".")[2] in _ACCESSORS for name in _decorators(placed))
+
+
+def _is_overload(placed: Placed) -> bool:
+    return any(name.rpartition(".")[2] == "overload" for name in _decorators(placed))

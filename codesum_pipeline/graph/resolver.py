@@ -1,0 +1,116 @@
+"""What the expressions of a repository stand for, as far as reading them tells.
+
+Names, attributes, annotations and calls each know one part and ask the others
+through here. Nothing is guessed: what has several meanings is ambiguous, what
+cannot be followed is unknown. Answers do not depend on the order of the files
+given, since files and calls are always taken in the order of their paths.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from codesum_pipeline.graph.calls import Calls
+from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
+from codesum_pipeline.graph.members import Members
+from codesum_pipeline.graph.module_paths import ModulePaths
+from codesum_pipeline.graph.names import Names
+from codesum_pipeline.graph.types import Types
+from codesum_pipeline.graph.values import (
+    AMBIGUOUS,
+    NONE,
+    UNKNOWN,
+    BuiltinValue,
+    ClassValue,
+    SuperValue,
+    Value,
+    agree,
+)
+
+# How far one answer may rest on others: chains of a person's code are short, and Python's stack is finite.
+MAX_DEPTH = 40
+
+_TOKEN = re.compile(r"\{[^}]*\}|super\([^)]*\)|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+")
+
+
+@lru_cache(maxsize=100_000)
+def _tokens(shape: str) -> tuple[str, ...]:
+    return tuple(_TOKEN.findall(shape))
+
+
+class Resolver:
+    """One repository's files, and what is known about their expressions."""
+
+    def __init__(self, files: Mapping[str, FileScopes], paths: ModulePaths) -> None:
+        self.files = files
+        self.paths = paths
+        self.names = Names(self)
+        self.members = Members(self)
+        self.types = Types(self)
+        self.calls = Calls(self)
+        self._known: dict[tuple[ScopeFacts, str], Value] = {}
+        self._depth = 0
+
+    def alternatives(self, scope: ScopeFacts, shapes: str) -> Value:
+        """The value of an expression with alternatives, if they agree."""
+        if "|" not in shapes:
+            return self.shape(scope, shapes)
+        return agree([self.shape(scope, shape) for shape in shapes.split("|")])
+
+    def shape(self, scope: ScopeFacts, shape: str) -> Value:
+        """The value of an expression in a scope."""
+        key = (scope, shape)
+        value = self._known.get(key)
+        if value is not None:
+            return value
+        if self._depth >= MAX_DEPTH:
+            return UNKNOWN
+        self._depth += 1
+        value = self._follow(scope, shape)
+        self._depth -= 1
+        if self._depth == 0 or value not in (UNKNOWN, NONE):
+            self._known[key] = value
+        return value
+
+    def _follow(self, scope: ScopeFacts, shape: str) -> Value:
+        root, *links = _tokens(shape)
+        value = self._root(scope, root)
+        for link in links:
+            if value in (UNKNOWN, AMBIGUOUS):
+                return value
+            value = self._linked(value, link)
+        return value
+
+    def _root(self, scope: ScopeFacts, root: str) -> Value:
+        first = root[0]
+        if first == "?":
+            return UNKNOWN
+        if first == "<":
+            return NONE if root == "<None>" else BuiltinValue(root[1:-1], is_instance=True)
+        if first == "{":
+            return self.types.value(scope, root[1:-1])
+        if first == "s" and root.startswith("super("):
+            return self._super(scope, root[6:-1])
+        return self.names.lookup(scope, root)
+
+    def _super(self, scope: ScopeFacts, argument: str) -> Value:
+        if argument:
+            named = self.shape(scope, argument)
+            return SuperValue(named.scope) if isinstance(named, ClassValue) else UNKNOWN
+        enclosing = scope.enclosing_class()
+        return SuperValue(enclosing) if enclosing is not None else UNKNOWN
+
+    def _linked(self, value: Value, link: str) -> Value:
+        match link[0]:
+            case ".":
+                return self.members.attribute(value, link[1:])
+            case "(":
+                return self.calls.result(value)
+            case "[":
+                return self.calls.item(value)
+            case "*":
+                return self.calls.iterated(value)
+            case "#":
+                return self.calls.part(value, int(link[1:]))
+            case _:
+                return self.calls.entered(value)

@@ -1,0 +1,1 @@
+"""Documents become indexes: vectors, terms, and a version folder that a name points at."""

@@ -1,0 +1,96 @@
+"""The manifest of a version: what it stands for, how it was made, and what each of its files must be."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from codesum_pipeline.indexes.bm25 import K1, B
+from codesum_pipeline.indexes.candidate_files import CandidateTables
+from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Manifest, content_digest, sha256_of
+from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.store.layout import BASE_STRATEGY
+from codesum_pipeline.store.workspace import Workspace
+
+# Parsing decides what a hash covers, so its version is part of the policy.
+_HASHING_VERSIONS = ("parser", "extractive", "placeholder")
+
+_CONTENT_RULES = {HashPolicy.CANONICAL: "sha1(canonical source)", HashPolicy.RAW: "sha256(raw span)"}
+
+
+def build_manifest(
+    ws: Workspace,
+    snapshot: Snapshot,
+    tables: CandidateTables,
+    embedder: Embedder,
+    files: dict[str, dict[str, Any]],
+) -> Manifest:
+    """Every field of the manifest; `files` maps a file's name to its `sha256` and `bytes`."""
+    scan = ws.options.scan
+    manifest: Manifest = {
+        "schema_version": INDEX_SCHEMA_VERSION,
+        "repo": ws.key,
+        "slug": ws.slug,
+        "commit": snapshot.commit,
+        "tree": snapshot.tree,
+        "fingerprint": ws.fingerprint(snapshot.commit),
+        "summary_levels": [str(level) for level in LEVELS],
+        "base_strategy": BASE_STRATEGY,
+        "prompt_template_hash": None,
+        "summary_llm_provider": None,
+        "summary_llm_model": None,
+        "summary_llm_temperature": None,
+        "summary_llm_seed": None,
+        "graph_version": ws.versions.get("graph"),
+        "hash_policy": _hash_policy(ws),
+        "lang_allowlist": list(scan.lang_allowlist),
+        "skip_patterns": list(scan.skip_patterns),
+        "max_file_size_mb": scan.max_file_size_mb,
+        "embedder": {
+            "name": ws.options.index.embedder,
+            "model_id": embedder.model_id,
+            "dimensions": embedder.dimensions,
+            "query_prompt": embedder.query_prompt,
+            "max_tokens": min(ws.options.index.summary_embed_max_tokens, embedder.max_tokens),
+        },
+        "bm25": {"k1": K1, "b": B, "variant": "lucene"},
+        "versions": dict(ws.versions),
+        "counts": _counts(tables),
+        "files": files,
+    }
+    manifest["content_digest"] = content_digest(manifest)
+    return manifest
+
+
+def describe_files(folder: Path, without_provenance: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The size and sha256 of every file of a folder, and its `content_sha256` where that leaves provenance out."""
+    files = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder).as_posix()
+        files[name] = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+        if name in without_provenance:
+            files[name]["content_sha256"] = without_provenance[name]
+    return files
+
+
+def _hash_policy(ws: Workspace) -> dict[str, Any]:
+    return {
+        "policy": str(ws.options.hash_policy),
+        "content": _CONTENT_RULES[ws.options.hash_policy],
+        "graph": "sha1(called_by=a|b\\ncalls=c|d), sorted and without duplicates",
+        "summary": "sha1(writer + newline + what the writer was shown)",
+        "versions": {name: ws.versions[name] for name in _HASHING_VERSIONS if name in ws.versions},
+    }
+
+
+def _counts(tables: CandidateTables) -> dict[str, Any]:
+    levels = Counter(tables.documents.column("type").to_pylist())
+    return {
+        "documents": tables.documents.num_rows,
+        "levels": {str(level): levels[str(level)] for level in LEVELS},
+        "placeholders": tables.documents.num_rows - len(tables.dense_rows),
+        "vectors": len(tables.dense_rows),
+    }

@@ -1,0 +1,137 @@
+"""The name of a repository's index points at a new version, all at once.
+
+The name is a relative symbolic link that a rename swaps. Readers resolve it
+once and map every file of the version they find, after which the version may be
+deleted; the present and the previous version always stay, for a reader that has
+resolved the name and not yet opened the files.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version
+from codesum_pipeline.model.errors import BrokenIndex, BrokenStore
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.workspace import Workspace
+
+# Beside the versions: the digests that were published, one a line, the latest last.
+PUBLISHED_LOG = "published.txt"
+_LEAST_KEPT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PublishReport:
+    """`published` is false when what is out already says the same of the same commit."""
+
+    published: bool
+    digest: str
+    content_digest: str
+    commit: str
+    documents: int
+    versions_kept: int
+    versions_deleted: int
+    table_hash: str
+
+
+def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
+    """Point the repository's name at its candidate, and delete what is no longer needed.
+
+    Nothing is published when commit, fingerprint and content digest are those
+    of the published version. The caller holds the repository's lease: whatever
+    a killed build left behind is swept.
+    """
+    progress("publishing the index", 0, 1)
+    name, versions = ws.layout.published(ws.key), ws.layout.versions(ws.key)
+    candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
+    present = published_version(name, versions, read_content=ws.force)
+    is_new = present is None or not _says_the_same(present, candidate)
+    version = _candidate_version(versions, candidate["digest"], ws.key) if present is None or is_new else present
+    log = _published_before(versions, version.digest, present)
+    if is_new:
+        write_text_atomically(versions / PUBLISHED_LOG, "".join(f"{digest}\n" for digest in log))
+        _point(name, versions, version.digest)
+    kept = set(log[-max(_LEAST_KEPT, ws.options.index.keep_versions) :])
+    deleted = _sweep(versions, keep=kept)
+    progress("publishing the index", 1, 1)
+    return PublishReport(
+        published=is_new,
+        digest=version.digest,
+        content_digest=version.manifest["content_digest"],
+        commit=version.manifest["commit"],
+        documents=version.manifest["counts"]["documents"],
+        versions_kept=len(kept),
+        versions_deleted=deleted,
+        table_hash=version.manifest["content_digest"],
+    )
+
+
+def published_version(name: Path, versions: Path, *, read_content: bool = False) -> Version | None:
+    """The version that a name points at; None when there is none, or none that is whole.
+
+    Files are compared with the manifest by size, and by content when asked for.
+    """
+    try:
+        target = name.readlink()
+        version = read_version(versions / target.name)
+    except (OSError, BrokenIndex):
+        return None
+    if target != link_target(name, versions, version.digest) or version.damaged_files(read_content=read_content):
+        return None
+    return version
+
+
+def link_target(name: Path, versions: Path, digest: str) -> Path:
+    """What the link says: the version's folder, relative to the folder of the link."""
+    return versions.relative_to(name.parent) / digest
+
+
+def _says_the_same(version: Version, candidate: Mapping[str, str]) -> bool:
+    return all(version.manifest[field] == candidate[field] for field in ("commit", "fingerprint", "content_digest"))
+
+
+def _candidate_version(versions: Path, digest: str, key: str) -> Version:
+    try:
+        return read_version(versions / digest)
+    except FileNotFoundError as error:
+        raise BrokenStore(f"repository {key!r}: candidate {digest} is gone: run `codesum index {key}` again") from error
+
+
+def _published_before(versions: Path, digest: str, present: Version | None) -> list[str]:
+    """The digests published so far that are still there, in order, ending with the present one and the new one."""
+    log = versions / PUBLISHED_LOG
+    before = log.read_text(encoding="utf-8").split() if log.exists() else []
+    last = [*([present.digest] if present else []), digest]
+    names = dict.fromkeys(name for name in before if name not in last and (versions / name).is_dir())
+    return [*names, *dict.fromkeys(name for name in last if name != digest), digest]
+
+
+def _point(name: Path, versions: Path, digest: str) -> None:
+    """Swap the link; a reader sees the old one or the new one."""
+    if name.is_dir() and not name.is_symlink():
+        raise BrokenStore(f"{name} is a folder where a link to a version should be: move it away")
+    with tempfile.TemporaryDirectory(prefix=ASIDE, dir=versions) as folder:
+        link = Path(folder) / "link"
+        link.symlink_to(link_target(name, versions, digest))
+        link.replace(name)
+    handle = os.open(name.parent, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sweep(versions: Path, *, keep: set[str]) -> int:
+    """Delete versions that are not kept, and leftovers; returns how many versions went."""
+    deleted = 0
+    for folder in sorted(path for path in versions.iterdir() if path.is_dir() and path.name not in keep):
+        if not folder.name.startswith(ASIDE):
+            deleted += 1
+            # Under its own name a folder is whole, also when this process is killed now.
+            folder = folder.rename(folder.with_name(f"{ASIDE}{folder.name}"))
+        shutil.rmtree(folder)
+    return deleted

@@ -1,0 +1,78 @@
+"""The names that a document can be called by, without regard to case."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from codesum_pipeline.indexes.stored_zip import Array, map_npz, write_npz
+from codesum_pipeline.indexes.string_table import StringTable, sort_key
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolNames:
+    """The rows of the documents named `names[k]` are `rows[indptr[k]:indptr[k + 1]]`."""
+
+    names: StringTable
+    rows: Array
+    indptr: Array
+
+    def exactly(self, name: str) -> list[int]:
+        """The rows of the documents with this name, in row order."""
+        position = self.names.find(name.lower())
+        return [] if position is None else self._rows_at(position)
+
+    def with_prefix(self, prefix: str, *, limit: int) -> list[int]:
+        """The rows of at most `limit` documents whose name is longer than `prefix` and starts with it.
+
+        Shorter names come first.
+        """
+        wanted = prefix.lower()
+        positions = [k for k in self.names.with_prefix(wanted) if self.names[k] != wanted]
+        positions.sort(key=lambda k: (int(self.names.offsets[k + 1] - self.names.offsets[k]), k))
+        rows: dict[int, None] = {}
+        for position in positions:
+            rows.update(dict.fromkeys(self._rows_at(position)))
+            if len(rows) >= limit:
+                break
+        return list(rows)[:limit]
+
+    def write(self, path: Path) -> None:
+        write_npz(
+            path,
+            {"names": self.names.content, "offsets": self.names.offsets, "rows": self.rows, "indptr": self.indptr},
+        )
+
+    @classmethod
+    def map(cls, path: Path) -> "SymbolNames":
+        """Open what `write` wrote, memory-mapped."""
+        arrays = map_npz(path)
+        return cls(StringTable(arrays["names"], arrays["offsets"]), arrays["rows"], arrays["indptr"])
+
+    def _rows_at(self, position: int) -> list[int]:
+        rows: list[int] = self.rows[self.indptr[position] : self.indptr[position + 1]].tolist()
+        return rows
+
+
+def build_symbol_names(documents: Iterable[tuple[str | None, str]]) -> SymbolNames:
+    """The names of documents given in row order as (qualified name or None, path)."""
+    rows_by_name: dict[str, list[int]] = {}
+    for row, (qualified_name, path) in enumerate(documents):
+        for name in names_of(qualified_name, path):
+            rows_by_name.setdefault(name, []).append(row)
+    names = sorted(rows_by_name, key=sort_key)
+    indptr = np.zeros(len(names) + 1, dtype=np.int64)
+    np.cumsum([len(rows_by_name[name]) for name in names], out=indptr[1:])
+    rows = np.array([row for name in names for row in rows_by_name[name]], dtype=np.int32)
+    return SymbolNames(StringTable.of(names), rows, indptr)
+
+
+def names_of(qualified_name: str | None, path: str) -> list[str]:
+    """What a person may type for a document, in lower case: its full name, its short one, a file's without ending."""
+    if qualified_name:
+        names = [qualified_name, qualified_name.rpartition(".")[2]]
+    else:
+        file_name = path.rpartition("/")[2]
+        names = [path, file_name, file_name.partition(".")[0]]
+    return [name for name in dict.fromkeys(name.lower() for name in names) if name]

@@ -1,0 +1,170 @@
+"""What the files of one version say about each other and about the warehouse.
+
+Each check yields (check, subject, detail) for whatever does not hold.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from codesum_pipeline.indexes.bm25 import Bm25Index
+from codesum_pipeline.indexes.embedders import Vectors
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.published_documents import content_of, document_lines, in_index_order
+from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
+from codesum_pipeline.indexes.torch_file import map_tensor
+from codesum_pipeline.indexes.version_folder import (
+    CODE_BM25,
+    DOCUMENT_ARRAYS,
+    DOCUMENTS,
+    EMBEDDINGS,
+    INDEX_MAP,
+    KEYWORDS_BM25,
+    KEYWORDS_METADATA,
+    KEYWORDS_VOCABULARY,
+    OFFSETS,
+    VECTOR_FILES,
+    Version,
+)
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.store.tables import TableStore
+
+Problem = tuple[str, str, str]
+
+# A vector's length may differ from 1 by the rounding of float32.
+_LENGTH_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The parsed files of one version."""
+
+    version: Version
+    documents: Sequence[Mapping[str, Any]]
+    arrays: Mapping[str, Array]
+    offsets: Array
+    index_map: Sequence[str]
+    vectors: Mapping[Lane, Vectors]
+
+    @property
+    def ids(self) -> list[str]:
+        return [document["id"] for document in self.documents]
+
+
+def read_content(version: Version) -> Content:
+    """Read a version whose files are known to be the ones of its manifest."""
+    folder = version.folder
+    lines = (folder / DOCUMENTS).read_text(encoding="utf-8").split("\n")[:-1]
+    vectors = {Lane.SUMMARY: map_tensor(folder / EMBEDDINGS, version.manifest["embedder"]["dimensions"])}
+    vectors |= {lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items()}
+    return Content(
+        version=version,
+        documents=[json.loads(line) for line in lines],
+        arrays=map_npz(folder / DOCUMENT_ARRAYS),
+        offsets=map_npy(folder / OFFSETS),
+        index_map=json.loads((folder / INDEX_MAP).read_text(encoding="utf-8")),
+        vectors=vectors,
+    )
+
+
+def check_documents(content: Content) -> Iterator[Problem]:
+    """Counts, order, ids, orphans, and the digest without provenance."""
+    manifest, documents, ids = content.version.manifest, content.documents, content.ids
+    levels = Counter(document["type"] for document in documents)
+    counted = {
+        "documents": len(documents),
+        "levels": {str(level): levels[level] for level in LEVELS},
+        "placeholders": sum(document["is_placeholder"] for document in documents),
+        "vectors": len(content.index_map),
+    }
+    if counted != manifest["counts"]:
+        yield "counts", DOCUMENTS, f"holds {counted}, the manifest says {manifest['counts']}"
+    for id_, count in Counter(ids).items():
+        if count > 1:
+            yield "ids", id_, f"stands {count} times"
+    order = [(LEVELS.index(Level(document["type"])), document["id"].encode()) for document in documents]
+    if order != sorted(order):
+        yield "order", DOCUMENTS, "is not sorted by level and id"
+    yield from _check_orphans(documents, set(ids))
+    starts = [0, *np.cumsum([len(line) for line in (content.version.folder / DOCUMENTS).open("rb")]).tolist()]
+    if content.offsets.tolist() != starts:
+        yield "offsets", OFFSETS, f"does not say where the lines of {DOCUMENTS} start"
+    digest = hashlib.sha256("".join(f"{content_of(document)}\n" for document in documents).encode()).hexdigest()
+    if digest != manifest["files"][DOCUMENTS].get("content_sha256"):
+        yield "files", DOCUMENTS, "differs from the manifest's content_sha256"
+
+
+def check_lanes(content: Content) -> Iterator[Problem]:
+    """Row maps, placeholders, vectors, and the BM25 files."""
+    rows, ids = content.arrays["dense_rows"].tolist(), content.ids
+    for lane, matrix in content.vectors.items():
+        if len(matrix) != len(content.index_map):
+            yield "row map", INDEX_MAP, f"has {len(content.index_map)} rows, lane {lane} has {len(matrix)} vectors"
+        lengths = np.linalg.norm(matrix, axis=1)
+        bad = ~((np.abs(lengths - 1) < _LENGTH_TOLERANCE) | (lengths == 0))
+        for row in np.flatnonzero(bad).tolist():
+            subject = content.index_map[row] if row < len(content.index_map) else f"row {row}"
+            yield "vectors", subject, f"lane {lane}: length {lengths[row]:.4f} is neither 1 nor 0"
+    if [ids[row] for row in rows if row < len(ids)] != list(content.index_map):
+        yield "row map", DOCUMENT_ARRAYS, f"dense_rows and {INDEX_MAP} name different documents"
+    dense = set(content.index_map)
+    for document in content.documents:
+        if document["is_placeholder"] and document["id"] in dense:
+            yield "placeholders", document["id"], "is a placeholder and has a vector"
+        if not document["is_placeholder"] and document["id"] not in dense:
+            yield "vectors", document["id"], "has no vector"
+    for id_ in sorted(dense.difference(ids)):
+        yield "row map", id_, "has a vector and no document"
+    yield from _check_words(content)
+
+
+def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[Problem]:
+    """Whether the documents are the warehouse's, when both stand at the same commit."""
+    snapshot = tables.read_or_empty("snapshot", key).to_pylist()
+    if not snapshot or snapshot[0]["commit"] != content.version.manifest["commit"]:
+        return
+    documents = in_index_order(tables.read("documents", key))
+    stored = {line.id: line.content for line in document_lines(documents, tables.read("document_history", key))}
+    published = {document["id"]: content_of(document) for document in content.documents}
+    for id_ in sorted(stored.keys() | published.keys()):
+        if id_ not in published:
+            yield "warehouse", id_, "is in the warehouse and not published"
+        elif id_ not in stored:
+            yield "warehouse", id_, "is published and not in the warehouse"
+        elif stored[id_] != published[id_]:
+            yield "warehouse", id_, "differs from the warehouse"
+    files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
+    for document in content.documents:
+        if document["type"] != Level.MODULE and document["file_path"] not in files:
+            yield "orphans", document["id"], f"its file {document['file_path']} is gone"
+
+
+def _check_orphans(documents: Sequence[Mapping[str, Any]], ids: set[str]) -> Iterator[Problem]:
+    files = {document["id"] for document in documents if document["type"] == Level.FILE}
+    for document in documents:
+        parent = document["parent_id"]
+        if parent is not None and parent not in ids:
+            yield "orphans", document["id"], f"its parent {parent} has no document"
+        if document["type"] in (Level.FUNCTION, Level.CLASS) and document["file_path"] not in files:
+            yield "orphans", document["id"], f"its file {document['file_path']} has no document"
+
+
+def _check_words(content: Content) -> Iterator[Problem]:
+    folder, count = content.version.folder, len(content.documents)
+    for name in (KEYWORDS_BM25, CODE_BM25):
+        index = Bm25Index.map(folder / name)
+        if index.documents != count:
+            yield "row map", name, f"has {index.documents} documents, {DOCUMENTS} has {count}"
+        if index.indices.max(initial=-1) >= count or len(index.indptr) != len(index.vocabulary) + 1:
+            yield "row map", name, "points at documents or words that are not there"
+    vocabulary = json.loads((folder / KEYWORDS_VOCABULARY).read_text(encoding="utf-8"))
+    if list(vocabulary) != list(Bm25Index.map(folder / KEYWORDS_BM25).vocabulary):
+        yield "row map", KEYWORDS_VOCABULARY, f"differs from the words of {KEYWORDS_BM25}"
+    lines = (folder / KEYWORDS_METADATA).read_text(encoding="utf-8").split("\n")[:-1]
+    if [json.loads(line)["id"] for line in lines] != content.ids:
+        yield "row map", KEYWORDS_METADATA, f"names other documents than {DOCUMENTS}"

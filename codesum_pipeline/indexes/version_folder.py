@@ -1,0 +1,92 @@
+"""One version of a published index: a folder named by the sha256 of its manifest, which lists its files."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.model.errors import BrokenIndex
+from codesum_pipeline.model.hashing import canonical_json, sha256_hex
+
+# Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
+INDEX_SCHEMA_VERSION = 1
+
+MANIFEST = "manifest.json"
+DOCUMENTS = "summary.jsonl"
+EMBEDDINGS = "dense/embeddings.pt"
+INDEX_MAP = "dense/index_map.json"
+KEYWORDS_BM25 = "bm25/index.npz"
+KEYWORDS_VOCABULARY = "bm25/vocab.json"
+KEYWORDS_METADATA = "bm25/metadata.jsonl"
+
+# Where each line of `summary.jsonl` starts, in bytes, and where the last one ends.
+OFFSETS = "documents/offsets.npy"
+DOCUMENT_ARRAYS = "documents/arrays.npz"
+CODE_BM25 = "code/bm25.npz"
+SYMBOL_NAMES = "symbol/names.npz"
+# Rows as in `embeddings.pt`, which is the `summary` lane.
+VECTOR_FILES = {Lane.CODE: "dense/code.npy", Lane.FUSED: "dense/fused.npy"}
+
+# Folders with this prefix stand beside the versions: a build is writing there, or was killed.
+ASIDE = ".aside-"
+
+# The fields of a document that tell when, why and in which run its text was written.
+PROVENANCE_FIELDS = ("last_updated", "cause", "cause_ids", "commit", "run_id")
+# Manifest fields that say which commit an index stands for, not what is in it.
+_STAND_FIELDS = ("commit", "tree", "fingerprint", "content_digest")
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A folder, its name and what its manifest says."""
+
+    folder: Path
+    digest: str
+    manifest: Manifest
+
+    def damaged_files(self, *, read_content: bool) -> list[str]:
+        """The files that are missing or differ from the manifest; only their sizes are looked at unless
+        `read_content`."""
+        return [
+            name
+            for name, entry in sorted(self.manifest["files"].items())
+            if not _is_whole(self.folder / name, entry["bytes"], entry["sha256"] if read_content else None)
+        ]
+
+
+def read_version(folder: Path) -> Version:
+    """Read the manifest of a version folder; raises `BrokenIndex`, or `FileNotFoundError` where there is none."""
+    data = (folder / MANIFEST).read_bytes()
+    digest = sha256_hex(data)
+    if digest != folder.name:
+        raise BrokenIndex(f"{folder / MANIFEST}: its sha256 is {digest}, not the name of its folder")
+    return Version(folder=folder, digest=digest, manifest=json.loads(data))
+
+
+def manifest_bytes(manifest: Manifest) -> bytes:
+    """The manifest as it is written: for people too, with one field a line."""
+    return (json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def content_digest(manifest: Manifest) -> str:
+    """sha256 over all that an index says, apart from provenance and the commit it stands for."""
+    content = {name: value for name, value in manifest.items() if name not in _STAND_FIELDS}
+    content["files"] = {name: entry.get("content_sha256", entry["sha256"]) for name, entry in manifest["files"].items()}
+    return sha256_hex(canonical_json(content).encode())
+
+
+def sha256_of(path: Path) -> str:
+    """sha256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_whole(path: Path, size: int, sha256: str | None) -> bool:
+    try:
+        return path.stat().st_size == size and (sha256 is None or sha256_of(path) == sha256)
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""The nouns of the system: plain values that every stage shares."""

@@ -1,0 +1,245 @@
+"""Summary documents: what was written about a function, class, file or module."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codesum_pipeline.model.hashing import hash_of
+
+
+class Level(StrEnum):
+    FUNCTION = "function"
+    CLASS = "class"
+    FILE = "file"
+    MODULE = "module"
+
+
+LEVELS = (Level.FUNCTION, Level.CLASS, Level.FILE, Level.MODULE)
+
+
+class WrittenBy(StrEnum):
+    LLM = "llm"
+    EXTRACTIVE = "extractive"
+    PLACEHOLDER = "placeholder"
+
+
+class Gate(StrEnum):
+    """Why a document's text is not an LLM's."""
+
+    PLACEHOLDER = "placeholder"
+    OFFLINE = "offline"
+    DISABLED = "disabled"
+
+
+class Cause(StrEnum):
+    """Why a text was last written."""
+
+    NEW = "new"
+    CONTENT = "content"
+    CHILD = "child"
+    SETTINGS = "settings"
+    RESTORED = "restored"
+    FORCED = "forced"
+
+
+class PurposeSource(StrEnum):
+    """Where a summary's first statement came from."""
+
+    DOCSTRING = "docstring"
+    NAME = "name"
+    BODY = "body"
+    CHILDREN = "children"
+    TEXT = "text"
+    TEMPLATE = "template"
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec:
+    """One parameter, described."""
+
+    name: str
+    type: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """What comes back."""
+
+    type: str
+    type_summary: str
+    details: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The lines that support a field: canonical ones in a written text, real ones in a document."""
+
+    field: str
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenText:
+    """The fields that a writer writes, and nothing else. `text_hash` is a hash of all of them."""
+
+    summary: str
+    business_intent: str
+    keywords: tuple[str, ...]
+    returns: Returns | None = None
+    inputs: tuple[InputSpec, ...] = ()
+    side_effects: tuple[str, ...] = ()
+    invariants: tuple[str, ...] = ()
+    responsibilities: tuple[str, ...] = ()
+    citations: tuple[Citation, ...] = ()
+
+    @property
+    def text_hash(self) -> str:
+        """sha1 over the canonical JSON of the fields."""
+        returns = self.returns
+        return hash_of(
+            [
+                self.summary,
+                self.business_intent,
+                self.keywords,
+                returns and [returns.type, returns.type_summary, returns.details],
+                [[i.name, i.type, i.description] for i in self.inputs],
+                self.side_effects,
+                self.invariants,
+                self.responsibilities,
+                [[c.field, c.start_line, c.end_line] for c in self.citations],
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChildPair:
+    """One child as its parent's writer saw it: the name relative to the parent, and the text's hash."""
+
+    id: str
+    name: str
+    text_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """A written text with what it was written from, and its provenance.
+
+    `own_hash` covers what the writer was shown of the document itself: a
+    function's `content_hash`, the shown metadata of a class, file or module.
+    The last five fields are provenance: they change only when the text does.
+    """
+
+    id: str
+    level: Level
+    writer: str
+    written_by: WrittenBy
+    model: str | None
+    prompt_version: str | None
+    own_hash: str
+    children: tuple[ChildPair, ...]
+    summary_hash: str
+    text: WrittenText
+    text_hash: str
+    purpose_source: PurposeSource
+    cause: Cause
+    cause_ids: tuple[str, ...]
+    run_id: str
+    commit: str
+    written_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryDocument:
+    """One document of the index, without provenance.
+
+    It depends on its own inputs only, never on statistics of the whole
+    repository (such as PageRank): one edit must not change every row.
+    """
+
+    id: str
+    type: Level
+    file_path: str
+    module_path: str
+    qualified_name: str | None
+    summary: str
+    business_intent: str
+    keywords: tuple[str, ...]
+    dependencies: tuple[str, ...]
+    called_by: tuple[str, ...]
+    calls: tuple[str, ...]
+    content_hash: str
+    graph_hash: str
+    summary_hash: str
+    text_hash: str
+    language: str
+    is_placeholder: bool
+    start_line: int | None
+    end_line: int | None
+    signature: str | None
+    signature_summary: str | None
+    returns: Returns | None
+    inputs: tuple[InputSpec, ...]
+    side_effects: tuple[str, ...]
+    invariants: tuple[str, ...]
+    responsibilities: tuple[str, ...]
+    citations: tuple[Citation, ...]
+    written_by: WrittenBy
+    model: str | None
+    prompt_version: str | None
+    gate: Gate | None
+    parent_id: str | None
+    is_test: bool
+    is_vendored: bool
+
+
+class HistoryEvent(StrEnum):
+    WRITTEN = "written"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One change of one document's text: when, why, in which run and at which commit. Append-only."""
+
+    sequence: int
+    id: str
+    level: Level
+    event: HistoryEvent
+    cause: Cause | None
+    cause_ids: tuple[str, ...]
+    writer: str
+    written_by: WrittenBy
+    summary_hash: str
+    text_hash: str
+    run_id: str
+    commit: str
+    written_at: str
+    cost_usd: float
+
+
+class PlanAction(StrEnum):
+    """`maybe` stands above the function level: whether a text is written is known once its children's are."""
+
+    WRITE = "write"
+    MAYBE = "maybe"
+    KEEP = "keep"
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """What a build will do with one document, and why.
+
+    `writer` and `summary_hash` are known where the text's whole input is: at
+    the function level, and for files that no parser reads.
+    """
+
+    id: str
+    level: Level
+    action: PlanAction
+    cause: Cause | None
+    cause_ids: tuple[str, ...]
+    writer: str | None
+    summary_hash: str | None
+    context_changed: bool

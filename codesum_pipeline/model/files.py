@@ -1,0 +1,59 @@
+"""A repository's files as one snapshot sees them: each is indexed, or skipped for a reason."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FileStatus(StrEnum):
+    INDEXED = "indexed"
+    SKIPPED = "skipped"
+
+
+class SkipReason(StrEnum):
+    """Why a file gives no document; a closed set, counted in every report."""
+
+    SYMLINK = "symlink"
+    SUBMODULE = "submodule"
+    NESTED_REPOSITORY = "nested_repository"
+    IGNORED = "ignored"
+    OUTSIDE_SUBDIR = "outside_subdir"
+    NOT_INCLUDED = "not_included"
+    EXCLUDED = "excluded"
+    SKIP_PATTERN = "skip_pattern"
+    TOO_LARGE = "too_large"
+    BINARY = "binary"
+    NOT_TEXT = "not_text"
+    LFS_POINTER = "lfs_pointer"
+    GENERATED = "generated"
+    MINIFIED = "minified"
+    LANGUAGE = "language"
+    INVALID_PATH = "invalid_path"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file of a snapshot. `blob` is git's object id, `size` in bytes, `rules` the version of the scan rules."""
+
+    path: str
+    blob: str
+    size: int
+    mode: str
+    language: str
+    status: FileStatus
+    reason: SkipReason | None
+    is_test: bool
+    is_vendored: bool
+    rules: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The commit that a build stands for; a plain folder has a commit made from its content alone."""
+
+    repo: str
+    commit: str
+    tree: str
+    ref: str
+    subject: str
+    committed_at: str

@@ -1,0 +1,50 @@
+"""The call, import and inheritance graph."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class EdgeKind(StrEnum):
+    CALL = "call"
+    IMPORT = "import"
+    INHERIT = "inherit"
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`src_id` uses `dst`: a document id or, where `is_external`, a dotted name outside the repository.
+
+    `confidence` is 0 to 1; `reason` says how the target was found.
+    """
+
+    src_id: str
+    dst: str
+    is_external: bool
+    kind: EdgeKind
+    count: int
+    confidence: float
+    reason: str
+    is_cross_module: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStats:
+    """One symbol's or file's place in the graph; PageRank sums to 1 over a repository."""
+
+    id: str
+    in_degree: int
+    out_degree: int
+    pagerank: float
+    component: int
+    community: int
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The sampled neighbours of a document, their hash, and all it depends on."""
+
+    id: str
+    called_by: tuple[str, ...]
+    calls: tuple[str, ...]
+    graph_hash: str
+    dependencies: tuple[str, ...]

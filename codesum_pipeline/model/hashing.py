@@ -1,0 +1,48 @@
+"""The hashes that decide what is rewritten.
+
+All are lowercase hex sha1, full length, unless a name says otherwise. JSON is
+canonical (sorted keys, no spaces, UTF-8), so equal values give equal bytes.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def sha1_hex(text: str) -> str:
+    """sha1 of the UTF-8 bytes; lone surrogates, as undecodable file names give them, are kept apart."""
+    return hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+
+
+def sha256_hex(data: bytes) -> str:
+    """sha256 of raw bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces: the same value gives the same text."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def hash_of(value: Any) -> str:
+    """sha1 over the canonical JSON of a value."""
+    return sha1_hex(canonical_json(value))
+
+
+def graph_hash(called_by: Iterable[str], calls: Iterable[str]) -> str:
+    """sha1 over the sampled context, de-duplicated and sorted."""
+    return sha1_hex(f"called_by={'|'.join(sorted(set(called_by)))}\ncalls={'|'.join(sorted(set(calls)))}")
+
+
+def summary_hash(writer: str, shown: str) -> str:
+    """sha1 over the writer and everything it is shown.
+
+    `writer` is `extractive/<version>`, `placeholder/<version>` or a template digest.
+    """
+    return sha1_hex(f"{writer}\n{shown}")
+
+
+def module_content_hash(children: Mapping[str, str]) -> str:
+    """sha1 over the sorted pairs of child name and child `content_hash`."""
+    return hash_of(sorted(children.items()))

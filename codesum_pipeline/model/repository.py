@@ -1,0 +1,28 @@
+"""One entry of the registry: where a repository is and which part of it is indexed."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryEntry:
+    """One repository, or one `subdir` of a monorepo.
+
+    `location` is an absolute path or a git URL; `ref` a branch, tag or commit
+    (None: the remote's HEAD). With `worktree`, files are read from the folder
+    as they are, committed or not; a plain folder without git always is.
+    `include` and `exclude` are gitignore-style patterns relative to the git root.
+    """
+
+    key: str
+    location: str
+    ref: str | None = None
+    subdir: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    worktree: bool = False
+    enabled: bool = True
+
+    @property
+    def root_module(self) -> str:
+        """The folder that the index covers; `.` for the whole repository."""
+        return self.subdir or "."

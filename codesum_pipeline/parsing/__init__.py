@@ -1,0 +1,1 @@
+"""A file becomes symbols: canonical source, definitions, facts."""

@@ -1,0 +1,304 @@
+"""Canonical source: a program's text with only what its meaning depends on.
+
+It is rendered from the syntax tree. Comments and blank lines go; each
+statement starts a line, indented by its block depth; the tokens of a
+statement are spaced by one fixed table over what stands before and after.
+Literals stay as written, so one that spans lines gives several lines; only a
+docstring's margin follows the depth, as every reader of docstrings assumes.
+What does not parse is rendered token by token, on lines as written.
+
+A file is rendered once. A symbol's canonical source is a slice of its lines,
+taken relative to its own depth, so a method moved to another depth renders
+the same.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from tree_sitter import Node, Tree
+
+from codesum_pipeline.parsing.languages import ERROR_KIND, Grammar, Role
+
+INDENT = "    "
+# Explicit, since `str.strip` also takes what are letters' halves in the bytes-as-characters text.
+BLANKS = " \t\f"
+# What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.
+UNSEEN_BLANKS = ("\\\n", *(mark.encode().decode("latin-1") for mark in "\ufeff\u200b\u2060"))
+# The depth outside a file's own block, and that of lines that are never indented.
+OUTSIDE = IN_LITERAL = -1
+TRIPLE_QUOTES = ('"""', "'''")
+# What a docstring's line without text looks like: nothing, or the closing quotes alone.
+BLANK_PIECES = ("", *TRIPLE_QUOTES)
+
+NOTED = Role.LINE | Role.BLOCK | Role.MARKED | Role.BRANCH | Role.ERROR
+CHILDLESS = Role.ATOM | Role.DROPPED | Role.FIXED
+UNREAD = Role.DROPPED | Role.FIXED
+STARTS_LINE = Role.LINE | Role.BLOCK
+BLOCK, FIXED = Role.BLOCK, Role.FIXED
+
+# A node that a language asked for: the name of its kind, its first byte, the node.
+Mark = tuple[str, int, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """One walk over a tree: its tokens, where lines start, and the nodes a language asked for.
+
+    `parts` holds each token with the blank before it, if it has one, `offsets`
+    the tokens' first bytes. Characters of the parts stand for bytes; `decoded`
+    turns them into text.
+    """
+
+    parts: list[str]
+    offsets: list[int]
+    line_tokens: list[int]
+    line_depths: list[int]
+    marks: list[Mark]
+    branches: list[int]
+    errors: list[int]
+    is_ascii: bool
+
+    def decoded(self, text: str) -> str:
+        """The text that a string of bytes-as-characters stands for."""
+        return text if self.is_ascii else text.encode("latin-1").decode("utf-8", "replace")
+
+    def text(self, start_byte: int, end_byte: int, *, max_tokens: int | None = None) -> str:
+        """The canonical text of a part of the file on one line, or of its first tokens."""
+        first = bisect_left(self.offsets, start_byte)
+        end = bisect_left(self.offsets, end_byte, first)
+        text = "".join(self.parts[first : end if max_tokens is None else min(end, first + max_tokens)])
+        if "\n" in text:
+            text = " ".join([line.strip(BLANKS) for line in text.split("\n")])
+        return self.decoded(text[1:] if text.startswith(" ") else text)
+
+    def last_byte(self, end_byte: int) -> int:
+        """The last byte of the last token that begins before `end_byte`."""
+        token = bisect_left(self.offsets, end_byte) - 1
+        return self.offsets[token] + len(self.parts[token].lstrip(" ")) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """A file's canonical lines.
+
+    For each line: its text without indent, its depth (`IN_LITERAL`: never
+    indented), and the first byte of the source that it shows. `row_ends` are
+    the bytes after each real line.
+    """
+
+    texts: list[str]
+    depths: list[int]
+    offsets: list[int]
+    row_ends: list[int]
+
+    def append(self, text: str, depth: int, offset: int) -> None:
+        """Add a line."""
+        self.texts.append(text)
+        self.depths.append(depth)
+        self.offsets.append(offset)
+
+    def extend(self, lines: Iterable[tuple[str, int, int]]) -> None:
+        """Add lines."""
+        for text, depth, offset in lines:
+            self.append(text, depth, offset)
+
+    def source(self, first: int, end: int) -> str:
+        """Lines `first` up to, not including, `end`, relative to the depth of the first."""
+        if first >= end:
+            return ""
+        base = self.depths[first]
+        return "\n".join(
+            [
+                INDENT * (depth - base) + text
+                for depth, text in zip(self.depths[first:end], self.texts[first:end], strict=True)
+            ]
+        )
+
+    def real_lines(self, first: int, end: int) -> tuple[int, ...]:
+        """The 1-based real line of each of these lines."""
+        row_ends = self.row_ends
+        return tuple([bisect_right(row_ends, offset) + 1 for offset in self.offsets[first:end]])
+
+    def real_line(self, offset: int) -> int:
+        """The 1-based real line of a byte."""
+        return bisect_right(self.row_ends, offset) + 1
+
+    def line_at(self, offset: int) -> int:
+        """The 0-based canonical line that shows the byte at `offset`."""
+        return bisect_right(self.offsets, offset) - 1
+
+    def lines_between(self, start_byte: int, end_byte: int) -> tuple[int, int]:
+        """First line and end line (exclusive) of what starts between two bytes."""
+        return bisect_left(self.offsets, start_byte), bisect_left(self.offsets, end_byte)
+
+
+def bytes_as_characters(source: bytes) -> str:
+    """A text whose k-th character stands for the k-th byte, so that byte offsets can slice it."""
+    return source.decode("latin-1")
+
+
+def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
+    """Walk the tree once, without recursion. `text` is its source from `bytes_as_characters`.
+
+    The innermost loop of the whole stage: bound methods and flat branches, for speed.
+    """
+    tokens = Tokens([], [], [], [], [], [], [], text.isascii())
+    parts, offsets = tokens.parts.append, tokens.offsets.append
+    roles, steps = grammar.roles, grammar.follow
+    cursor = tree.walk()
+    down, right, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
+    is_broken = tree.root_node.has_error
+    parents = [tree.root_node.kind_id]
+    depth, is_line_start, before, seen = OUTSIDE, True, 0, 0
+    while (node := cursor.node) is not None:
+        kind = node.kind_id
+        role = roles[kind]
+        if role & NOTED:
+            depth += role & BLOCK and 1
+            is_line_start = _note(tokens, node, role, grammar, parents[-1]) or is_line_start
+        if not role & CHILDLESS and down():
+            parents.append(kind)
+            continue
+        start = node.start_byte
+        word = "" if role & UNREAD else text[start : node.end_byte]
+        if is_broken:
+            is_line_start = _mend(tokens, node, text, seen, depth, parents[-1]) or is_line_start
+            seen = max(seen, node.end_byte)
+            role = role & ~FIXED if node.is_missing else role
+        if word or role == FIXED:
+            if is_line_start:
+                tokens.line_tokens.append(len(tokens.offsets))
+                tokens.line_depths.append(max(depth, 0))
+                is_line_start, before = False, 0
+            blank, before = steps[before][kind] or grammar.follow_in[before, parents[-1], kind]
+            parts(blank + word if word else blank)
+            offsets(start)
+        if role & BLOCK:
+            depth, is_line_start = depth - 1, True
+        while not right():
+            if not up():
+                _keep_unseen(tokens, text[seen:] if is_broken else "", seen, 0)
+                return tokens
+            if roles[parents.pop()] & BLOCK:
+                depth, is_line_start = depth - 1, True
+    return tokens
+
+
+def _note(tokens: Tokens, node: Node, role: int, grammar: Grammar, parent: int) -> bool:
+    """Keep what the readers of facts and complexity ask for; whether the node starts a line."""
+    if role & Role.MARKED:
+        tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
+    if role & Role.BRANCH:
+        tokens.branches.append(node.start_byte)
+    if role & Role.ERROR:
+        tokens.errors.append(node.start_byte)
+        return bool(grammar.roles[parent] & BLOCK)
+    return bool(role & STARTS_LINE)
+
+
+def _mend(tokens: Tokens, leaf: Node, text: str, seen: int, depth: int, parent: int) -> bool:
+    """Before a leaf of a file that did not parse: count and keep what is wrong; whether the leaf starts a line.
+
+    Inside an error nobody knows the statements, so lines are as written.
+    """
+    if leaf.is_missing:
+        tokens.errors.append(leaf.start_byte)
+    gap = text[seen : leaf.start_byte]
+    return _keep_unseen(tokens, gap, seen, depth) or (parent == ERROR_KIND and "\n" in gap)
+
+
+def _keep_unseen(tokens: Tokens, gap: str, start: int, depth: int) -> bool:
+    """Text that no node covers, as of a literal that never ends, becomes lines of its own; whether there was some."""
+    for blank in UNSEEN_BLANKS:
+        gap = gap.replace(blank, " " * len(blank))
+    shown = gap.strip(BLANKS + "\n")
+    if shown:
+        tokens.line_tokens.append(len(tokens.offsets))
+        tokens.line_depths.append(max(depth, 0))
+        tokens.parts.append(shown)
+        tokens.offsets.append(start + gap.index(shown))
+    return bool(shown)
+
+
+def lay_out(tokens: Tokens, source: bytes, docstrings: Collection[int]) -> Canonical:
+    """Put tokens on lines. `docstrings` are the first bytes of the literals whose margin is layout."""
+    row_ends = list(accumulate([len(row) + 1 for row in source.split(b"\n")]))
+    canonical = Canonical([], [], [], row_ends)
+    parts, offsets = tokens.parts, tokens.offsets
+    ends = [*tokens.line_tokens[1:], len(offsets)]
+    for first, end, depth in zip(tokens.line_tokens, ends, tokens.line_depths, strict=False):
+        text = "".join(parts[first:end])
+        start = offsets[first]
+        if "\n" not in text:
+            canonical.append(text, depth, start)
+        elif start in docstrings and end == first + 1:
+            canonical.extend(_docstring_lines(text, depth, start))
+        else:
+            canonical.extend(_literal_lines(tokens, first, end, depth))
+    if not tokens.is_ascii:
+        canonical.texts[:] = [tokens.decoded(text) for text in canonical.texts]
+    return canonical
+
+
+def _literal_lines(tokens: Tokens, first: int, end: int, depth: int) -> Iterator[tuple[str, int, int]]:
+    """The lines of a statement with literals that span lines, as written after their first line."""
+    line, offset = "", tokens.offsets[first]
+    for token in range(first, end):
+        part = tokens.parts[token]
+        begin, *others = part.split("\n")
+        line += begin
+        position = tokens.offsets[token] + len(begin.lstrip(" ")) + 1
+        for piece in others:
+            yield line, depth, offset
+            line, depth, offset = piece, IN_LITERAL, position
+            position += len(piece) + 1
+    yield line, depth, offset
+
+
+def _docstring_lines(literal: str, depth: int, start: int) -> Iterator[tuple[str, int, int]]:
+    """The lines of a docstring with its margin moved to `depth` and its lines' trailing blanks gone.
+
+    A line that continues another's (after a backslash) has no margin of its
+    own; a literal with such lines, but for the first, stays as it is.
+    """
+    first, *others = literal.split("\n")
+    offset = start + len(first) + 1
+    if not _is_movable(first, others):
+        yield first, depth, start
+        for line in others:
+            yield line, IN_LITERAL, offset
+            offset += len(line) + 1
+        return
+    yield _without_trailing_blanks(first), depth, start
+    margins = [_margin(line) for line in others]
+    least = min([margin for margin in margins if margin is not None], default=0)
+    *inner, last = zip(others, margins, strict=True)
+    for line, margin in inner:
+        shown = _without_trailing_blanks(line.lstrip(BLANKS))
+        yield (" " * (margin - least) + shown, depth, offset) if margin is not None else (shown, IN_LITERAL, offset)
+        offset += len(line) + 1
+    shown = last[0].lstrip(BLANKS)
+    yield " " * ((last[1] or least) - least) + shown, depth, offset
+
+
+def _is_movable(first: str, others: Sequence[str]) -> bool:
+    opening = first.lstrip("rRuU")
+    continues = first.endswith("\\") and opening.rstrip("\\") not in TRIPLE_QUOTES
+    return opening.startswith(TRIPLE_QUOTES) and not continues and not any(line.endswith("\\") for line in others)
+
+
+def _margin(line: str) -> int | None:
+    """The width of a line's indent; None where there is nothing after it, or only the closing quotes."""
+    shown = line.lstrip(BLANKS)
+    if shown in BLANK_PIECES:
+        return None
+    width = len(line) - len(shown)
+    return width if "\t" not in line[:width] else len(line[:width].expandtabs())
+
+
+def _without_trailing_blanks(line: str) -> str:
+    """Blanks after a backslash are an escaped one, which stays."""
+    shown = line.rstrip(BLANKS)
+    return line if shown.endswith("\\") else shown

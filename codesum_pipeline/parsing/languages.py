@@ -1,0 +1,184 @@
+"""What the parser must be told about a language, and nothing it can find out itself.
+
+A language is one `LanguageSpec` in a module of its own: names of node types,
+and how tokens stand beside each other. What is general (rendering, counting
+branches, walking definitions) is driven by it. Names are those of the
+tree-sitter grammar; a name that the grammar does not have is an error.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+
+from tree_sitter import Language, Parser
+
+from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.spacing import Token, is_spaced, settle
+
+# The kind id that tree-sitter gives what it could not parse.
+ERROR_KIND = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageSpec:
+    """One language's node types.
+
+    `lines` start a line of the canonical source, `blocks` indent what is in
+    them, `atoms` are kept as written, `dropped` are left out. `branches` add
+    one to the complexity. `definitions` are the symbols, `wrappers` what may
+    stand around one and belongs to it; `marked` nodes are handed to the
+    language's own reading of facts, in document order.
+    `tokens` places tokens that are not what their spelling suggests (a named
+    leaf is a `WORD`, an anonymous one an `INFIX`); `tokens_in` does so below
+    one parent.
+    """
+
+    name: str
+    version: int
+    distribution: str
+    grammar: Callable[[], object]
+    lines: frozenset[str]
+    blocks: frozenset[str]
+    atoms: frozenset[str]
+    dropped: frozenset[str]
+    branches: frozenset[str]
+    definitions: Mapping[str, SymbolType]
+    wrappers: frozenset[str] = frozenset()
+    marked: frozenset[str] = frozenset()
+    tokens: Mapping[str, Token] = field(default_factory=dict)
+    tokens_in: Mapping[tuple[str, str], Token] = field(default_factory=dict)
+
+    @property
+    def parser_version(self) -> str:
+        """Everything that decides what this language's parser answers."""
+        return f"{self.name}/{self.version} {_installed('tree-sitter')} {_installed(self.distribution)}"
+
+
+@cache
+def _installed(distribution: str) -> str:
+    return f"{distribution}/{version(distribution)}"
+
+
+class Role:
+    """Bits that say what the walk does with a node; 0 is one that it only passes through or writes down."""
+
+    LINE = 1
+    BLOCK = 2
+    ATOM = 4
+    DROPPED = 8
+    MARKED = 16
+    BRANCH = 32
+    ERROR = 64
+    FIXED = 128  # a token with one spelling
+
+
+# What follows a token of one class, by kind: the blank before it with, for a fixed token, its
+# spelling, and the class that it settles to. None where that depends on the parent.
+Step = tuple[str, int]
+Follow = dict[int, Step | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A `LanguageSpec` in the grammar's own numbers, so that a token costs one look-up.
+
+    `follow` is indexed by the class of the token before; `follow_in` has the
+    steps that depend on the parent, by (class before, parent, kind).
+    """
+
+    language: Language
+    names: tuple[str, ...]
+    roles: Mapping[int, int]
+    follow: tuple[Follow, ...]
+    follow_in: Mapping[tuple[int, int, int], Step]
+
+    def parser(self) -> Parser:
+        """A new parser; parsers are not shared between threads."""
+        return Parser(self.language)
+
+
+def compile_grammar(spec: LanguageSpec) -> Grammar:
+    """Look up every name of `spec` in its grammar."""
+    language = Language(spec.grammar())
+    kinds = _Kinds(language)
+    classes = _token_classes(spec, kinds)
+    contextual = {kind for _, name in spec.tokens_in for kind in kinds.called(name)}
+    classes_in = {
+        (parent, kind): spec.tokens_in.get((parent_name, kinds.names[kind]), classes[kind])
+        for kind in contextual
+        for parent, parent_name in (*enumerate(kinds.names), (ERROR_KIND, "ERROR"))
+    }
+    return Grammar(
+        language=language,
+        names=kinds.names,
+        roles=_roles(spec, kinds),
+        follow=tuple(
+            {
+                kind: None if kind in contextual else _step(before, token, kinds.spelling(kind))
+                for kind, token in classes.items()
+            }
+            for before in Token
+        ),
+        follow_in={
+            (before, parent, kind): _step(before, token, kinds.spelling(kind))
+            for before in Token
+            for (parent, kind), token in classes_in.items()
+        },
+    )
+
+
+class _Kinds:
+    """The kinds of a grammar by number and by name; a name may stand for several."""
+
+    def __init__(self, language: Language) -> None:
+        self.all = range(language.node_kind_count)
+        self.names = tuple([language.node_kind_for_id(kind) or "" for kind in self.all])
+        self.named = frozenset(kind for kind in self.all if language.node_kind_is_named(kind))
+        self._by_name: dict[str, list[int]] = {}
+        for kind, name in enumerate(self.names):
+            self._by_name.setdefault(name, []).append(kind)
+
+    def called(self, name: str) -> list[int]:
+        """All kinds of a name: node types and tokens."""
+        return self._by_name[name]
+
+    def node_types(self, name: str) -> list[int]:
+        """The node types of a name, or its tokens where it has no node type."""
+        return [kind for kind in self._by_name[name] if kind in self.named] or self._by_name[name]
+
+    def spelling(self, kind: int) -> str:
+        """The text of a token that has only one; empty for the others."""
+        if kind == ERROR_KIND or kind in self.named or " " in self.names[kind]:
+            return ""
+        return self.names[kind]
+
+
+def _roles(spec: LanguageSpec, kinds: _Kinds) -> dict[int, int]:
+    roles = {kind: Role.FIXED if kinds.spelling(kind) else 0 for kind in kinds.all}
+    for bit, names in (
+        (Role.LINE, spec.lines),
+        (Role.BLOCK, spec.blocks),
+        (Role.ATOM, spec.atoms),
+        (Role.DROPPED, spec.dropped),
+        (Role.MARKED, spec.marked | spec.wrappers | set(spec.definitions)),
+        (Role.BRANCH, spec.branches),
+    ):
+        for name in names:
+            for kind in kinds.node_types(name):
+                roles[kind] |= bit
+    roles[ERROR_KIND] = Role.ERROR
+    return roles
+
+
+def _token_classes(spec: LanguageSpec, kinds: _Kinds) -> dict[int, Token]:
+    classes = {kind: Token.WORD if kind in kinds.named else Token.INFIX for kind in kinds.all}
+    for name, token in spec.tokens.items():
+        classes.update(dict.fromkeys(kinds.called(name), token))
+    classes[ERROR_KIND] = Token.WORD
+    return classes
+
+
+def _step(before: Token, token: Token, spelling: str) -> Step:
+    settled = settle(before, token)
+    return ((" " if is_spaced(before, settled) else "") + spelling, int(settled))

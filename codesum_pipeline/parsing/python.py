@@ -1,0 +1,191 @@
+"""Python: its node types, and what one file of it gives."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import tree_sitter_python
+
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.symbols import FileFacts, SymbolType
+from codesum_pipeline.parsing.canonical import Mark, bytes_as_characters, lay_out, read_tokens
+from codesum_pipeline.parsing.definitions import Definition, find_definitions, number_definitions
+from codesum_pipeline.parsing.languages import Grammar, LanguageSpec, compile_grammar
+from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
+from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
+from codesum_pipeline.parsing.python_module import IMPORT_STATEMENTS, read_exports, read_globals, read_imports
+from codesum_pipeline.parsing.python_references import REFERENCES_VERSION, extract_references
+from codesum_pipeline.parsing.python_symbols import SymbolReader
+from codesum_pipeline.parsing.spacing import Token
+
+PYTHON = LanguageSpec(
+    name="python",
+    version=1,
+    distribution="tree-sitter-python",
+    grammar=tree_sitter_python.language,
+    lines=frozenset(
+        {
+            "import_statement",
+            "import_from_statement",
+            "future_import_statement",
+            "print_statement",
+            "exec_statement",
+            "assert_statement",
+            "expression_statement",
+            "return_statement",
+            "delete_statement",
+            "raise_statement",
+            "pass_statement",
+            "break_statement",
+            "continue_statement",
+            "global_statement",
+            "nonlocal_statement",
+            "type_alias_statement",
+            "if_statement",
+            "elif_clause",
+            "else_clause",
+            "for_statement",
+            "while_statement",
+            "try_statement",
+            "except_clause",
+            "finally_clause",
+            "with_statement",
+            "match_statement",
+            "case_clause",
+            "function_definition",
+            "class_definition",
+            "decorated_definition",
+            "decorator",
+        }
+    ),
+    blocks=frozenset({"module", "block"}),
+    atoms=frozenset({"string"}),
+    dropped=frozenset({"comment", "line_continuation", ";"}),
+    # These statements and no others: comprehensions, `match` and boolean operators do not count.
+    branches=frozenset(
+        {
+            "if_statement",
+            "elif_clause",
+            "for_statement",
+            "while_statement",
+            "except_clause",
+            "with_statement",
+            "assert_statement",
+        }
+    ),
+    definitions={"function_definition": SymbolType.FUNCTION, "class_definition": SymbolType.CLASS},
+    wrappers=frozenset({"decorated_definition"}),
+    marked=frozenset(
+        {
+            "import_statement",
+            "import_from_statement",
+            "future_import_statement",
+            "call",
+            "return_statement",
+            "raise_statement",
+            "yield",
+            "assignment",
+            "augmented_assignment",
+            "global_statement",
+            "nonlocal_statement",
+        }
+    ),
+    tokens={
+        "integer": Token.NUMBER,
+        "_": Token.WORD,
+        "(": Token.OPEN,
+        "[": Token.OPEN,
+        "{": Token.OPEN,
+        ")": Token.CLOSE,
+        "]": Token.CLOSE,
+        "}": Token.CLOSE,
+        ",": Token.COMMA,
+        ":": Token.COMMA,
+        ".": Token.TIGHT,
+        "-": Token.EITHER,
+        "+": Token.EITHER,
+        "~": Token.EITHER,
+        "*": Token.EITHER,
+        "**": Token.EITHER,
+        "@": Token.EITHER,
+    },
+    tokens_in={
+        ("slice", ":"): Token.OPEN,
+        ("keyword_argument", "="): Token.TIGHT,
+        ("keyword_pattern", "="): Token.TIGHT,
+        ("default_parameter", "="): Token.TIGHT,
+        ("import_prefix", "."): Token.PREFIX,
+        ("import_from_statement", "import"): Token.SPACED,
+    },
+)
+
+
+@cache
+def python_grammar() -> Grammar:
+    """The compiled grammar, once per process."""
+    return compile_grammar(PYTHON)
+
+
+def python_parser(hash_policy: HashPolicy) -> str:
+    """Everything besides its bytes that decides what is read from a Python file."""
+    return f"{PYTHON.parser_version} references/{REFERENCES_VERSION} {hash_policy}"
+
+
+def parse_python(
+    source: bytes,
+    file_path: str,
+    *,
+    blob: str = "",
+    hash_policy: HashPolicy = HashPolicy.CANONICAL,
+) -> ParsedFile:
+    """The symbols and facts of one Python file or stub; `source` is UTF-8 with `\\n` line ends.
+
+    Never fails on what is in the file: what does not parse is counted in
+    `syntax_errors`, and the definitions around it are read.
+    """
+    grammar = python_grammar()
+    tree = grammar.parser().parse(source)
+    tokens = read_tokens(tree, bytes_as_characters(source), grammar)
+    definitions, outside = find_definitions(tokens, PYTHON)
+    docstrings = [docstring_node(definition.node.child_by_field_name("body")) for definition in definitions]
+    module_docstring = docstring_node(tree.root_node)
+    margins = {node.start_byte for node in (module_docstring, *docstrings) if node}
+    canonical = lay_out(tokens, source, margins)
+    ids = number_definitions(definitions, file_path)
+    exports = read_exports(outside, tokens)
+    reader = SymbolReader(tokens, canonical, source, file_path, exports, hash_policy)
+    symbols = tuple(
+        [
+            reader.symbol(definition, docstring, id=id_, parent_id=_parent_id(definition, ids))
+            for definition, docstring, id_ in zip(definitions, docstrings, ids, strict=True)
+        ]
+    )
+    file_source = canonical.source(0, len(canonical.texts))
+    facts = FileFacts(
+        file_path=file_path,
+        blob=blob,
+        language=PYTHON.name,
+        parser=python_parser(hash_policy),
+        content_hash=content_hash(hash_policy, file_source, source),
+        source=file_source,
+        lines=count_lines(source),
+        docstring=docstring_text(canonical, module_docstring),
+        imports=read_imports(_scoped_imports(outside, definitions, ids), tokens, canonical),
+        globals=read_globals(outside, tokens),
+        exports=exports,
+        references=extract_references(tree, source, file_path, symbols),
+        syntax_errors=len(tokens.errors),
+    )
+    return ParsedFile(facts, symbols)
+
+
+def _parent_id(definition: Definition, ids: list[str]) -> str | None:
+    return None if definition.parent is None else ids[definition.parent]
+
+
+def _scoped_imports(
+    outside: list[Mark], definitions: list[Definition], ids: list[str]
+) -> Iterator[tuple[Mark, str | None]]:
+    """The import statements with the symbol directly around each."""
+    yield from ((mark, None) for mark in outside if mark[0] in IMPORT_STATEMENTS)
+    for definition, id_ in zip(definitions, ids, strict=True):
+        yield from ((mark, id_) for mark in definition.marks if mark[0] in IMPORT_STATEMENTS)

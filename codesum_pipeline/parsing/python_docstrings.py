@@ -1,0 +1,52 @@
+"""Docstrings of Python: where they stand, and what they say."""
+
+import ast
+import inspect
+import warnings
+from collections.abc import Iterable
+
+from tree_sitter import Node
+
+from codesum_pipeline.parsing.canonical import Canonical
+
+
+def docstring_node(body: Node | None) -> Node | None:
+    """The string that is the first statement of a body, in brackets or not; None where there is none."""
+    if body is None:
+        return None
+    statement = _first(body.named_children)
+    if statement is None or statement.type != "expression_statement" or statement.named_child_count != 1:
+        return None
+    value = _first(statement.named_children)
+    while value is not None and value.type == "parenthesized_expression":
+        value = _first(value.named_children)
+    if value is None or value.type not in ("string", "concatenated_string"):
+        return None
+    return value
+
+
+def docstring_text(canonical: Canonical, node: Node | None) -> str | None:
+    """The docstring's text without its margin; None for a formatted or bytes literal and for an empty one."""
+    if node is None:
+        return None
+    line = canonical.line_at(node.start_byte)
+    end = canonical.lines_between(0, node.end_byte)[1]
+    value = literal_value(canonical.source(line, max(end, line + 1)))
+    return inspect.cleandoc(value) or None if isinstance(value, str) else None
+
+
+def _first(nodes: Iterable[Node]) -> Node | None:
+    return next((node for node in nodes if not node.is_extra), None)
+
+
+def literal_value(literal: str) -> object:
+    """The value of a literal; None for a formatted or a broken one."""
+    quotes = literal[:3]
+    if quotes in ('"""', "'''") and "\\" not in literal and literal.find(quotes, 3) == len(literal) - 3:
+        return literal[3:-3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.literal_eval(literal)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None

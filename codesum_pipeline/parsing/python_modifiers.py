@@ -1,0 +1,96 @@
+"""What decorators, bases and names make of a Python definition: a closed list of words."""
+
+from collections.abc import Sequence
+
+from codesum_pipeline.model.symbols import SymbolType
+
+# The last part of a decorator's name, and what it makes of what it decorates.
+BY_DECORATOR = {
+    "staticmethod": ("staticmethod",),
+    "classmethod": ("classmethod",),
+    "property": ("property",),
+    "cached_property": ("property", "cached"),
+    "abstractmethod": ("abstract",),
+    "abstractproperty": ("abstract", "property"),
+    "abstractclassmethod": ("abstract", "classmethod"),
+    "abstractstaticmethod": ("abstract", "staticmethod"),
+    "setter": ("setter",),
+    "getter": ("getter",),
+    "deleter": ("deleter",),
+    "overload": ("overload",),
+    "override": ("override",),
+    "final": ("final",),
+    "cache": ("cached",),
+    "lru_cache": ("cached",),
+    "contextmanager": ("contextmanager",),
+    "asynccontextmanager": ("contextmanager",),
+    "dataclass": ("dataclass",),
+    "dataclasses": ("dataclass",),
+    "define": ("dataclass",),
+    "attrs": ("dataclass",),
+    "singledispatch": ("singledispatch",),
+    "singledispatchmethod": ("singledispatch",),
+    "total_ordering": ("total_ordering",),
+    "runtime_checkable": ("runtime_checkable",),
+    "deprecated": ("deprecated",),
+    "fixture": ("fixture",),
+}
+# The last part of a base's name, without its subscript.
+BY_BASE = {
+    "Enum": "enum",
+    "IntEnum": "enum",
+    "StrEnum": "enum",
+    "Flag": "enum",
+    "IntFlag": "enum",
+    "Protocol": "protocol",
+    "ABC": "abstract",
+    "NamedTuple": "namedtuple",
+    "TypedDict": "typeddict",
+    "BaseModel": "model",
+    "TestCase": "test",
+}
+EXCEPTION_ENDINGS = ("Exception", "Error", "Warning", "KeyboardInterrupt", "SystemExit", "ExceptionGroup")
+# Words whose last part alone says too little.
+WHOLE_DECORATORS = {"attr.s": "dataclass", "attr.dataclass": "dataclass", "attrs.frozen": "dataclass"}
+MODIFIERS = tuple(
+    dict.fromkeys(
+        (
+            "async",
+            *(word for words in BY_DECORATOR.values() for word in words),
+            *BY_BASE.values(),
+            "exception",
+            "test",
+        )
+    )
+)
+
+
+def modifiers(
+    name: str,
+    kind: SymbolType,
+    *,
+    decorators: Sequence[str],
+    bases: Sequence[str],
+    keywords: Sequence[str],
+    is_async: bool,
+) -> tuple[str, ...]:
+    """The words that hold, in the order of `MODIFIERS`. Decorators, bases and keywords are canonical texts."""
+    found: set[str] = {"async"} if is_async else set()
+    for decorator in decorators:
+        called = decorator.partition("(")[0]
+        found.update(BY_DECORATOR.get(called.rpartition(".")[2], ()))
+        if called in WHOLE_DECORATORS:
+            found.add(WHOLE_DECORATORS[called])
+    for base in bases:
+        last = base.partition("[")[0].partition("(")[0].rpartition(".")[2]
+        if last in BY_BASE:
+            found.add(BY_BASE[last])
+        if last.endswith(EXCEPTION_ENDINGS):
+            found.add("exception")
+    if any(keyword.startswith("metaclass=") and keyword.endswith("ABCMeta") for keyword in keywords):
+        found.add("abstract")
+    if kind is SymbolType.FUNCTION and (name == "test" or name.startswith("test_")) and "fixture" not in found:
+        found.add("test")
+    if kind is SymbolType.CLASS and name.startswith("Test") and name[4:5] != name[4:5].lower():
+        found.add("test")
+    return tuple(word for word in MODIFIERS if word in found)

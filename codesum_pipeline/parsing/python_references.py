@@ -1,0 +1,145 @@
+"""What the graph needs to know about one Python file: scopes, the names bound in them, and calls.
+
+The facts say what is written, never what it means: nothing here looks at
+another file, and no path stands in them, so a file whose blob did not change
+carries them over. They are one JSON object:
+
+- `scopes`: `[kind, parent scope, end of the symbol's id]`; scope 0 is the file itself. The end of an id is
+  the id without the file's path, null where the parser has no symbol for the scope.
+- `names`: per scope, `{name: [binding, …]}` in source order; the name `return` holds what a function returns.
+- `attributes`: per class scope, `{attribute: [[scope, binding], …]}`: what methods assign to their receiver.
+- `functions`: per function scope, `[return annotation, decorators, is a generator]`.
+- `classes`: per class scope, `[bases, decorators]`.
+- `imports`: `[module, level, name]`, one for each imported name, in source order.
+- `stars`: `[scope, module, level]`.
+- `calls`: `[scope, callee, line]` in source order. A decorator is a call too, unless it adds to a property.
+
+Callees and values are shapes of expressions, see `references.expressions`.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import tree_sitter_python
+from tree_sitter import Language, Node, Query, QueryCursor, Tree
+
+from codesum_pipeline.model.symbols import Symbol
+from codesum_pipeline.parsing.references.definitions import DefinitionReader
+from codesum_pipeline.parsing.references.expressions import ExpressionReader
+from codesum_pipeline.parsing.references.imports import ImportReader
+from codesum_pipeline.parsing.references.names import Bound, NameTable
+from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind, ScopeRanges
+from codesum_pipeline.parsing.references.statements import StatementReader
+
+REFERENCES_VERSION = "1"
+
+_QUERY_SOURCE = """
+(function_definition) @function
+(class_definition) @class
+(decorated_definition) @decorated
+(lambda) @lambda
+[(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @comprehension
+(call function: (_) @callee)
+(decorator (identifier) @callee)
+(decorator (attribute attribute: (identifier) @accessor) @callee (#not-any-of? @accessor "setter" "getter" "deleter"))
+(assignment) @assignment
+(augmented_assignment left: (identifier) @augmented)
+(named_expression) @walrus
+[(for_statement) (for_in_clause)] @loop
+(as_pattern) @as
+(except_clause (as_pattern) @except_as)
+(case_pattern (as_pattern) @case_as)
+(case_pattern (dotted_name . (identifier) @captured .))
+(union_pattern (dotted_name . (identifier) @captured .))
+(keyword_pattern (dotted_name . (identifier) @captured .))
+(splat_pattern (identifier) @captured)
+(type_alias_statement left: (type (identifier) @captured))
+(import_statement) @import
+(import_from_statement) @from
+(global_statement) @global
+(nonlocal_statement) @nonlocal
+(delete_statement) @delete
+(return_statement) @return
+(yield) @yield
+"""
+_QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
+
+
+def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> str:
+    """The file's facts as compact JSON; `symbols` give the ids of its definitions."""
+    captures = QueryCursor(_QUERY).captures(tree.root_node)
+    expressions = ExpressionReader(source)
+    table = NameTable(expressions)
+    ids = {(symbol.name, symbol.start_line): symbol.id.removeprefix(file_path) for symbol in symbols}
+    definitions = DefinitionReader(expressions, table, len(source), ids)
+    definitions.read(captures)
+    scopes, ranges = definitions.scopes, definitions.ranges
+    imports = ImportReader(expressions, table, ranges)
+    imports.read(captures)
+    StatementReader(expressions, table, scopes, ranges).read(captures)
+    _place_names(scopes, table)
+    _place_attributes(scopes, table)
+    facts = {
+        "scopes": [[scope.kind, scope.parent, scope.symbol] for scope in scopes],
+        "names": [scope.names for scope in scopes],
+        "attributes": {number: scope.attributes for number, scope in enumerate(scopes) if scope.attributes},
+        "functions": {
+            number: [scope.returns, scope.decorators, scope.is_generator]
+            for number, scope in enumerate(scopes)
+            if scope.kind is ScopeKind.FUNCTION
+        },
+        "classes": {
+            number: [scope.bases, scope.decorators]
+            for number, scope in enumerate(scopes)
+            if scope.kind is ScopeKind.CLASS
+        },
+        "imports": imports.imported(),
+        "stars": imports.stars(),
+        "calls": _calls(captures.get("callee", ()), expressions, ranges),
+    }
+    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+
+
+def _place_names(scopes: list[Scope], table: NameTable) -> None:
+    """Give each scope its names, in source order."""
+    table.names.sort(key=lambda entry: entry[1])
+    for place, _, name, binding in table.names:
+        scopes[place].names.setdefault(name, []).append(binding)
+    for number, scope in enumerate(scopes):
+        outer = [names[0] for names in scope.names.values() if names[0][0] in (Bound.GLOBAL, Bound.NONLOCAL)]
+        for bound, name in outer:
+            _move_outward(scopes, number, name, is_global=bound == Bound.GLOBAL)
+
+
+def _move_outward(scopes: list[Scope], number: int, name: str, *, is_global: bool) -> None:
+    """Give the scope that owns a `global` or `nonlocal` name what this scope binds it to."""
+    scope = scopes[number]
+    owner = 0
+    if not is_global:
+        owner = scope.parent
+        while owner > 0 and (name not in scopes[owner].names or scopes[owner].kind is ScopeKind.CLASS):
+            owner = scopes[owner].parent
+    bindings = scope.names.pop(name)
+    if is_global:
+        scope.names[name] = [[Bound.GLOBAL, name]]
+    moved = [[Bound.ELSEWHERE, number, b] for b in bindings if b[0] not in (Bound.GLOBAL, Bound.NONLOCAL)]
+    if number != 0 and moved:
+        scopes[owner].names.setdefault(name, []).extend(moved)
+
+
+def _place_attributes(scopes: list[Scope], table: NameTable) -> None:
+    """Give each class what its methods assign to their receiver, also in functions inside them."""
+    table.attributes.sort(key=lambda entry: entry[1])
+    for scope, _, owner, attribute, binding in table.attributes:
+        method = scope
+        while method > 0 and owner not in scopes[method].names:
+            method = scopes[method].parent
+        if method > 0 and scopes[method].receiver == owner:
+            scopes[scopes[method].parent].attributes.setdefault(attribute, []).append([scope, binding])
+
+
+def _calls(callees: Sequence[Node], expressions: ExpressionReader, ranges: ScopeRanges) -> list[list[Any]]:
+    calls = [(node.start_byte, -node.end_byte, node) for node in callees]
+    calls.sort(key=lambda entry: entry[:2])
+    return [[ranges.scope_at(start), expressions.shape(node), node.start_point[0] + 1] for start, _, node in calls]

@@ -1,0 +1,119 @@
+"""How a Python definition becomes a symbol."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from tree_sitter import Node
+
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.symbols import Symbol, SymbolType
+from codesum_pipeline.parsing.canonical import Canonical, Tokens
+from codesum_pipeline.parsing.definitions import Definition
+from codesum_pipeline.parsing.parsed import content_hash
+from codesum_pipeline.parsing.python_docstrings import docstring_text
+from codesum_pipeline.parsing.python_facts import read_facts
+from codesum_pipeline.parsing.python_modifiers import modifiers
+
+
+class SymbolReader:
+    """Makes the symbols of one file."""
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        canonical: Canonical,
+        source: bytes,
+        file_path: str,
+        exports: Sequence[str] | None,
+        hash_policy: HashPolicy,
+    ) -> None:
+        self._tokens = tokens
+        self._canonical = canonical
+        self._source = source
+        self._file_path = file_path
+        self._exports = exports
+        self._hash_policy = hash_policy
+
+    def symbol(self, definition: Definition, docstring: Node | None, *, id: str, parent_id: str | None) -> Symbol:
+        """The symbol of one definition."""
+        tokens, canonical = self._tokens, self._canonical
+        start, end = definition.start_byte, definition.end_byte
+        first, end_line = canonical.lines_between(start, end)
+        last_byte = tokens.last_byte(end)
+        source = canonical.source(first, end_line)
+        bases, keywords = self._bases(definition)
+        is_async = definition.node.children[0].type == "async"
+        words = modifiers(
+            definition.parts[-1],
+            definition.type,
+            decorators=self._decorators(definition),
+            bases=bases,
+            keywords=keywords,
+            is_async=is_async,
+        )
+        return Symbol(
+            id=id,
+            type=definition.type,
+            qualified_name=".".join(definition.parts),
+            name=definition.parts[-1],
+            file_path=self._file_path,
+            language="python",
+            start_line=canonical.real_line(start),
+            end_line=canonical.real_line(last_byte),
+            signature=self._signature(definition.node),
+            docstring=docstring_text(canonical, docstring),
+            modifiers=words,
+            bases=bases,
+            parent_id=parent_id,
+            complexity=1 + bisect_left(tokens.branches, end) - bisect_left(tokens.branches, start),
+            line_count=end_line - first - self._docstring_lines(docstring),
+            is_public=self._is_public(definition.parts),
+            content_hash=content_hash(self._hash_policy, source, self._source[start : last_byte + 1]),
+            canonical_source=source,
+            line_map=canonical.real_lines(first, end_line),
+            facts=read_facts(
+                definition, tokens, canonical, first_line=first, is_async=is_async, is_static="staticmethod" in words
+            ),
+        )
+
+    def _decorators(self, definition: Definition) -> list[str]:
+        if definition.wrapper is None:
+            return []
+        return [
+            self._text(node).removeprefix("@") for node in definition.wrapper.named_children if node.type == "decorator"
+        ]
+
+    def _bases(self, definition: Definition) -> tuple[tuple[str, ...], list[str]]:
+        """The bases as written, and the keyword arguments beside them."""
+        arguments = definition.node.child_by_field_name("superclasses")
+        if definition.type is SymbolType.FUNCTION or arguments is None:
+            return (), []
+        given = [node for node in arguments.named_children if not node.is_extra]
+        bases = tuple([self._text(node) for node in given if node.type != "keyword_argument"])
+        return bases, [self._text(node) for node in given if node.type == "keyword_argument"]
+
+    def _signature(self, node: Node) -> str:
+        body = node.child_by_field_name("body")
+        return self._tokens.text(node.start_byte, body.start_byte if body else node.end_byte).removesuffix(":")
+
+    def _docstring_lines(self, docstring: Node | None) -> int:
+        if docstring is None:
+            return 0
+        first = self._canonical.line_at(docstring.start_byte)
+        return self._canonical.lines_between(0, docstring.end_byte)[1] - first
+
+    def _is_public(self, parts: Sequence[str]) -> bool:
+        """No part is private, and the first is exported where the file says what it exports.
+
+        A name in `__all__` is public however it is spelled.
+        """
+        top, *inner = parts
+        is_top_public = _is_public_name(top) if self._exports is None else top in self._exports
+        return is_top_public and all(map(_is_public_name, inner))
+
+    def _text(self, node: Node) -> str:
+        return self._tokens.text(node.start_byte, node.end_byte)
+
+
+def _is_public_name(name: str) -> bool:
+    return not name.startswith("_") or (name.startswith("__") and name.endswith("__"))

@@ -1,0 +1,184 @@
+"""A Python expression reduced to its shape: roots and links, no arguments.
+
+`self.items[0].run(x)` becomes `self.items[].run()`. The root is a name, a
+literal's type in angle brackets (`<str>.join`), `super()` or `super(Class)`, an
+annotation in braces (from `cast`), or `?` for anything else. Links: `.name`,
+`()` a call, `[]` an item, `*` an element drawn by iteration, `>` what a `with`
+statement binds, `#1` the second part of an unpacked tuple; `|` separates
+alternatives. `await` is left out: what an async function is annotated to
+return is what awaiting it gives.
+"""
+
+import re
+
+from tree_sitter import Node
+
+UNKNOWN_ROOT = "?"
+
+# Longer chains, alternatives and annotations are generated code, never a person's: their roots become unknown.
+MAX_LINKS = 30
+MAX_ALTERNATIVES = 4
+MAX_ANNOTATION_BYTES = 300
+
+_DOTTED = re.compile(rb"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_LITERALS = {
+    "string": "<str>",
+    "concatenated_string": "<str>",
+    "list": "<list>",
+    "list_comprehension": "<list>",
+    "dictionary": "<dict>",
+    "dictionary_comprehension": "<dict>",
+    "set": "<set>",
+    "set_comprehension": "<set>",
+    "tuple": "<tuple>",
+    "expression_list": "<tuple>",
+    "generator_expression": "<generator>",
+    "integer": "<int>",
+    "float": "<float>",
+    "true": "<bool>",
+    "false": "<bool>",
+    "comparison_operator": "<bool>",
+    "not_operator": "<bool>",
+    "none": "<None>",
+}
+# Calls that keep the elements of their only argument, so that looping over either is the same.
+_SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "set", "frozenset", "iter"})
+_CASTS = frozenset({"cast", "typing.cast", "t.cast"})
+
+
+class ExpressionReader:
+    """Reads expressions of one file; `source` is what its tree was parsed from."""
+
+    def __init__(self, source: bytes) -> None:
+        self._source = source
+
+    def text(self, node: Node) -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def annotation(self, node: Node | None) -> str | None:
+        """The annotation as written, None where there is none or it is too long to mean one class."""
+        if node is None or node.end_byte - node.start_byte > MAX_ANNOTATION_BYTES:
+            return None
+        return self.text(node)
+
+    def shape(self, node: Node) -> str:
+        """The shape of one expression."""
+        written = self._source[node.start_byte : node.end_byte]
+        if _DOTTED.fullmatch(written) and node.type != "none":
+            return _LITERALS.get(node.type) or written.decode("utf-8", "replace")
+        links: list[str] = []
+        current: Node | None = node
+        while current is not None and len(links) <= MAX_LINKS:
+            link, following = self._link(current)
+            if following is None:
+                return (link or UNKNOWN_ROOT) + "".join(reversed(links))
+            links += [link] if link else []
+            current = following
+        return UNKNOWN_ROOT + links[0] if links and links[0].startswith(".") else UNKNOWN_ROOT
+
+    def _link(self, node: Node) -> tuple[str, Node | None]:
+        """The outermost link of an expression and what it hangs on, or its root and None."""
+        kind = node.type
+        if kind == "identifier":
+            return self.text(node), None
+        if kind == "attribute":
+            name = node.child_by_field_name("attribute")
+            return (f".{self.text(name)}" if name is not None else ""), node.child_by_field_name("object")
+        if kind == "call":
+            return self._call(node)
+        if kind == "subscript":
+            return "[]", node.child_by_field_name("value")
+        if kind in ("await", "parenthesized_expression"):
+            return "", _only_child(node)
+        return _LITERALS.get(kind, UNKNOWN_ROOT), None
+
+    def _call(self, node: Node) -> tuple[str, Node | None]:
+        function = node.child_by_field_name("function")
+        if function is None:
+            return UNKNOWN_ROOT, None
+        name = self._source[function.start_byte : function.end_byte]
+        if name in (b"super", b"type"):
+            arguments = _arguments(node)
+            if name == b"type":
+                return (".__class__", arguments[0]) if len(arguments) == 1 else (UNKNOWN_ROOT, None)
+            return (f"super({self.text(arguments[0])})" if arguments else "super()"), None
+        if name.endswith(b"cast") and name.decode("utf-8", "replace") in _CASTS:
+            return self._cast(node), None
+        return "()", function
+
+    def _cast(self, node: Node) -> str:
+        arguments = _arguments(node)
+        annotation = self.annotation(arguments[0]) if arguments else None
+        return "{" + annotation + "}" if annotation and not set("{}|") & set(annotation) else UNKNOWN_ROOT
+
+    def value(self, node: Node | None) -> str:
+        """The shape of an assigned value, its alternatives separated by `|`."""
+        if node is None:
+            return UNKNOWN_ROOT
+        found: list[str] = []
+        waiting = [node]
+        while waiting:
+            current = waiting.pop()
+            options = _alternatives(current)
+            if options is None:
+                found.append(self.shape(current))
+            else:
+                waiting.extend(reversed(options))
+            if len(found) + len(waiting) > MAX_ALTERNATIVES:
+                return UNKNOWN_ROOT
+        return "|".join(dict.fromkeys(found))
+
+    def elements(self, node: Node | None) -> tuple[str, str]:
+        """What a loop over a value draws: a prefix for the second part of each element, and the value's shape.
+
+        `enumerate(xs)` gives (`#1`, `xs`): its second part is an element of `xs`.
+        """
+        if node is None:
+            return "", UNKNOWN_ROOT
+        enumerated = ""
+        while node.type == "call" and (function := node.child_by_field_name("function")) is not None:
+            name = self.text(function)
+            arguments = _arguments(node)
+            if not arguments or not (name in _SAME_ELEMENTS or (name == "enumerate" and not enumerated)):
+                break
+            enumerated = enumerated or ("#1" if name == "enumerate" else "")
+            node = arguments[0]
+        return enumerated, self.shape(node)
+
+
+def _alternatives(node: Node) -> list[Node] | None:
+    """The values an expression may have, None where it has one."""
+    if node.type == "conditional_expression":
+        parts = [child for child in node.named_children if child.type != "comment"]
+        return [parts[0], parts[2]] if len(parts) == 3 else None
+    if node.type == "boolean_operator":
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = node.child_by_field_name("operator")
+        if left is None or right is None or operator is None:
+            return None
+        # `a and a.b` is `a.b`, or something false that nobody calls.
+        return [right] if operator.type == "and" else [left, right]
+    if node.type == "parenthesized_expression":
+        inner = _only_child(node)
+        return [inner] if inner is not None else None
+    if node.type == "assignment":
+        inner = node.child_by_field_name("right")
+        return [inner] if inner is not None else None
+    if node.type == "named_expression":
+        inner = node.child_by_field_name("value")
+        return [inner] if inner is not None else None
+    return None
+
+
+def _only_child(node: Node) -> Node | None:
+    inner = [child for child in node.named_children if child.type != "comment"]
+    return inner[0] if len(inner) == 1 else None
+
+
+def _arguments(call: Node) -> list[Node]:
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None:
+        return []
+    if arguments.type == "generator_expression":
+        return [arguments]
+    return [child for child in arguments.named_children if child.type not in ("comment", "keyword_argument")]

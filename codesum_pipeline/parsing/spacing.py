@@ -1,0 +1,46 @@
+"""How tokens stand beside each other: one fixed table over what comes before and after."""
+
+from enum import IntEnum
+
+
+class Token(IntEnum):
+    """How a token wants to stand beside its neighbours.
+
+    `EITHER` is `INFIX` after an operand and `PREFIX` elsewhere. `START` is no
+    token, but the beginning of a line.
+    """
+
+    START = 0
+    WORD = 1  # an operand: a name, a literal
+    NUMBER = 2  # an operand that would swallow a dot written after it
+    CLOSE = 3  # closes a bracket and ends an operand; no space before
+    INFIX = 4  # a space on both sides: operators, keywords
+    PREFIX = 5  # no space after
+    OPEN = 6  # no space after; none before either where an operand ends
+    COMMA = 7  # a space after, none before
+    TIGHT = 8  # no space on either side
+    SPACED = 9  # a space on both sides, whatever the neighbours want
+    EITHER = 10
+
+
+OPERANDS = frozenset({Token.WORD, Token.NUMBER, Token.CLOSE})
+JOINED_AFTER = frozenset({Token.PREFIX, Token.OPEN, Token.TIGHT})
+JOINED_BEFORE = frozenset({Token.CLOSE, Token.COMMA, Token.TIGHT})
+
+
+def settle(before: Token, after: Token) -> Token:
+    """What `after` is, now that it is known what stands before it."""
+    if after is Token.EITHER:
+        return Token.INFIX if before in OPERANDS else Token.PREFIX
+    return after
+
+
+def is_spaced(before: Token, after: Token) -> bool:
+    """Whether a space stands between two settled tokens of one line."""
+    if before is Token.START:
+        return False
+    if Token.SPACED in (before, after) or (before is Token.NUMBER and after is Token.TIGHT):
+        return True
+    if before in JOINED_AFTER or after in JOINED_BEFORE:
+        return False
+    return not (after is Token.OPEN and before in OPERANDS)

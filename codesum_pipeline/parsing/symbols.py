@@ -1,0 +1,196 @@
+"""A snapshot's files become symbols and file facts.
+
+A file whose path, blob, language and parser are those of the last build is
+not read: its rows are carried over as they are. `file_facts` says which rows
+of `symbols` can be trusted, so whatever is about to be replaced leaves it
+before `symbols` is written: a killed build costs work, never a wrong row.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.errors import SkippedFile
+from codesum_pipeline.model.files import FileStatus, SkipReason
+from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
+from codesum_pipeline.parsing.parsed import ParsedFile
+from codesum_pipeline.parsing.parsers import PARSERS, parse_file, parser_version
+from codesum_pipeline.parsing.text import text_parser
+from codesum_pipeline.source.git import BlobReader
+from codesum_pipeline.store.rows import to_table
+from codesum_pipeline.store.workspace import Workspace
+
+# All parsers, for the manifest and the fingerprint; the hash policy is an option and stands there itself.
+PARSER_VERSION = "; ".join(
+    [*(parser.version(HashPolicy.CANONICAL) for parser in PARSERS.values()), text_parser(HashPolicy.CANONICAL)]
+)
+# Files that become Arrow columns together: bounds the memory that Python objects take.
+BATCH_FILES = 200
+# What must be equal for a file's rows to be carried over.
+CARRY_KEY = ("file_path", "blob", "language", "parser")
+
+
+@dataclass(frozen=True, slots=True)
+class ParseReport:
+    """What this step read. `failures` are (path, reason); `lines`, symbols and errors are counted over all files."""
+
+    files: int
+    parsed: int
+    carried: int
+    failed: int
+    failures: tuple[tuple[str, str], ...]
+    symbols: int
+    functions: int
+    classes: int
+    lines: int
+    lines_parsed: int
+    files_with_syntax_errors: int
+    syntax_errors: int
+    table_hash: str
+    file_facts_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: str
+    blob: str
+    language: str
+    parser: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    symbols: pa.Table
+    facts: pa.Table
+
+    @classmethod
+    def of_values(cls, parsed: Sequence[ParsedFile]) -> Self:
+        symbols = [symbol for file in parsed for symbol in file.symbols]
+        return cls(to_table(symbols, Symbol), to_table([file.facts for file in parsed], FileFacts))
+
+
+def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseReport:
+    """Write `symbols` and `file_facts` for the indexed files of the snapshot."""
+    files = _indexed_files(ws)
+    known = _known_files(ws)
+    carried = {file.path for file in files if (file.path, file.blob, file.language, file.parser) in known}
+    unread = [file for file in files if file.path not in carried]
+    if known and len(carried) == len(known) and not unread:
+        return _report_unchanged(ws, files)
+    kept = _old_rows(ws, carried)
+    if len(carried) < len(known):
+        ws.tables.write("file_facts", ws.key, kept.facts)
+    failures: list[tuple[str, str]] = []
+    batches = list(_read_rows(ws, unread, failures, progress=progress))
+    new = _Rows(
+        pa.concat_tables([kept.symbols.slice(0, 0), *(batch.symbols for batch in batches)]),
+        pa.concat_tables([kept.facts.slice(0, 0), *(batch.facts for batch in batches)]),
+    )
+    rows = _Rows(pa.concat_tables([kept.symbols, new.symbols]), pa.concat_tables([kept.facts, new.facts]))
+    hashes = [
+        ws.tables.write("symbols", ws.key, rows.symbols).table_hash,
+        ws.tables.write("file_facts", ws.key, rows.facts).table_hash,
+    ]
+    return _report(files, len(carried), failures, rows, new.facts, hashes)
+
+
+def _indexed_files(ws: Workspace) -> list[_File]:
+    table = ws.tables.read("files", ws.key, columns=["path", "blob", "language", "status"])
+    indexed = table.filter(pc.equal(table["status"], FileStatus.INDEXED.value)).to_pylist()
+    versions = {
+        language: parser_version(language, ws.options.hash_policy) for language in {r["language"] for r in indexed}
+    }
+    return [_File(row["path"], row["blob"], row["language"], versions[row["language"]]) for row in indexed]
+
+
+def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
+    """The `CARRY_KEY` of every file of the last build; none where one of the tables is missing."""
+    if ws.tables.readable_path("symbols", ws.key) is None:
+        return set()
+    keys = ws.tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
+    return set(zip(*(keys[column].to_pylist() for column in CARRY_KEY), strict=True))
+
+
+def _old_rows(ws: Workspace, paths: Collection[str]) -> _Rows:
+    """The last build's rows of some files, never turned into values."""
+    if not paths:
+        return _Rows.of_values([])
+    wanted = pa.array(sorted(paths), pa.string())
+    symbols, facts = ws.tables.read("symbols", ws.key), ws.tables.read("file_facts", ws.key)
+    return _Rows(
+        symbols.filter(pc.is_in(symbols["file_path"], wanted)), facts.filter(pc.is_in(facts["file_path"], wanted))
+    )
+
+
+def _read_rows(
+    ws: Workspace, files: Sequence[_File], failures: list[tuple[str, str]], *, progress: Progress
+) -> Iterator[_Rows]:
+    """The rows of files that are not carried over; what cannot be read is added to `failures`."""
+    if not files:
+        return
+    with BlobReader(ws.layout.mirror(ws.key)) as blobs:
+        contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
+        done = 0
+        while batch := list(islice(contents, BATCH_FILES)):
+            yield _Rows.of_values(list(_parse_all(batch, ws.options.hash_policy, failures)))
+            done += len(batch)
+            progress("parsing", done, len(files))
+
+
+def _parse_all(
+    batch: Iterable[tuple[_File, bytes | None]], policy: HashPolicy, failures: list[tuple[str, str]]
+) -> Iterator[ParsedFile]:
+    for file, data in batch:
+        if data is None:
+            failures.append((file.path, f"{SkipReason.UNREADABLE}: blob {file.blob} is not in the mirror"))
+            continue
+        try:
+            yield parse_file(file.path, file.language, data, blob=file.blob, hash_policy=policy)
+        except SkippedFile as error:
+            failures.append((file.path, str(error)))
+
+
+def _report_unchanged(ws: Workspace, files: Sequence[_File]) -> ParseReport:
+    """The report of a run that leaves both tables as they are."""
+    paths = [ws.tables.readable_path(table, ws.key) for table in ("symbols", "file_facts")]
+    rows = _Rows(
+        ws.tables.read("symbols", ws.key, columns=["type"]),
+        ws.tables.read("file_facts", ws.key, columns=["lines", "syntax_errors"]),
+    )
+    hashes = [sha256_hex(path.read_bytes()) for path in paths if path]
+    return _report(files, len(files), [], rows, rows.facts.slice(0, 0), hashes)
+
+
+def _report(
+    files: Sequence[_File],
+    carried: int,
+    failures: Sequence[tuple[str, str]],
+    rows: _Rows,
+    parsed: pa.Table,
+    hashes: Sequence[str],
+) -> ParseReport:
+    errors = rows.facts["syntax_errors"]
+    functions = pc.sum(pc.equal(rows.symbols["type"], SymbolType.FUNCTION.value)).as_py() or 0
+    return ParseReport(
+        files=len(files),
+        parsed=parsed.num_rows,
+        carried=carried,
+        failed=len(failures),
+        failures=tuple(failures),
+        symbols=rows.symbols.num_rows,
+        functions=functions,
+        classes=rows.symbols.num_rows - functions,
+        lines=pc.sum(rows.facts["lines"]).as_py() or 0,
+        lines_parsed=pc.sum(parsed["lines"]).as_py() or 0,
+        files_with_syntax_errors=pc.sum(pc.greater(errors, 0)).as_py() or 0,
+        syntax_errors=pc.sum(errors).as_py() or 0,
+        table_hash=hashes[0],
+        file_facts_hash=hashes[1],
+    )

@@ -1,0 +1,1 @@
+"""A query becomes hits, from the published version alone and with numpy alone."""

@@ -1,0 +1,108 @@
+"""Many questions in one process: a line of JSON in, a line of JSON out."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import DEFAULT_TOP, search
+
+_FIELDS = ("id", "query", "repo", "level")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One row of a batch: without `repo` all repositories are asked, without `level` all levels."""
+
+    id: str
+    query: str
+    repo: str | None
+    level: Level | None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A line that cannot be answered: its number, from 1, and the reason, which names the field."""
+
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The line that answers a question."""
+
+    line: str
+
+
+def answer_batch(
+    lines: Iterable[str],
+    indexes: Sequence[PublishedIndex],
+    *,
+    embedder: Embedder,
+    top: int = DEFAULT_TOP,
+    lanes: Sequence[Lane] = LANES,
+    levels: Sequence[Level] = LEVELS,
+) -> Iterator[Answer | BadRow]:
+    """Answer each line in order; a bad one is reported in its place. Empty lines are passed over."""
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            question = parse_question(line)
+            asked = _indexes_named(indexes, question.repo)
+        except ConfigurationError as error:
+            yield BadRow(number, str(error))
+            continue
+        asked_levels = (question.level,) if question.level else levels
+        hits = search(asked, question.query, embedder=embedder, top=top, levels=asked_levels, lanes=lanes)
+        results = [{name: value for name, value in asdict(hit).items() if value is not None} for hit in hits]
+        yield Answer(json.dumps({"id": question.id, "results": results}, ensure_ascii=False))
+
+
+def parse_question(line: str) -> Question:
+    """Read one row; raises `ConfigurationError` that names the field."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(f"not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise ConfigurationError(f"not an object but {type(row).__name__}: expected {', '.join(_FIELDS)}")
+    level = _text(row, "level", required=False)
+    if level is not None and level not in LEVELS:
+        raise ConfigurationError(f"field 'level': {level!r} is none of {', '.join(LEVELS)}")
+    return Question(
+        id=_text(row, "id") or "",
+        query=_text(row, "query") or "",
+        repo=_text(row, "repo", required=False),
+        level=Level(level) if level else None,
+    )
+
+
+def _text(row: Mapping[str, Any], field: str, *, required: bool = True) -> str | None:
+    value = row.get(field)
+    if value is None and not required:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        found = "is missing" if field not in row else f"{value!r} is no text"
+        raise ConfigurationError(f"field {field!r}: {found}")
+    return value
+
+
+def _indexes_named(indexes: Sequence[PublishedIndex], name: str | None) -> list[PublishedIndex]:
+    """The index with this key, else those of this owner/name (a monorepo may have several)."""
+    if name is None:
+        return list(indexes)
+    found = [index for index in indexes if index.repo == name] or [index for index in indexes if index.slug == name]
+    if not found:
+        known = ", ".join(sorted(index.repo for index in indexes)) or "none"
+        raise ConfigurationError(f"field 'repo': {name!r} is not indexed; indexed are: {known}")
+    return found

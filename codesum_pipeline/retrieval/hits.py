@@ -1,0 +1,50 @@
+"""What a search answers with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from codesum_pipeline.retrieval.lanes import Signal
+from codesum_pipeline.retrieval.reader import PublishedIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One document found. `why` names the ranks that brought it here; files and modules have no lines."""
+
+    id: str
+    type: str
+    repo: str
+    file_path: str
+    start_line: int | None
+    end_line: int | None
+    qualified_name: str | None
+    score: float
+    summary: str
+    signature_summary: str | None
+    why: str
+
+
+def make_hit(
+    index: PublishedIndex, row: int, *, score: float, ranks: Mapping[Signal, int], notes: Sequence[str]
+) -> Hit:
+    """Read a document and say why it was found."""
+    document = index.document(row)
+    return Hit(
+        id=document["id"],
+        type=document["type"],
+        repo=index.repo,
+        file_path=document["file_path"],
+        start_line=document["start_line"],
+        end_line=document["end_line"],
+        qualified_name=document["qualified_name"],
+        score=round(score, 6),
+        summary=document["summary"],
+        signature_summary=document["signature_summary"],
+        why=explain_ranks(ranks, notes),
+    )
+
+
+def explain_ranks(ranks: Mapping[Signal, int], notes: Sequence[str]) -> str:
+    """The ranks, best first, then what else counted: `summary #1, code words #3; test code`."""
+    best_first = sorted(ranks.items(), key=lambda item: (item[1], tuple(Signal).index(item[0])))
+    return "; ".join([", ".join(f"{signal} #{rank}" for signal, rank in best_first), *notes])

@@ -1,0 +1,171 @@
+"""One published version, opened: arrays mapped into memory, documents read when a hit needs them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from codesum_pipeline.indexes.bm25 import Bm25Index
+from codesum_pipeline.indexes.embedders import Embedder, Vectors
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.stored_zip import Array, map_bytes, map_npy, map_npz
+from codesum_pipeline.indexes.string_table import StringTable
+from codesum_pipeline.indexes.symbol_names import SymbolNames
+from codesum_pipeline.indexes.torch_file import map_tensor
+from codesum_pipeline.indexes.version_folder import (
+    CODE_BM25,
+    DOCUMENT_ARRAYS,
+    DOCUMENTS,
+    EMBEDDINGS,
+    INDEX_SCHEMA_VERSION,
+    KEYWORDS_BM25,
+    OFFSETS,
+    SYMBOL_NAMES,
+    VECTOR_FILES,
+    Version,
+    read_version,
+)
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
+
+
+@dataclass(frozen=True)
+class PublishedIndex:
+    """One repository's index; row k is the same document in every array but the vectors.
+
+    Row k of the vectors is document `arrays["dense_rows"][k]`.
+    """
+
+    version: Version
+    arrays: Mapping[str, Array]
+    ids: StringTable
+    vectors: Mapping[Lane, Vectors]
+    words: Mapping[Lane, Bm25Index]
+    names: SymbolNames
+    _lines: npt.NDArray[np.uint8] | None
+    _offsets: Array
+
+    @classmethod
+    def open(cls, path: Path) -> "PublishedIndex":
+        """Open what a published name points at now.
+
+        Everything is mapped here, so that the version stays readable when it
+        is replaced and deleted later. Raises `MissingTable` where nothing is
+        published, `BrokenIndex` where the index cannot be read.
+        """
+        while True:
+            folder = _resolve(path)
+            try:
+                return cls._map(read_version(folder))
+            except FileNotFoundError as error:
+                # Replaced and deleted between the look at the name and the look at the files: look again.
+                if _resolve(path) == folder:
+                    raise BrokenIndex(f"{path}: {error.filename} is missing: run `codesum doctor`") from error
+
+    @classmethod
+    def _map(cls, version: Version) -> "PublishedIndex":
+        folder, manifest = version.folder, version.manifest
+        if manifest["schema_version"] != INDEX_SCHEMA_VERSION:
+            raise BrokenIndex(
+                f"{folder}: index schema version {manifest['schema_version']}, this package reads "
+                f"{INDEX_SCHEMA_VERSION}: rebuild it with `codesum index {manifest['repo']} --rebuild`"
+            )
+        arrays = map_npz(folder / DOCUMENT_ARRAYS)
+        summary = map_tensor(folder / EMBEDDINGS, manifest["embedder"]["dimensions"])
+        return cls(
+            version=version,
+            arrays=arrays,
+            ids=StringTable(arrays["ids"], arrays["id_offsets"]),
+            vectors={Lane.SUMMARY: summary} | {lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items()},
+            words={Lane.CODE: Bm25Index.map(folder / CODE_BM25), Lane.KEYWORDS: Bm25Index.map(folder / KEYWORDS_BM25)},
+            names=SymbolNames.map(folder / SYMBOL_NAMES),
+            _lines=map_bytes(folder / DOCUMENTS) if manifest["counts"]["documents"] else None,
+            _offsets=map_npy(folder / OFFSETS),
+        )
+
+    @property
+    def repo(self) -> str:
+        """The repository's key."""
+        return str(self.version.manifest["repo"])
+
+    @property
+    def slug(self) -> str | None:
+        """`owner/name`, where the repository's location has one."""
+        slug: str | None = self.version.manifest["slug"]
+        return slug
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def dense_rows(self) -> Array:
+        """The document of each row of the vectors."""
+        return self.arrays["dense_rows"]
+
+    @cached_property
+    def _level_starts(self) -> list[int]:
+        starts: list[int] = np.searchsorted(self.arrays["level"], np.arange(len(LEVELS) + 1)).tolist()
+        return starts
+
+    @cached_property
+    def _dense_starts(self) -> list[int]:
+        starts: list[int] = np.searchsorted(self.dense_rows, self._level_starts).tolist()
+        return starts
+
+    def rows_of(self, level: Level) -> slice:
+        """The documents of one level."""
+        number = LEVELS.index(level)
+        return slice(self._level_starts[number], self._level_starts[number + 1])
+
+    def dense_rows_of(self, level: Level) -> slice:
+        """The vectors of one level."""
+        number = LEVELS.index(level)
+        return slice(self._dense_starts[number], self._dense_starts[number + 1])
+
+    def level_of(self, row: int) -> Level:
+        return LEVELS[self.arrays["level"][row]]
+
+    def row(self, id_: str) -> int | None:
+        """The row of a document id, or None."""
+        for level in LEVELS:
+            rows = self.rows_of(level)
+            found = self.ids.find(id_, start=rows.start, end=rows.stop)
+            if found is not None:
+                return found
+        return None
+
+    def document(self, row: int) -> dict[str, Any]:
+        """The whole document, with its provenance."""
+        if self._lines is None:
+            raise IndexError(f"row {row} of an index without documents")
+        line = self._lines[self._offsets[row] : self._offsets[row + 1]].tobytes()
+        document: dict[str, Any] = json.loads(line)
+        return document
+
+    def documents_bytes(self) -> bytes:
+        """The whole of `summary.jsonl`."""
+        return b"" if self._lines is None else self._lines.tobytes()
+
+    def check_embedder(self, embedder: Embedder) -> None:
+        """Raise `ConfigurationError` when the vectors were made by another model."""
+        made_by = self.version.manifest["embedder"]
+        if made_by["model_id"] != embedder.model_id or made_by["query_prompt"] != embedder.query_prompt:
+            raise ConfigurationError(
+                f"repository {self.repo!r}: its vectors are by {made_by['model_id']!r}, the query's would be by "
+                f"{embedder.model_id!r}: set embedder to {made_by['name']!r}, or run `codesum index {self.repo}`"
+            )
+
+
+def _resolve(path: Path) -> Path:
+    """The version folder that a published name stands for."""
+    try:
+        return path.parent / path.readlink()
+    except FileNotFoundError as error:
+        raise MissingTable(f"repository {path.name!r} has no index yet: run `codesum index {path.name}`") from error
+    except OSError as error:
+        raise BrokenIndex(f"{path} is no link to a version: run `codesum doctor`") from error

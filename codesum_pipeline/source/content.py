@@ -1,0 +1,87 @@
+"""What only a file's content can say: its language, whether it is text, and whether a person wrote it."""
+
+import re
+from dataclasses import dataclass
+
+from codesum_pipeline.model.errors import SkippedFile
+from codesum_pipeline.model.files import SkipReason
+from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.languages import PROSE, TEXT, language_of_first_line, language_of_path
+
+CONTENT_REASONS = frozenset(
+    {SkipReason.BINARY, SkipReason.NOT_TEXT, SkipReason.LFS_POINTER, SkipReason.GENERATED, SkipReason.MINIFIED}
+)
+
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
+
+# Generators say so at the top; further down the words are about something else.
+_HEAD_LINES = 30
+_COMMENT = re.compile(r"^\s*(?:#+|//+!?|/\*+!?|\*+|--+|;+|<!--|%+|\(\*|\{-|'|REM\b)\s*(?P<text>.*)$")
+_HASH_COMMENT = re.compile(r"^\s*#+\s*(?P<text>.*)$")
+# In prose a line that starts with `#` or `*` is a heading or an item.
+_PROSE_COMMENT = re.compile(r"^\s*(?:<!--|\.\. |%|\[//\]: #)\s*(?P<text>.*)$")
+_MARKER = re.compile(r"(?:^|\s)@generated\b(?!['\"`.])")
+# An order about this file; "do not edit the generated files in gen/" is advice about others.
+_HANDS_OFF = re.compile(
+    r"(?:^|[.!;,:(-]\s*|\bplease )do(?: not|n't) (?:edit|modify|change)\b"
+    r"(?=\W*$|\s*[.!,;:*/)-]| (?:this|the) file\b| directly| by hand| manually| or\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_GENERATED = re.compile(r"\b(?:auto-?|machine-?)?generated\b", re.IGNORECASE)
+_SAYS_SO = re.compile(
+    r"^this (?:file|code|module|source)(?: is| was| has been) "
+    r"(?:auto-?generated|(?:automatically |machine[- ])generated|generated (?:by|from|with|using|automatically))\b",
+    re.IGNORECASE,
+)
+
+# Of a few lines a mean says nothing.
+_MINIFIED_FROM_BYTES = 2_000
+# Linguist calls JavaScript and CSS minified from 110 characters a line on; hand-written ones reach 100 with long
+# strings and URLs. Generous for all else: data tables and templates are written by people too.
+_MEAN_LINE_OF_MINIFIED = {"javascript": 160, "typescript": 160, "css": 160}
+_MEAN_LINE_OF_ANY_MINIFIED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a file's content decides; `reason` is None for a file that is indexed."""
+
+    language: str
+    reason: SkipReason | None
+
+
+def judge_content(path: str, data: bytes) -> Verdict:
+    """A pure function of name and content."""
+    language = language_of_path(path) or language_of_first_line(data) or TEXT
+    return Verdict(language, _why_skipped(data, language))
+
+
+def is_generated(text: str, language: str) -> bool:
+    """Whether the comments at the top of a file say that a program wrote it."""
+    comment = _HASH_COMMENT if language in ("python", TEXT) else _PROSE_COMMENT if language in PROSE else _COMMENT
+    head = text.split("\n", _HEAD_LINES)[:_HEAD_LINES]
+    comments = [match["text"] if match else "" for match in map(comment.match, head)]
+    if any(_MARKER.search(line) or _SAYS_SO.match(line) for line in comments):
+        return True
+    pairs = ("\n".join(pair) for pair in zip(comments, [*comments[1:], ""], strict=True))
+    return any(_HANDS_OFF.search(pair) and _GENERATED.search(pair) for pair in pairs)
+
+
+def is_minified(text: str, language: str) -> bool:
+    """Whether a file's lines are too long for a person to have written them."""
+    if len(text) < _MINIFIED_FROM_BYTES or language in PROSE:
+        return False
+    mean = len(text) / (text.rstrip("\n").count("\n") + 1)
+    return mean > _MEAN_LINE_OF_MINIFIED.get(language, _MEAN_LINE_OF_ANY_MINIFIED)
+
+
+def _why_skipped(data: bytes, language: str) -> SkipReason | None:
+    if data.startswith(_LFS_POINTER):
+        return SkipReason.LFS_POINTER
+    try:
+        text = decode_text(data, language)
+    except SkippedFile as skipped:
+        return SkipReason(skipped.reason)
+    if is_generated(text, language):
+        return SkipReason.GENERATED
+    return SkipReason.MINIFIED if is_minified(text, language) else None

@@ -1,0 +1,261 @@
+"""The one place that runs git.
+
+A repository is data: its hooks, file monitors, filters and helpers never run,
+no prompt appears, and no setting of the machine or of the user leaks in, so
+that the same repository gives the same snapshot everywhere.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections import deque
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable, SkippedFile
+from codesum_pipeline.model.files import SkipReason
+from codesum_pipeline.source.locations import redact
+
+# Without a repository of its own, git would look for one upward of the current folder and read its configuration.
+NO_REPOSITORY = Path(os.devnull)
+
+_OVERRIDES = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    f"core.excludesFile={Path(__file__).with_name('folder.gitignore')}",
+    "core.attributesFile=/dev/null",
+    "core.protectNTFS=false",
+    "core.protectHFS=false",
+    "core.quotePath=false",
+    "core.filesRefLockTimeout=2000",
+    "credential.helper=",
+    "diff.external=",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    # Packs arrive whole or not at all; loose objects of a killed fetch could lack what they point to.
+    "fetch.unpackLimit=1",
+    "fastimport.unpackLimit=0",
+    "fetch.recurseSubmodules=false",
+    "http.followRedirects=initial",
+    "log.showSignature=false",
+    "protocol.version=2",
+)
+_FIXED_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "LANGUAGE": "C",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": str(Path(__file__).with_name("git.config")),
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "false",
+    "SSH_ASKPASS": "false",
+    "GIT_ALLOW_PROTOCOL": "https:ssh:file",
+    "GIT_LFS_SKIP_SMUDGE": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
+}
+# Of the caller's own git variables these two say how to reach a server; the others could redirect what is read.
+_KEPT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
+
+# Advice to git's own user, and what follows every failure of the other side, whose own words come before it.
+_SAYS_NOTHING = (
+    "hint:",
+    "warning:",
+    "fatal: Could not read from remote repository",
+    "Please make sure you have the correct access rights",
+    "and the repository exists",
+)
+
+# Requests that may wait unanswered: they fit into the smallest pipe buffer (16 KiB), so neither side can block.
+_WINDOW = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a git process left: its exit status and output."""
+
+    status: int
+    output: bytes
+    complaint: str
+
+
+def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of every git process."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    chosen = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    return {**kept, **_FIXED_ENVIRONMENT, **chosen, **(extra or {})}
+
+
+def git_command(arguments: Sequence[str | Path], *, git_dir: Path = NO_REPOSITORY) -> list[str]:
+    """The command line of a git process, with everything switched off that could run code."""
+    overrides = [part for override in _OVERRIDES for part in ("-c", override)]
+    return ["git", f"--git-dir={git_dir}", "--no-pager", *overrides, *map(str, arguments)]
+
+
+def try_git(
+    arguments: Sequence[str | Path],
+    *,
+    timeout_s: float,
+    git_dir: Path = NO_REPOSITORY,
+    data: bytes | None = None,
+    cwd: Path | None = None,
+    extra_environment: Mapping[str, str] | None = None,
+) -> Finished:
+    """Run git to its end, whatever its exit status; raises `RepositoryUnavailable` after `timeout_s`."""
+    process = start_git(arguments, git_dir=git_dir, cwd=cwd, stderr=subprocess.PIPE, environment=extra_environment)
+    try:
+        output, complaint = process.communicate(data, timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        raise RepositoryUnavailable(
+            f"git {arguments[0]} took longer than {timeout_s:g} s: try again, or raise git_timeout_s"
+        ) from error
+    finally:
+        stop(process)
+    return Finished(process.returncode, output, last_line(complaint))
+
+
+def run_git(
+    arguments: Sequence[str | Path],
+    *,
+    timeout_s: float,
+    git_dir: Path = NO_REPOSITORY,
+    data: bytes | None = None,
+    cwd: Path | None = None,
+    extra_environment: Mapping[str, str] | None = None,
+) -> bytes:
+    """What git writes to its standard output; raises `RepositoryUnavailable` with its last complaint."""
+    finished = try_git(
+        arguments, timeout_s=timeout_s, git_dir=git_dir, data=data, cwd=cwd, extra_environment=extra_environment
+    )
+    if finished.status != 0:
+        raise RepositoryUnavailable(f"git {arguments[0]} failed: {finished.complaint or finished.status}")
+    return finished.output
+
+
+def start_git(
+    arguments: Sequence[str | Path],
+    *,
+    stderr: int | IO[bytes],
+    git_dir: Path = NO_REPOSITORY,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """A running git process in a process group of its own, so that its helpers end with it."""
+    try:
+        return subprocess.Popen(
+            git_command(arguments, git_dir=git_dir),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            cwd=cwd or "/",
+            env=git_environment(environment),
+            process_group=0,
+        )
+    except FileNotFoundError as error:
+        raise ConfigurationError("the program `git` is not on the PATH: install it") from error
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a git process and its helpers, and wait for it."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream:
+            with suppress(BrokenPipeError):
+                stream.close()
+    process.wait()
+
+
+def last_line(complaint: bytes) -> str:
+    """The last thing git complained about, without credentials; hints to its own user are left out."""
+    lines = [line.strip() for line in complaint.decode("utf-8", "replace").splitlines()]
+    telling = [line for line in lines if line and not line.startswith(_SAYS_NOTHING)]
+    fatal = [line for line in telling if line.startswith(("fatal:", "error:"))]
+    chosen = (fatal or telling or [""])[-1]
+    return redact(chosen.removeprefix("fatal: ").removeprefix("error: "))
+
+
+class BlobReader:
+    """Reads blobs of one repository through one long-lived `git cat-file --batch`."""
+
+    def __init__(self, git_dir: Path) -> None:
+        self._git_dir = git_dir
+        self._waiting: deque[str] = deque()
+
+    def __enter__(self) -> Self:
+        self._complaints = tempfile.TemporaryFile()
+        self._process = start_git(["cat-file", "--batch"], git_dir=self._git_dir, stderr=self._complaints)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        stop(self._process)
+        self._complaints.close()
+
+    def read(self, blob: str) -> bytes:
+        """The content of one blob; raises `SkippedFile` where the repository does not have it."""
+        if self._waiting:
+            raise RuntimeError("a blob was asked for while read_many was under way")
+        self._ask([blob])
+        data = self._answer()
+        if data is None:
+            raise SkippedFile(SkipReason.UNREADABLE, f"blob {blob} is not in {self._git_dir}")
+        return data
+
+    def read_many(self, blobs: Iterable[str]) -> Generator[bytes | None, None, None]:
+        """The content of each blob in order, None where the repository does not have it."""
+        pending = iter(blobs)
+        self._ask(list(islice(pending, _WINDOW)))
+        try:
+            while self._waiting:
+                data = self._answer()
+                self._ask(list(islice(pending, 1)))
+                yield data
+        finally:
+            while self._waiting and self._process.poll() is None:
+                self._answer()
+
+    def _ask(self, blobs: list[str]) -> None:
+        for blob in blobs:
+            if not blob.isalnum():
+                raise SkippedFile(SkipReason.UNREADABLE, f"{blob!r} is not a blob id")
+        stdin = self._process.stdin
+        assert stdin is not None
+        self._waiting.extend(blobs)
+        try:
+            stdin.write(b"".join(blob.encode() + b"\n" for blob in blobs))
+            stdin.flush()
+        except BrokenPipeError as error:
+            raise self._broken() from error
+
+    def _answer(self) -> bytes | None:
+        stdout = self._process.stdout
+        assert stdout is not None
+        header = stdout.readline().split()
+        blob = self._waiting.popleft()
+        if len(header) == 2 and header[1] in (b"missing", b"ambiguous"):
+            return None
+        if len(header) != 3:
+            raise self._broken(blob)
+        data = stdout.read(int(header[2]))
+        if stdout.read(1) != b"\n":
+            raise self._broken(blob)
+        return data if header[1] == b"blob" else None
+
+    def _broken(self, blob: str = "") -> RepositoryUnavailable:
+        self._waiting.clear()
+        self._complaints.seek(0)
+        reason = last_line(self._complaints.read()) or "git stopped"
+        return RepositoryUnavailable(
+            f"{self._git_dir}: blob {blob} cannot be read: {reason}; delete this mirror to fetch it anew"
+        )

@@ -1,0 +1,102 @@
+"""Where a repository is: an absolute path, or a URL that git may be given.
+
+Only https, ssh and file URLs and scp-like addresses (`git@host:owner/name.git`)
+pass; git's other transports can run commands. What a person reads about a
+location goes through `redact` first.
+"""
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from codesum_pipeline.model.errors import ConfigurationError
+
+_WITH_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
+_HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
+_SCP_LIKE = re.compile(r"(?:(?P<user>[A-Za-z0-9._~-]+)@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(?P<path>[^:].*)")
+_URL_USER = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<user>[^/\s]*)@")
+_SECRET_PARAMETER = re.compile(
+    r"(?P<name>[?&][^=&\s]*(?:token|key|pass|secret|auth|sig)[^=&\s]*)=[^&\s'\"]+", re.IGNORECASE
+)
+
+# Leaves room below the 100 characters of a key for the number that makes it unique.
+_KEY_LENGTH = 90
+
+
+def is_url(location: str) -> bool:
+    """Whether git reaches `location` over the network; anything else is an absolute path."""
+    return not location.startswith("/")
+
+
+def parse_location(text: str, *, base: Path) -> str:
+    """The absolute path (relative ones start at `base`) or URL that `text` names.
+
+    Raises `ConfigurationError` for anything that git must not be given.
+    """
+    if not text.strip() or text.startswith("-") or not text.isprintable():
+        raise ConfigurationError(f"location {redact(text)!r}: give a path or a git URL, not starting with '-'")
+    if _HELPER.match(text):
+        raise ConfigurationError(f"location {redact(text)!r}: remote helpers are not used; give a path or an https URL")
+    if with_scheme := _WITH_SCHEME.match(text):
+        return _checked_url(text, with_scheme["scheme"].lower())
+    path = Path(text).expanduser()
+    if "/" not in text.partition(":")[0] and _SCP_LIKE.fullmatch(text) and not (base / path).exists():
+        return text
+    return str((base / path).resolve())
+
+
+def redact(text: str) -> str:
+    """`text` without the credentials of the URLs in it."""
+    return _SECRET_PARAMETER.sub(r"\g<name>=***", _URL_USER.sub(_without_password, text))
+
+
+def slug_of(location: str) -> str | None:
+    """`owner/name` of a hosted repository; None for a path."""
+    if not is_url(location):
+        return None
+    path = urlsplit(location).path if _WITH_SCHEME.match(location) else location.partition(":")[2]
+    slug = path.strip("/").removesuffix(".git")
+    return slug if "/" in slug else None
+
+
+def key_base(location: str, *, subdir: str = "") -> str:
+    """A valid repository key after the last part of `location`, and of `subdir` if there is one."""
+    name = re.split(r"[/:]", unquote(location).rstrip("/"))[-1].removesuffix(".git")
+    if subdir:
+        name = f"{name}-{subdir.rstrip('/').rpartition('/')[2]}"
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+    name = re.sub(r"\.{2,}", ".", name).lstrip("._-")[:_KEY_LENGTH]
+    while (shorter := re.sub(r"(\.git|\.lock|[._-])$", "", name, flags=re.IGNORECASE)) != name:
+        name = shorter
+    return name or "repository"
+
+
+def find_root(path: Path) -> tuple[Path, str]:
+    """The git root at or above a folder and the folder's path in it; a folder outside git is its own root."""
+    folder = path.resolve()
+    for root in (folder, *folder.parents):
+        if (root / ".git").exists():
+            subdir = folder.relative_to(root).as_posix()
+            return root, "" if subdir == "." else subdir
+    return folder, ""
+
+
+def _checked_url(url: str, scheme: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError as error:
+        raise ConfigurationError(f"location {redact(url)!r}: not a URL: {error}") from error
+    if scheme == "file" and host in ("", "localhost") and parts.path.startswith("/"):
+        return str(Path(unquote(parts.path)).resolve())
+    if scheme not in ("https", "ssh"):
+        raise ConfigurationError(f"location {redact(url)!r}: only https, ssh and file URLs and paths are read")
+    if not host or host.startswith("-") or not parts.path.strip("/"):
+        raise ConfigurationError(f"location {redact(url)!r}: a URL needs a host and a path")
+    return url
+
+
+def _without_password(match: re.Match[str]) -> str:
+    scheme, user = match["scheme"], match["user"]
+    is_plain_user = scheme.lower() == "ssh" and ":" not in user
+    return f"{scheme}://{user if is_plain_user else '***'}@"

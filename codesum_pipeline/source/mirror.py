@@ -1,0 +1,266 @@
+"""Bare mirrors: all that the later steps know of a repository.
+
+A mirror holds the commit that its entry asks for, under a ref named by
+location and ref, so that an offline build never takes one branch for another.
+Objects are only ever added, each fetch as whole packs: a killed fetch leaves
+a mirror as usable as it was.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.folders import LeftOut, scan_folder
+from codesum_pipeline.source.git import run_git, try_git
+from codesum_pipeline.source.locations import is_url, redact
+from codesum_pipeline.source.remote import (
+    any_object_id,
+    describe,
+    find_ref,
+    is_commit_id,
+    is_git_repository,
+    missing_ref,
+)
+
+# A ref is locked for milliseconds: an older lock belongs to a process that was killed.
+DEAD_LOCK_AGE_S = 2.0
+# An unfinished pack that nobody wrote to for a day belongs to a fetch that was killed.
+DEAD_PACK_AGE_S = 86_400.0
+# Each fetch adds a pack, and every look-up may try each; git's own limit (gc.autoPackLimit) is 50.
+MAX_PACKS = 50
+
+FOLDER_LABEL = "(folder)"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The commit that a build stands for, what its ref is called, and what a folder held besides."""
+
+    commit: str
+    ref: str
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """The bare repository at `git_dir`, created by the first `update`."""
+
+    git_dir: Path
+    timeout_s: float = 600.0
+
+    def update(self, entry: RepositoryEntry, *, offline: bool = False, progress: Progress = no_progress) -> Head:
+        """Make the commit that `entry` asks for available here, fetching only what is missing.
+
+        With `offline` nothing is fetched over the network. Raises
+        `ConfigurationError` for what has to be changed, and
+        `RepositoryUnavailable` for what may work at another time.
+        """
+        progress(f"fetching {redact(entry.location)}", 0, 1)
+        _check_location(entry)
+        if not is_url(entry.location) and _is_read_as_folder(entry):
+            head = self._take_folder(entry)
+        elif offline and is_url(entry.location):
+            head = self._held(entry)
+        else:
+            head = self._fetch(entry)
+        progress(f"fetching {redact(entry.location)}", 1, 1)
+        return head
+
+    def head_commit(self, entry: RepositoryEntry, *, offline: bool = False, timeout_s: float | None = None) -> str:
+        """The commit that `update` would arrive at, changing nothing.
+
+        A shortened commit id that was never fetched is returned as it is.
+        """
+        limit = self.timeout_s if timeout_s is None else timeout_s
+        _check_location(entry)
+        if not is_url(entry.location) and _is_read_as_folder(entry):
+            return scan_folder(Path(entry.location), timeout_s=limit).commit
+        if offline and is_url(entry.location):
+            return self._held(entry).commit
+        remote = find_ref(entry, timeout_s=limit)
+        if remote is not None:
+            return remote.commit
+        return self._resolve(entry.ref or "") or entry.ref or ""
+
+    def _fetch(self, entry: RepositoryEntry) -> Head:
+        remote = find_ref(entry, timeout_s=self.timeout_s)
+        some_id = remote.object_id if remote else any_object_id(entry, timeout_s=self.timeout_s)
+        self.create("sha256" if len(some_id) == 64 else "sha1")
+        if remote is None:
+            return self._fetch_commit(entry)
+        ours = _our_ref(entry)
+        if self._resolve(ours, "") != remote.object_id:
+            self._fetch_refs(entry, [f"+{remote.name}:{ours}"])
+            self._tidy()
+        commit = self._resolve(ours)
+        if commit is None:
+            raise ConfigurationError(f"{describe(entry)}: ref {_label(entry)!r} leads to no commit: change its ref")
+        return Head(commit, _label(entry))
+
+    def _fetch_commit(self, entry: RepositoryEntry) -> Head:
+        """A commit that no ref is named after. Some servers give out only what their refs lead to."""
+        ref = entry.ref or ""
+        commit = self._resolve(ref)
+        if commit is None and is_commit_id(ref, full=True):
+            try_git(self._fetch_arguments(entry, [ref]), git_dir=self.git_dir, timeout_s=self.timeout_s)
+            commit = self._resolve(ref)
+        if commit is None:
+            self._fetch_refs(
+                entry, ["+refs/heads/*:refs/codesum/seen/heads/*", "+refs/tags/*:refs/codesum/seen/tags/*"]
+            )
+            commit = self._resolve(ref)
+        if commit is None:
+            raise missing_ref(entry, timeout_s=self.timeout_s)
+        self._drop_dead_locks()
+        self._run("update-ref", _our_ref(entry), commit)
+        return Head(commit, _label(entry))
+
+    def _take_folder(self, entry: RepositoryEntry) -> Head:
+        scan = scan_folder(Path(entry.location), timeout_s=self.timeout_s)
+        self.create("sha1")
+        if self._resolve(scan.commit) is None or self._resolve(_our_ref(entry)) != scan.commit:
+            self._drop_dead_locks()
+            scan = scan.write(self.git_dir, ref=_our_ref(entry), timeout_s=self.timeout_s)
+            self._tidy()
+        return Head(scan.commit, _label(entry), scan.left_out)
+
+    def _held(self, entry: RepositoryEntry) -> Head:
+        """What an earlier fetch left."""
+        commit = self._resolve(_our_ref(entry)) if self.git_dir.exists() else None
+        if commit is None:
+            raise RepositoryUnavailable(
+                f"{describe(entry)}: {entry.ref or 'HEAD'} was never fetched and offline is set: "
+                "index it once with offline = false"
+            )
+        return Head(commit, _label(entry))
+
+    def create(self, object_format: str) -> None:
+        """Create the mirror aside and move it in place; one of another object format is replaced."""
+        if self.git_dir.exists():
+            if self.object_format() == object_format:
+                return
+            shutil.rmtree(self.git_dir)
+        self.git_dir.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=self.git_dir.parent) as aside:
+            fresh = Path(aside) / "mirror.git"
+            arguments = ["init", "--quiet", "--bare", "--template=", f"--object-format={object_format}"]
+            run_git(arguments, git_dir=fresh, timeout_s=self.timeout_s)
+            fresh.rename(self.git_dir)
+
+    def object_format(self) -> str:
+        """How long its ids are; empty for a folder that is no repository."""
+        file = self.git_dir / "config"
+        if not file.exists():
+            return ""
+        config = file.read_text(encoding="utf-8")
+        return "sha256" if "objectformat = sha256" in config.lower() else "sha1"
+
+    def _fetch_refs(self, entry: RepositoryEntry, refspecs: list[str]) -> None:
+        self._drop_dead_locks()
+        arguments = self._fetch_arguments(entry, refspecs)
+        finished = try_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s)
+        if finished.status != 0 and self._drop_dead_locks():
+            finished = try_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s)
+        if finished.status != 0:
+            raise RepositoryUnavailable(f"{describe(entry)} cannot be fetched: {finished.complaint}")
+
+    @staticmethod
+    def _fetch_arguments(entry: RepositoryEntry, refspecs: list[str]) -> list[str | Path]:
+        switches = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-shallow"]
+        return ["fetch", *switches, "--prune", "--", entry.location, *refspecs]
+
+    def _resolve(self, name: str, peel: str = "^{commit}") -> str | None:
+        """The id of the object that a ref or (shortened) id leads to, if it is here."""
+        if not self.git_dir.exists():
+            return None
+        arguments = ["rev-parse", "--quiet", "--verify", f"{name}{peel}"]
+        finished = try_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s)
+        return finished.output.decode().strip() if finished.status == 0 else None
+
+    def _drop_dead_locks(self) -> bool:
+        """Remove what killed git processes locked; whether there was any."""
+        locks = [*self.git_dir.glob("*.lock"), *(self.git_dir / "refs").rglob("*.lock")]
+        return _remove_older(locks, DEAD_LOCK_AGE_S)
+
+    def _tidy(self) -> None:
+        """Merge packs once there are many, and remove those of killed fetches."""
+        packs = self.git_dir / "objects" / "pack"
+        _remove_older([*packs.glob("tmp_*"), *packs.glob(".tmp-*")], DEAD_PACK_AGE_S)
+        if len(list(packs.glob("*.pack"))) > MAX_PACKS:
+            self._run("repack", "--geometric=2", "-d", "-l", "-q")
+
+    def _run(self, *arguments: str) -> bytes:
+        return run_git(list(arguments), git_dir=self.git_dir, timeout_s=self.timeout_s)
+
+
+def make_scratch(git_dir: Path, path: Path, *, timeout_s: float = 600.0) -> Mirror:
+    """A new mirror at `path` that borrows the objects of the one at `git_dir`, if there is one.
+
+    What is fetched into it leaves the other as it is.
+    """
+    scratch = Mirror(path, timeout_s)
+    object_format = Mirror(git_dir).object_format()
+    if not object_format:
+        return scratch
+    scratch.create(object_format)
+    alternates = path / "objects" / "info" / "alternates"
+    alternates.parent.mkdir(parents=True, exist_ok=True)
+    alternates.write_bytes(os.fsencode(git_dir.resolve() / "objects") + b"\n")
+    refs = run_git(["for-each-ref", "--format=create %(refname) %(objectname)"], git_dir=git_dir, timeout_s=timeout_s)
+    run_git(["update-ref", "--stdin"], git_dir=path, timeout_s=timeout_s, data=refs)
+    return scratch
+
+
+def _our_ref(entry: RepositoryEntry) -> str:
+    """Ours for one location and ref: flat, since a branch `a` and a later branch `a/b` cannot stand side by side."""
+    digest = hashlib.sha1(f"{entry.location}\n{_label(entry)}".encode("utf-8", "surrogatepass"), usedforsecurity=False)
+    return f"refs/codesum/wanted/{digest.hexdigest()}"
+
+
+def _label(entry: RepositoryEntry) -> str:
+    """What the entry's wanted commit is called."""
+    if not is_url(entry.location) and _is_read_as_folder(entry):
+        return FOLDER_LABEL
+    return entry.ref or "HEAD"
+
+
+def _check_location(entry: RepositoryEntry) -> None:
+    if entry.worktree and entry.ref:
+        raise ConfigurationError(f"{describe(entry)}: a work tree has no ref {entry.ref!r}: drop ref or worktree")
+    if is_url(entry.location):
+        if entry.worktree:
+            raise ConfigurationError(f"{describe(entry)}: only a folder has a work tree: drop worktree")
+        return
+    folder = Path(entry.location)
+    if not folder.exists():
+        raise ConfigurationError(f"{describe(entry)} does not exist: correct it, or `codesum remove {entry.key}`")
+    if not folder.is_dir():
+        raise ConfigurationError(f"{describe(entry)} is not a folder: name the folder of the repository")
+    if not is_git_repository(folder) and entry.ref:
+        raise ConfigurationError(f"{describe(entry)} is not a git repository: drop its ref {entry.ref!r}")
+    if entry.worktree and is_git_repository(folder) and not (folder / ".git").exists():
+        raise ConfigurationError(f"{describe(entry)} is a bare repository without a work tree: drop worktree")
+
+
+def _is_read_as_folder(entry: RepositoryEntry) -> bool:
+    return entry.worktree or not is_git_repository(Path(entry.location))
+
+
+def _remove_older(paths: list[Path], age_s: float) -> bool:
+    removed = False
+    for path in paths:
+        try:
+            is_dead = time.time() - path.stat().st_mtime > age_s
+        except FileNotFoundError:
+            continue
+        if is_dead:
+            path.unlink(missing_ok=True)
+            removed = True
+    return removed

@@ -1,0 +1,263 @@
+"""The repositories that a home knows: `repos.yaml`.
+
+```yaml
+repositories:
+  flask:
+    url: https://github.com/pallets/flask.git    # or `path:`, relative to this file
+    ref: main                                    # branch, tag or commit; default: the remote's HEAD
+    subdir: src/flask
+    include: ["*.py"]
+    exclude: ["docs/"]
+    worktree: false                              # read the folder as it is, committed or not
+    enabled: true
+```
+"""
+
+import difflib
+import fcntl
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, UnknownRepository
+from codesum_pipeline.model.ids import check_repository_key
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.locations import is_url, key_base, parse_location, redact, slug_of
+from codesum_pipeline.source.remote import check_ref
+from codesum_pipeline.store.atomic import write_text_atomically
+
+_ROOT = "repositories"
+RawEntries = dict[str, dict[str, Any]]
+
+
+class _EntryData(BaseModel):
+    """An entry as it is written."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    path: str | None = None
+    url: str | None = None
+    ref: str | None = None
+    subdir: str = ""
+    include: list[str] = []
+    exclude: list[str] = []
+    worktree: bool = False
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """Reads and writes one `repos.yaml`; a missing file has no entries."""
+
+    file: Path
+
+    def entries(self) -> list[RepositoryEntry]:
+        """All entries, disabled ones too, sorted by key; raises `ConfigurationError` naming key and field."""
+        raw = self._read()
+        return [self._entry(key, raw[key]) for key in sorted(raw)]
+
+    def get(self, key: str) -> RepositoryEntry:
+        """One entry; raises `UnknownRepository` naming the nearest key."""
+        raw = self._read()
+        return self._entry(key, self._raw_entry(raw, key))
+
+    def find(self, location: str, *, subdir: str = "") -> RepositoryEntry | None:
+        """The first entry, by key, of a location and folder."""
+        same = (entry for entry in self.entries() if (entry.location, entry.subdir) == (location, subdir))
+        return next(same, None)
+
+    def default_key(self, location: str, *, subdir: str = "") -> str:
+        """A free key made from a location; the key that the same location and folder already have."""
+        known = self.find(location, subdir=subdir)
+        if known is not None:
+            return known.key
+        base = key_base(location, subdir=subdir)
+        taken = {key.lower() for key in self._read()}
+        number = 1
+        while (key := base if number == 1 else f"{base}-{number}").lower() in taken:
+            number += 1
+        return key
+
+    def add(self, entry: RepositoryEntry) -> RepositoryEntry:
+        """Register an entry; one of the same key, location and folder is replaced (and enabled again).
+
+        Raises `ConfigurationError` for a key that another repository has, a
+        path that does not exist and fields that cannot be.
+        """
+        written = self._entry(check_repository_key(entry.key), _to_raw(entry))
+        if not is_url(written.location) and not Path(written.location).is_dir():
+            raise self._error(entry.key, f"path {written.location} does not exist or is not a folder")
+        with self._locked():
+            raw = self._read()
+            for key in raw:
+                if key.lower() == entry.key.lower():
+                    self._check_same(self._entry(key, raw[key]), written)
+            raw[entry.key] = _to_raw(written)
+            self._write(raw)
+        return written
+
+    def remove(self, key: str) -> RepositoryEntry:
+        """Disable an entry: it stays listed, and what was built of it stays."""
+        with self._locked():
+            raw = self._read()
+            self._raw_entry(raw, key)["enabled"] = False
+            self._write(raw)
+        return self._entry(key, raw[key])
+
+    def purge(self, key: str) -> RepositoryEntry:
+        """Take an entry out."""
+        with self._locked():
+            raw = self._read()
+            entry = self._entry(key, self._raw_entry(raw, key))
+            del raw[key]
+            self._write(raw)
+        return entry
+
+    def _read(self) -> RawEntries:
+        if not self.file.exists():
+            return {}
+        try:
+            content = yaml.load(self.file.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"{self.file}: not valid YAML: {redact(str(error))}") from error
+        content = {} if content is None else content
+        if not isinstance(content, dict):
+            raise ConfigurationError(f"{self.file}: expected a mapping with the key {_ROOT!r}")
+        for name in content:
+            if name != _ROOT:
+                raise ConfigurationError(f"{self.file}: unknown key {name!r}; the only one is {_ROOT!r}")
+        raw = content.get(_ROOT) or {}
+        if not isinstance(raw, dict):
+            raise ConfigurationError(f"{self.file}: {_ROOT!r} is a mapping of keys to entries")
+        self._check_keys(raw)
+        return cast(RawEntries, raw)
+
+    def _check_keys(self, raw: dict[Any, Any]) -> None:
+        seen: dict[str, str] = {}
+        for key, fields in raw.items():
+            if not isinstance(key, str):
+                raise ConfigurationError(f"{self.file.name}: key {key!r} is not text: put it in quotes")
+            try:
+                check_repository_key(key)
+            except InvalidKey as error:
+                raise InvalidKey(f"{self.file.name}: {error}") from error
+            if key.lower() in seen:
+                raise self._error(key, f"differs from {seen[key.lower()]!r} in case alone: rename one")
+            if not isinstance(fields, dict):
+                raise self._error(key, "has no fields: give it a path or a url")
+            seen[key.lower()] = key
+
+    def _write(self, raw: RawEntries) -> None:
+        text = yaml.safe_dump({_ROOT: dict(sorted(raw.items()))}, sort_keys=False, allow_unicode=True)
+        write_text_atomically(self.file, text)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Between reading and writing nobody else writes."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.with_name(f".{self.file.name}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _raw_entry(self, raw: RawEntries, key: str) -> dict[str, Any]:
+        if key in raw:
+            return raw[key]
+        by_lower_case = {known.lower(): known for known in raw}
+        near = difflib.get_close_matches(key.lower(), by_lower_case, n=1, cutoff=0.0)
+        hint = f"the nearest is {by_lower_case[near[0]]!r}" if near else "register it with `codesum add`"
+        raise UnknownRepository(f"{self.file.name}: no repository {key!r}; {hint}")
+
+    def _entry(self, key: str, fields: dict[str, Any]) -> RepositoryEntry:
+        try:
+            data = _EntryData.model_validate(fields)
+        except ValidationError as error:
+            raise self._error(key, _explain(error)) from error
+        if (data.path is None) == (data.url is None):
+            raise self._error(key, "give either a path or a url")
+        if data.worktree and (data.ref is not None or data.url is not None):
+            raise self._error(key, "worktree reads a folder as it is: it goes with a path and without a ref")
+        try:
+            location = parse_location(data.path or data.url or "", base=self.file.absolute().parent)
+            ref = data.ref if data.ref is None else check_ref(data.ref)
+        except ConfigurationError as error:
+            raise self._error(key, str(error)) from error
+        if data.path is not None and is_url(location):
+            raise self._error(key, f"path {redact(data.path)!r} is a URL: name it url")
+        if data.url is not None and not is_url(location) and not data.url.startswith("file:"):
+            raise self._error(key, f"url {redact(data.url)!r} is a path: name it path")
+        return RepositoryEntry(
+            key=key,
+            location=location,
+            ref=ref,
+            subdir=self._subdir(key, data.subdir),
+            include=tuple(data.include),
+            exclude=tuple(data.exclude),
+            worktree=data.worktree,
+            enabled=data.enabled,
+        )
+
+    def _subdir(self, key: str, subdir: str) -> str:
+        parts = [part for part in subdir.split("/") if part not in ("", ".")]
+        if ".." in parts or subdir.startswith("/"):
+            raise self._error(key, f"subdir {subdir!r} is not a folder below the git root")
+        return "/".join(parts)
+
+    def _check_same(self, known: RepositoryEntry, entry: RepositoryEntry) -> None:
+        same = (known.key, known.location, known.subdir) == (entry.key, entry.location, entry.subdir)
+        if not same:
+            raise self._error(
+                entry.key, f"the key belongs to {redact(known.location)} ({known.key!r}): choose another with --key"
+            )
+
+    def _error(self, key: str, problem: str) -> ConfigurationError:
+        return ConfigurationError(f"{self.file.name}: {key!r}: {problem}")
+
+
+def slug(entry: RepositoryEntry) -> str | None:
+    """`owner/name` of an entry with a URL: another name that it can be asked for by."""
+    return slug_of(entry.location)
+
+
+def _to_raw(entry: RepositoryEntry) -> dict[str, Any]:
+    """An entry's fields as they are written: those that differ from their default."""
+    fields: dict[str, Any] = {"url" if is_url(entry.location) else "path": entry.location}
+    optional = {
+        "ref": entry.ref,
+        "subdir": entry.subdir,
+        "include": list(entry.include),
+        "exclude": list(entry.exclude),
+        "worktree": entry.worktree,
+    }
+    fields.update((name, value) for name, value in optional.items() if value)
+    return fields if entry.enabled else {**fields, "enabled": False}
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(name, list(_EntryData.model_fields), n=1, cutoff=0.0)[0]
+        return f"unknown field {name!r}; the nearest is {near!r}"
+    hint = " (put it in quotes)" if first["type"] == "string_type" else ""
+    return f"{name} = {redact(repr(first['input']))}: {first['msg']}{hint}"
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """Plain data alone, and no key twice in one mapping, of which YAML would keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key_node, _ in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                continue
+            if key_node.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
+                )
+            seen.add(key_node.value)
+        return super().construct_mapping(node, deep=deep)

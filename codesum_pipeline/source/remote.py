@@ -1,0 +1,120 @@
+"""What a repository elsewhere says about its refs, without fetching anything."""
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.git import run_git
+from codesum_pipeline.source.locations import is_url, redact
+
+_COMMIT_ID = re.compile(r"[0-9a-f]{4,64}")
+_FULL_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+# What git check-ref-format refuses, and whatever could be read as a pattern or an option.
+_NOT_IN_A_REF = re.compile(r"^[-/]|\.\.|//|@\{|[\x00-\x20\x7f~^:?*\[\\]|\.lock(/|$)|[/.]$|^@$|^$")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRef:
+    """One ref of a remote: its full name, its object, and the commit that it leads to."""
+
+    name: str
+    object_id: str
+    commit: str
+
+
+def check_ref(ref: str) -> str:
+    """Return `ref` unchanged, or raise `ConfigurationError` where it cannot be a branch, tag or commit."""
+    if _NOT_IN_A_REF.search(ref):
+        raise ConfigurationError(f"ref {ref!r} cannot be the name of a branch or tag, nor a commit id")
+    return ref
+
+
+def is_commit_id(ref: str, *, full: bool = False) -> bool:
+    """Whether `ref` may be a commit id: all of it, or its first four digits at least."""
+    return bool((_FULL_ID if full else _COMMIT_ID).fullmatch(ref))
+
+
+def describe(entry: RepositoryEntry) -> str:
+    """How messages name an entry."""
+    return f"repos.yaml: {entry.key!r}: {'' if is_url(entry.location) else 'path '}{redact(entry.location)}"
+
+
+def is_git_repository(folder: Path) -> bool:
+    """Whether a folder is a git work tree or a bare repository."""
+    is_bare = (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+    return (folder / ".git").exists() or is_bare
+
+
+def find_ref(entry: RepositoryEntry, *, timeout_s: float) -> RemoteRef | None:
+    """The branch, tag or HEAD that the entry names, a branch before a tag; None if `ref` can only be a commit id.
+
+    Raises `ConfigurationError` for a ref that the repository does not have.
+    """
+    if entry.ref in (None, "HEAD"):
+        return _find_head(entry, timeout_s=timeout_s)
+    ref = check_ref(entry.ref or "")
+    if is_commit_id(ref, full=True):
+        return None
+    names = [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
+    found = _ls_remote(entry, [*names, f"{names[-1]}^{{}}"], timeout_s=timeout_s)
+    for name in names:
+        if name in found:
+            return RemoteRef(name, found[name], found.get(f"{name}^{{}}", found[name]))
+    if is_commit_id(ref):
+        return None
+    raise missing_ref(entry, timeout_s=timeout_s)
+
+
+def any_object_id(entry: RepositoryEntry, *, timeout_s: float) -> str:
+    """Some id of the repository's, which shows its object format: a full commit id of the entry needs no asking."""
+    if entry.ref and is_commit_id(entry.ref, full=True):
+        return entry.ref
+    found = _ls_remote(entry, ["refs/heads/*", "refs/tags/*"], timeout_s=timeout_s)
+    return next(iter(found.values()), "")
+
+
+def missing_ref(entry: RepositoryEntry, *, timeout_s: float) -> ConfigurationError:
+    """The error for a ref that is gone or never was, naming the nearest one that is there."""
+    names = _branches_and_tags(entry, timeout_s=timeout_s)
+    if not names:
+        return _no_commits(entry)
+    near = difflib.get_close_matches(entry.ref or "", names, n=1, cutoff=0.0)[0]
+    return ConfigurationError(
+        f"{describe(entry)} has no branch, tag or commit {entry.ref!r} (the nearest is {near!r}): change its ref"
+    )
+
+
+def _find_head(entry: RepositoryEntry, *, timeout_s: float) -> RemoteRef:
+    found = _ls_remote(entry, ["HEAD"], timeout_s=timeout_s)
+    if "HEAD" in found:
+        return RemoteRef("HEAD", found["HEAD"], found["HEAD"])
+    names = _branches_and_tags(entry, timeout_s=timeout_s)
+    if not names:
+        raise _no_commits(entry)
+    raise ConfigurationError(
+        f"{describe(entry)} names a branch without commits as its HEAD: set a ref, one of {', '.join(names[:10])}"
+    )
+
+
+def _no_commits(entry: RepositoryEntry) -> ConfigurationError:
+    way_out = "push a first commit" if is_url(entry.location) else "commit something, or index the folder as it is"
+    flag = "" if is_url(entry.location) else " with --worktree"
+    return ConfigurationError(f"{describe(entry)} has no commits yet: {way_out}{flag}")
+
+
+def _branches_and_tags(entry: RepositoryEntry, *, timeout_s: float) -> list[str]:
+    found = _ls_remote(entry, ["refs/heads/*", "refs/tags/*"], timeout_s=timeout_s)
+    return sorted(name.split("/", 2)[2] for name in found if not name.endswith("^{}"))
+
+
+def _ls_remote(entry: RepositoryEntry, patterns: list[str], *, timeout_s: float) -> dict[str, str]:
+    """Object ids by ref name."""
+    try:
+        output = run_git(["ls-remote", "--quiet", "--", entry.location, *patterns], timeout_s=timeout_s)
+    except RepositoryUnavailable as error:
+        raise RepositoryUnavailable(f"{describe(entry)} cannot be read: {error}") from error
+    lines = (line.partition("\t") for line in output.decode("utf-8", "surrogateescape").splitlines())
+    return {name: object_id for object_id, _, name in lines if name}

@@ -1,0 +1,194 @@
+"""The first step: a repository's newest commit, and every file in it as a row.
+
+A file's row is a function of its path, mode, blob and the rules. What the
+content decides is carried over from the last table where path, blob and rules
+are the same, so an unchanged file is not read again.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.files import FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.source.content import CONTENT_REASONS, Verdict, judge_content
+from codesum_pipeline.source.folders import LeftOut
+from codesum_pipeline.source.git import BlobReader, run_git
+from codesum_pipeline.source.languages import TEXT, language_of_path
+from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.source.rules import RULES_VERSION, PathRules, readable_path
+from codesum_pipeline.store.workspace import Workspace
+
+_PROGRESS_EVERY = 200
+_LAST_SECOND = 253_402_300_799
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotReport:
+    """What a snapshot took in; `files_read` of the indexed and skipped ones were not carried over."""
+
+    commit: str
+    tree: str
+    ref: str
+    files_indexed: int
+    files_skipped: int
+    skipped_by_reason: Mapping[str, int]
+    files_read: int
+    bytes_indexed: int
+    table_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """One entry of a commit's tree."""
+
+    path: str
+    is_valid: bool
+    mode: str
+    blob: str
+    size: int
+
+
+def take_snapshot(ws: Workspace, *, progress: Progress = no_progress) -> SnapshotReport:
+    """Fetch what the entry asks for and write the tables `snapshot` and `files`.
+
+    Raises `ConfigurationError` for what a person has to change, and
+    `RepositoryUnavailable` for what may work at another time.
+    """
+    scan = ws.options.scan
+    rules = PathRules.of(ws.entry, scan)
+    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=scan.git_timeout_s)
+    head = mirror.update(ws.entry, offline=scan.offline, progress=progress)
+    snapshot = _describe_commit(ws.key, mirror, head.commit, ref=head.ref)
+    listed = _list_tree(mirror, head.commit)
+    _check_subdir(ws, listed, commit=head.commit)
+    known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
+    rows, read = _classify(listed, rules, known, mirror, progress=progress)
+    rows.extend(_left_out_row(left, rules) for left in head.left_out)
+    files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
+    written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
+    indexed = [row for row in rows if row.status is FileStatus.INDEXED]
+    return SnapshotReport(
+        commit=snapshot.commit,
+        tree=snapshot.tree,
+        ref=snapshot.ref,
+        files_indexed=len(indexed),
+        files_skipped=len(rows) - len(indexed),
+        skipped_by_reason=dict(sorted(Counter(str(row.reason) for row in rows if row.reason).items())),
+        files_read=read,
+        bytes_indexed=sum(row.size for row in indexed),
+        table_hash=hash_of([written.table_hash, files.table_hash]),
+    )
+
+
+def _describe_commit(key: str, mirror: Mirror, commit: str, *, ref: str) -> Snapshot:
+    arguments = ["log", "-1", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", commit]
+    output = run_git(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)
+    tree, seconds, subject = output.decode("utf-8", "replace").rstrip("\n").split("\0", 2)
+    committed = datetime.fromtimestamp(min(int(seconds or 0), _LAST_SECOND), UTC)
+    return Snapshot(key, commit, tree, ref, subject, committed.strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+
+def _list_tree(mirror: Mirror, commit: str) -> list[_Listed]:
+    """The entries of a commit by path; of two with one path, which only a broken tree has, the first."""
+    arguments = ["ls-tree", "-r", "-z", "-l", "--full-tree", commit]
+    output = run_git(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)
+    by_path: dict[str, _Listed] = {}
+    for entry in output.split(b"\0")[:-1]:
+        facts, _, raw = entry.partition(b"\t")
+        mode, _, blob, size = facts.decode("ascii").split()
+        path, is_valid = readable_path(raw)
+        by_path.setdefault(path, _Listed(path, is_valid, mode, blob, int(size) if size.isdigit() else 0))
+    return [by_path[path] for path in sorted(by_path)]
+
+
+def _check_subdir(ws: Workspace, listed: list[_Listed], *, commit: str) -> None:
+    subdir = ws.entry.subdir
+    if subdir and not any(entry.path.startswith(f"{subdir}/") for entry in listed):
+        raise ConfigurationError(
+            f"repos.yaml: {ws.key!r}: subdir {subdir!r} is not a folder of commit {commit[:12]}: correct or drop it"
+        )
+
+
+def _classify(
+    listed: list[_Listed],
+    rules: PathRules,
+    known: Mapping[str, SourceFile],
+    mirror: Mirror,
+    *,
+    progress: Progress,
+) -> tuple[list[SourceFile], int]:
+    """A row for each entry, in the order listed, and how many contents were read for them."""
+    rows = []
+    unread = []
+    for entry in listed:
+        reason = rules.why_skipped(entry.path, mode=entry.mode, size=entry.size)
+        if not entry.is_valid:
+            reason = SkipReason.INVALID_PATH
+        if reason is not None:
+            rows.append(_row(entry, rules, language_of_path(entry.path) or TEXT, reason))
+        elif (verdict := _carried(known.get(entry.path), entry, rules)) is not None:
+            rows.append(_judged_row(entry, rules, verdict))
+        else:
+            unread.append(entry)
+    rows.extend(_read_rows(unread, rules, mirror, progress=progress))
+    return sorted(rows, key=lambda row: row.path), len(unread)
+
+
+def _carried(row: SourceFile | None, entry: _Listed, rules: PathRules) -> Verdict | None:
+    """What the content decided last time, where that still holds."""
+    if row is None or row.blob != entry.blob or row.rules != RULES_VERSION:
+        return None
+    if row.status is FileStatus.INDEXED or row.reason in CONTENT_REASONS:
+        return Verdict(row.language, row.reason)
+    if row.reason is SkipReason.LANGUAGE and not rules.allows(row.language):
+        return Verdict(row.language, row.reason)
+    return None
+
+
+def _read_rows(unread: list[_Listed], rules: PathRules, mirror: Mirror, *, progress: Progress) -> Iterator[SourceFile]:
+    """Rows of files whose content has to be read; one content is in memory at a time."""
+    if not unread:
+        return
+    with BlobReader(mirror.git_dir) as blobs:
+        contents = blobs.read_many(entry.blob for entry in unread)
+        for done, (entry, data) in enumerate(zip(unread, contents, strict=True)):
+            if done % _PROGRESS_EVERY == 0:
+                progress("reading files", done, len(unread))
+            if data is None:
+                yield _row(entry, rules, language_of_path(entry.path) or TEXT, SkipReason.UNREADABLE)
+            else:
+                yield _judged_row(entry, rules, judge_content(entry.path, data))
+    progress("reading files", len(unread), len(unread))
+
+
+def _judged_row(entry: _Listed, rules: PathRules, verdict: Verdict) -> SourceFile:
+    """The allowlist stands before what the content decides, as it does for a name that says the language."""
+    reason = verdict.reason if rules.allows(verdict.language) else SkipReason.LANGUAGE
+    return _row(entry, rules, verdict.language, reason)
+
+
+def _row(entry: _Listed, rules: PathRules, language: str, reason: SkipReason | None) -> SourceFile:
+    return SourceFile(
+        path=entry.path,
+        blob=entry.blob,
+        size=entry.size,
+        mode=entry.mode,
+        language=language,
+        status=FileStatus.INDEXED if reason is None else FileStatus.SKIPPED,
+        reason=reason,
+        is_test=rules.is_test(entry.path),
+        is_vendored=rules.is_vendored(entry.path),
+        rules=RULES_VERSION,
+    )
+
+
+def _left_out_row(left: LeftOut, rules: PathRules) -> SourceFile:
+    """A name of a folder that has no blob."""
+    path, is_valid = readable_path(left.path)
+    entry = _Listed(path, is_valid, mode="", blob="", size=left.size)
+    row = _row(entry, rules, language_of_path(path) or TEXT, left.reason)
+    return row if is_valid else replace(row, reason=SkipReason.INVALID_PATH)

@@ -1,0 +1,1 @@
+"""Where tables live: Parquet files per repository, written atomically, read through DuckDB."""

@@ -1,0 +1,58 @@
+"""Every path below `$CODESUM_HOME`, in one place."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+BASE_STRATEGY = "function_level"
+
+
+@dataclass(frozen=True, slots=True)
+class HomeLayout:
+    """The folders and files of one home; nothing is created by asking for a path."""
+
+    home: Path
+
+    @property
+    def repos_file(self) -> Path:
+        return self.home / "repos.yaml"
+
+    @property
+    def warehouse(self) -> Path:
+        return self.home / "warehouse"
+
+    @property
+    def mirrors(self) -> Path:
+        return self.home / "mirrors"
+
+    def mirror(self, key: str) -> Path:
+        return self.mirrors / f"{key}.git"
+
+    def state(self, key: str) -> Path:
+        """The repository's in-flight state (SQLite)."""
+        return self.home / "state" / f"{key}.sqlite"
+
+    @property
+    def index_root(self) -> Path:
+        return self.home / "index_root"
+
+    @property
+    def summary_index(self) -> Path:
+        return self.index_root / f"summary_index_{BASE_STRATEGY}"
+
+    def published(self, key: str) -> Path:
+        """The name that readers resolve: a relative link to one version folder."""
+        return self.summary_index / key
+
+    def versions(self, key: str) -> Path:
+        return self.summary_index / ".versions" / key
+
+    def graph_index(self, key: str) -> Path:
+        return self.index_root / "graph_index" / key
+
+    @property
+    def duckdb_file(self) -> Path:
+        return self.home / "codesum.duckdb"
+
+    @property
+    def dagster_home(self) -> Path:
+        return self.home / "dagster"

@@ -1,0 +1,149 @@
+"""Dataclasses to Arrow tables and back: a noun's annotations are its schema.
+
+Strings, numbers and booleans map to themselves, a `StrEnum` to its value, a
+tuple to a list, a nested dataclass to a struct, `X | None` to a nullable X.
+Both directions work column by column: a struct is taken apart into its fields'
+columns, a list into one column of all its items, so no row becomes a
+dictionary on its way.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from functools import cache
+from itertools import accumulate, pairwise
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import pyarrow as pa
+
+T = TypeVar("T")
+
+_PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+# What stands below a null struct: its fields are not nullable themselves.
+_BLANKS = {pa.string(): "", pa.int64(): 0, pa.float64(): 0.0, pa.bool_(): False}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How one annotation is stored; `item` is a list's, `parts` are a struct's, in order."""
+
+    kind: pa.DataType
+    is_optional: bool
+    enum: type[StrEnum] | None = None
+    item: "_Shape | None" = None
+    row_type: type | None = None
+    names: tuple[str, ...] = ()
+    parts: "tuple[_Shape, ...]" = ()
+
+
+@cache
+def schema_of(row_type: Any) -> pa.Schema:
+    """The Arrow schema whose columns are the fields of a dataclass, in order."""
+    shape = _struct_shape(row_type, is_optional=False)
+    return pa.schema(list(shape.kind))
+
+
+def column_names(row_type: Any) -> list[str]:
+    """The names of a dataclass' columns, in order."""
+    names: list[str] = schema_of(row_type).names
+    return names
+
+
+def to_table(rows: Sequence[T], row_type: type[T]) -> pa.Table:
+    """One row per value, one column per field."""
+    noun: Any = row_type
+    return pa.Table.from_arrays(_encode_parts(rows, _struct_shape(noun, is_optional=False)), schema=schema_of(noun))
+
+
+def from_table(table: pa.Table, row_type: type[T]) -> list[T]:
+    """The values whose fields are columns of `table`, which may have more; the inverse of `to_table`."""
+    noun: Any = row_type
+    shape = _struct_shape(noun, is_optional=False)
+    columns = [
+        _decode(_one_chunk(table.column(name)), part) for name, part in zip(shape.names, shape.parts, strict=True)
+    ]
+    return [row_type(*values) for values in zip(*columns, strict=True)]
+
+
+@cache
+def _struct_shape(row_type: Any, *, is_optional: bool) -> _Shape:
+    hints = get_type_hints(row_type)
+    names = tuple(field.name for field in fields(row_type))
+    parts = tuple(_shape(hints[name]) for name in names)
+    kind = pa.struct(
+        [pa.field(name, part.kind, nullable=part.is_optional) for name, part in zip(names, parts, strict=True)]
+    )
+    return _Shape(kind, is_optional, row_type=row_type, names=names, parts=parts)
+
+
+def _shape(hint: Any) -> _Shape:
+    is_optional = False
+    if get_origin(hint) in (UnionType, Union):
+        is_optional = True
+        (hint,) = (part for part in get_args(hint) if part is not NoneType)
+    if hint in _PLAIN:
+        return _Shape(_PLAIN[hint], is_optional)
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return _Shape(pa.string(), is_optional, enum=hint)
+    if get_origin(hint) is tuple:
+        item = _shape(get_args(hint)[0])
+        return _Shape(pa.list_(pa.field("item", item.kind, nullable=False)), is_optional, item=item)
+    if is_dataclass(hint):
+        noun: Any = hint
+        return _struct_shape(noun, is_optional=is_optional)
+    raise TypeError(f"no column type for {hint!r}")
+
+
+def _encode_parts(rows: Sequence[Any], shape: _Shape) -> list[pa.Array]:
+    """One array per field of a struct; a row of None has a blank in each."""
+    return [
+        _encode([_blank(part) if row is None else getattr(row, name) for row in rows], part)
+        for name, part in zip(shape.names, shape.parts, strict=True)
+    ]
+
+
+def _blank(shape: _Shape) -> Any:
+    if shape.is_optional:
+        return None
+    return () if shape.item is not None else _BLANKS.get(shape.kind)
+
+
+def _encode(values: Sequence[Any], shape: _Shape) -> pa.Array:
+    if shape.item is not None:
+        items = [item for value in values if value is not None for item in value]
+        offsets: list[int | None] = [*accumulate((0 if value is None else len(value) for value in values), initial=0)]
+        if any(value is None for value in values):
+            offsets[:-1] = [None if value is None else at for value, at in zip(values, offsets, strict=False)]
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), _encode(items, shape.item), type=shape.kind)
+    if shape.row_type is not None:
+        mask = pa.array([value is None for value in values], pa.bool_()) if shape.is_optional else None
+        return pa.StructArray.from_arrays(_encode_parts(values, shape), fields=list(shape.kind), mask=mask)
+    return pa.array(values, shape.kind)
+
+
+def _decode(array: pa.Array, shape: _Shape) -> list[Any]:
+    if shape.item is not None:
+        items = _decode(array.values, shape.item)
+        lists: list[Any] = [tuple(items[start:stop]) for start, stop in pairwise(array.offsets.to_pylist())]
+        return _without_nulls(lists, array)
+    if shape.row_type is not None:
+        columns = [_decode(part, one) for part, one in zip(array.flatten(), shape.parts, strict=True)]
+        row_type = shape.row_type
+        return _without_nulls([row_type(*values) for values in zip(*columns, strict=True)], array)
+    values: list[Any] = array.to_pylist()
+    if shape.enum is None:
+        return values
+    members = {member.value: member for member in shape.enum}
+    return [None if value is None else members[value] for value in values]
+
+
+def _without_nulls(values: list[Any], array: pa.Array) -> list[Any]:
+    """The values with None where the array has null."""
+    if not array.null_count:
+        return values
+    return [value if valid else None for value, valid in zip(values, array.is_valid().to_pylist(), strict=True)]
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -1,0 +1,84 @@
+"""The tables of the warehouse: their columns and the key they are sorted by.
+
+A table holds one repository's rows. Whatever tells when or in which run
+something was written is kept out of every table but `texts_*` and
+`document_history`, so that equal content gives equal files.
+"""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from codesum_pipeline.model.documents import HistoryRow, Level, PlanRow, SummaryDocument, TextRow
+from codesum_pipeline.model.files import Snapshot, SourceFile
+from codesum_pipeline.model.graph import Context, Edge, GraphStats
+from codesum_pipeline.model.symbols import FileFacts, Symbol
+from codesum_pipeline.store.rows import schema_of
+
+# Raised when a column changes its name, type or meaning; older warehouses are then refused.
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """One table: a row's columns, and the columns that order and identify it."""
+
+    name: str
+    schema: pa.Schema
+    sort_by: tuple[str, ...]
+
+
+VECTORS = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("lane", pa.string(), nullable=False),
+        pa.field("text_hash", pa.string(), nullable=False),
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("vector", pa.list_(pa.float32()), nullable=False),
+    ]
+)
+
+# `tokens` are joined by single spaces: a token never holds one.
+TERMS = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("lane", pa.string(), nullable=False),
+        pa.field("text_hash", pa.string(), nullable=False),
+        pa.field("tokens", pa.string(), nullable=False),
+    ]
+)
+
+CANDIDATE = pa.schema(
+    [
+        pa.field("digest", pa.string(), nullable=False),
+        pa.field("content_digest", pa.string(), nullable=False),
+        pa.field("commit", pa.string(), nullable=False),
+        pa.field("fingerprint", pa.string(), nullable=False),
+    ]
+)
+
+
+def texts_table(level: Level) -> str:
+    """The table of the texts of one level."""
+    return f"texts_{level}"
+
+
+TABLES: dict[str, TableSpec] = {
+    spec.name: spec
+    for spec in (
+        TableSpec("snapshot", schema_of(Snapshot), ("repo",)),
+        TableSpec("files", schema_of(SourceFile), ("path",)),
+        TableSpec("symbols", schema_of(Symbol), ("file_path", "start_line", "end_line", "id")),
+        TableSpec("file_facts", schema_of(FileFacts), ("file_path",)),
+        TableSpec("edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
+        TableSpec("graph_stats", schema_of(GraphStats), ("id",)),
+        TableSpec("contexts", schema_of(Context), ("id",)),
+        TableSpec("plan", schema_of(PlanRow), ("level", "id")),
+        *(TableSpec(texts_table(level), schema_of(TextRow), ("id",)) for level in Level),
+        TableSpec("documents", schema_of(SummaryDocument), ("id",)),
+        TableSpec("document_history", schema_of(HistoryRow), ("sequence",)),
+        TableSpec("vectors", VECTORS, ("lane", "id")),
+        TableSpec("terms", TERMS, ("lane", "id")),
+        TableSpec("candidate", CANDIDATE, ("digest",)),
+    )
+}

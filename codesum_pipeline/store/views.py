@@ -1,0 +1,81 @@
+"""DuckDB over the Parquet files: in memory, one view per table.
+
+No DuckDB file is held open for writing. The serving file for other clients is
+built aside and swapped in.
+"""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from codesum_pipeline.store.schemas import TABLES
+from codesum_pipeline.store.tables import TableStore
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def connect() -> "duckdb.DuckDBPyConnection":
+    """An in-memory connection that neither downloads nor loads extensions."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:")
+    connection.execute("SET autoinstall_known_extensions = false; SET autoload_known_extensions = false")
+    return connection
+
+
+def create_views(
+    connection: "duckdb.DuckDBPyConnection",
+    store: TableStore,
+    *,
+    repo: str | None = None,
+    tables: Sequence[str] = tuple(TABLES),
+) -> None:
+    """One view per table of `tables`: of one repository, or of all with a column `repo`."""
+    for name in tables:
+        spec = TABLES[name]
+        paths = [store.readable_path(name, key) for key in ([repo] if repo else store.repositories(name))]
+        files = [str(path) for path in paths if path]
+        if not files:
+            source = _empty_select(spec.schema, with_repo=repo is None)
+        elif repo:
+            source = f"SELECT * FROM read_parquet({_quoted(files[0])}, hive_partitioning = false)"
+        else:
+            pattern = str(store.root / name / "repo=*" / "part-0.parquet")
+            source = f"SELECT * FROM read_parquet({_quoted(pattern)}, hive_partitioning = true)"
+        connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {source}')
+
+
+def write_serving_file(store: TableStore, path: Path) -> None:
+    """Build the DuckDB file of views beside `path`, then swap it in."""
+    import duckdb
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        aside = Path(folder) / path.name
+        with duckdb.connect(str(aside)) as connection:
+            create_views(connection, store)
+        os.replace(aside, path)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _empty_select(schema: pa.Schema, *, with_repo: bool) -> str:
+    columns = [f'NULL::{_sql_type(field.type)} AS "{field.name}"' for field in schema]
+    if with_repo:
+        columns.append("NULL::VARCHAR AS repo")
+    return f"SELECT {', '.join(columns)} WHERE false"
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    if pa.types.is_struct(kind):
+        return "STRUCT(" + ", ".join(f'"{field.name}" {_sql_type(field.type)}' for field in kind) + ")"
+    if pa.types.is_list(kind):
+        return f"{_sql_type(kind.value_type)}[]"
+    return {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "float": "FLOAT", "bool": "BOOLEAN"}[str(kind)]

@@ -1,0 +1,1 @@
+"""Symbols and graph become documents: what is rewritten, by whom, and why."""

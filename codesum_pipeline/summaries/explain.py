@@ -1,0 +1,66 @@
+"""Why a document reads as it does: the chain of causes of its last rewrite."""
+
+import difflib
+from dataclasses import dataclass
+
+from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.store.workspace import Workspace
+
+# A chain is as long as the levels are deep; a wide one is cut for the reader.
+MAX_CAUSES_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainStep:
+    """One document of the chain; `depth` 0 is the one asked for. `more_causes` counts those left out."""
+
+    depth: int
+    id: str
+    level: Level
+    event: HistoryEvent
+    cause: Cause | None
+    cause_ids: tuple[str, ...]
+    commit: str
+    run_id: str
+    written_at: str
+    cost_usd: float
+    more_causes: int
+
+
+def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
+    """The last change of a document's text and, below it, what caused it; depth first."""
+    history = workspace.tables.read_rows("document_history", workspace.key, HistoryRow)
+    rows: dict[str, list[HistoryRow]] = {}
+    for row in sorted(history, key=lambda row: row.sequence):
+        rows.setdefault(row.id, []).append(row)
+    if doc_id not in rows:
+        near = difflib.get_close_matches(doc_id, rows, n=3, cutoff=0.5)
+        hint = f"; near: {', '.join(near)}" if near else ""
+        raise ConfigurationError(f"repository {workspace.key!r} has no document {doc_id!r}{hint}")
+    steps: list[ExplainStep] = []
+    _descend(rows, rows[doc_id][-1], 0, steps)
+    return tuple(steps)
+
+
+def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, steps: list[ExplainStep]) -> None:
+    causes = [id_ for id_ in row.cause_ids if id_ != row.id]
+    steps.append(
+        ExplainStep(
+            depth=depth,
+            id=row.id,
+            level=row.level,
+            event=row.event,
+            cause=row.cause,
+            cause_ids=row.cause_ids,
+            commit=row.commit,
+            run_id=row.run_id,
+            written_at=row.written_at,
+            cost_usd=row.cost_usd,
+            more_causes=max(0, len(causes) - MAX_CAUSES_SHOWN),
+        )
+    )
+    for id_ in causes[:MAX_CAUSES_SHOWN]:
+        earlier = [found for found in rows.get(id_, ()) if found.sequence < row.sequence]
+        if earlier:
+            _descend(rows, earlier[-1], depth + 1, steps)

@@ -1,0 +1,145 @@
+"""The words that a document should be found by: telling ones first.
+
+A word's score is the weight of the best place it stands at times its rarity
+in source code at large, by a table that ships with the package.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from codesum_pipeline.summaries.extractive.frequencies import word_bucket
+from codesum_pipeline.summaries.extractive.word_lists import word_set
+from codesum_pipeline.summaries.extractive.words import split_identifier
+
+MIN_KEYWORDS = 3
+MAX_KEYWORDS = 12
+_USUAL = 10
+# Rarer than one file in 2**k counts no more: what nobody ever wrote is as often a typing error as a find.
+_RAREST_BUCKET = 11
+_MAX_WORD_CHARS = 40
+
+# Where a word stands. A name is chosen, a body follows from it.
+NAME, PARAMETER, DOCSTRING, BODY = 4.0, 2.5, 1.6, 1.0
+
+STOP_WORDS = word_set(
+    """
+    a about above after again all also an and any are as at be because been before being below between both but
+    by can cannot could did do does doing done down during each either else etc even every few for from further
+    given gives had has have having he her here hers him his how however i if in into is it its itself just let
+    like made make makes many may maybe me might more most much must my need needs never no nor not nothing now
+    of off often on once one only or other our out over own per rather same several shall she should since so
+    some something such take takes than that the their them then there these they this those through thus to too
+    true under until up upon us use used useful user_ uses using very via was we were what when where whether
+    which while who whom whose why will with within without would yes yet you your false none null nil self cls
+    this return returns returned def class import lambda yield raise raises except try elif pass async await
+    global nonlocal assert del args kwargs arg kwarg param params get set str int bool float dict list tuple obj
+    object value values val vals tmp ret res foo bar baz i.e e.g eg ie ok please note see instead called calls
+    call won don doesn isn hasn aren cant todo fixme xxx first two three new default defaults optional init repr
+    eq ne lt gt le ge len super isinstance getattr setattr hasattr print type types var vars func fn item items
+    python based wrt future annotations typing stacklevel similar certain quickly want wants possible current
+    provided provides
+    """
+)
+_FOLDS = ("ing", "edly", "ed", "ation", "ion", "er", "or", "e", "y")
+
+
+def choose_keywords(
+    places: Iterable[tuple[str, float]], *, fallback: Iterable[str] = (), limit: int = _USUAL
+) -> tuple[str, ...]:
+    """The best words of (text or identifier, weight) pairs, best first; `fallback` fills up to the least number."""
+    best: dict[str, float] = {}
+    for text, weight in places:
+        for word, rare in _told(text):
+            score = weight * rare
+            before = best.get(word)
+            if before is None:
+                best[word] = score
+            elif before:
+                # A second mention confirms a word, a tenth says no more.
+                best[word] = min(max(before, score) * 1.1, NAME * 1.5)
+    chosen: dict[str, str] = {}
+    for word in sorted([word for word in best if best[word]], key=lambda word: -best[word]):
+        chosen.setdefault(fold(word), word)
+        if len(chosen) == limit:
+            break
+    return (
+        tuple(chosen.values()) if len(chosen) >= MIN_KEYWORDS else _filled(tuple(chosen.values()), [*best, *fallback])
+    )
+
+
+@lru_cache(maxsize=65536)
+def _told(text: str) -> tuple[tuple[str, float], ...]:
+    return tuple([(word, telling(word)) for word in split_identifier(text)])
+
+
+def merge_keywords(
+    own: Iterable[tuple[str, float]],
+    children: Iterable[tuple[str, ...]],
+    *,
+    fallback: Iterable[str],
+    limit: int = MAX_KEYWORDS,
+) -> tuple[str, ...]:
+    """Keywords of a document from its own words and its children's; what several children share counts more."""
+    places = list(own)
+    shared: dict[str, float] = {}
+    for keywords in children:
+        for rank, word in enumerate(keywords):
+            shared[word] = shared.get(word, 0.0) + 1.0 / (1 + rank)
+    top = max(shared.values(), default=1.0)
+    ranked = sorted(shared, key=lambda word: (-shared[word] * rarity(word), word))
+    places.extend((word, BODY + (PARAMETER - BODY) * shared[word] / top) for word in ranked[:40])
+    return choose_keywords(places, fallback=fallback, limit=limit)
+
+
+def _filled(chosen: tuple[str, ...], candidates: list[str]) -> tuple[str, ...]:
+    words = dict.fromkeys(chosen)
+    for candidate in candidates if len(words) < MIN_KEYWORDS else ():
+        for word in split_identifier(candidate):
+            if word.isascii() and len(word) > 1:
+                words.setdefault(word[:_MAX_WORD_CHARS])
+        if len(words) >= MIN_KEYWORDS:
+            break
+    for word in ("code", "source", "symbol") if len(words) < MIN_KEYWORDS else ():
+        words.setdefault(word)
+    return tuple(words)[: max(MIN_KEYWORDS, len(chosen))]
+
+
+@lru_cache(maxsize=65536)
+def is_keyword(word: str) -> bool:
+    """Whether a word can tell anything: no stop word, number, single letter or digest."""
+    if word in STOP_WORDS or len(word) > _MAX_WORD_CHARS or word[0].isdigit() or not word.isprintable():
+        return False
+    return (
+        len(word) > 2
+        or (
+            len(word) == 2
+            and word in ("io", "id", "ip", "db", "ui", "os", "s3", "ml", "ai", "gc", "ws", "qr", "tz", "vm")
+        )
+        or not word.isascii()
+    )
+
+
+@lru_cache(maxsize=65536)
+def telling(word: str) -> float:
+    """The rarity of a keyword, 0 for a word that is none."""
+    return rarity(word) if is_keyword(word) else 0.0
+
+
+@lru_cache(maxsize=65536)
+def rarity(word: str) -> float:
+    """How telling a word is: near 0 where every file has it, 1 for the rarest."""
+    return min(word_bucket(word), _RAREST_BUCKET) / _RAREST_BUCKET
+
+
+@lru_cache(maxsize=65536)
+def fold(word: str) -> str:
+    """A crude stem, so that `parse`, `parser`, `parsers` and `parsing` are one word."""
+    if word.endswith("ies") and len(word) > 4:
+        word = f"{word[:-3]}y"
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
+        word = word[:-1]
+    for ending in _FOLDS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            stem = word[: -len(ending)]
+            return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls" else stem
+    return word

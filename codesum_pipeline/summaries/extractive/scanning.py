@@ -1,0 +1,137 @@
+"""A bracket-aware scan over canonical code: enough to read any language's expressions without a parser."""
+
+import re
+from functools import lru_cache
+
+RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass"))
+NAME_PATTERN = re.compile(r"[^\W\d]\w*")
+LITERAL = re.compile(r"([a-zA-Z]{0,2})('''|\"\"\"|'|\"|`)")
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+@lru_cache(maxsize=16384)
+def outline(text: str) -> str:
+    """The text with what stands inside brackets and strings taken out: `a.b(c[0])` gives `a.b()`."""
+    out: list[str] = []
+    depth, position = 0, 0
+    while position < len(text):
+        char = text[position]
+        if char in "'\"`":
+            end = string_end(text, position)
+            if not depth:
+                out.append('""')
+            position = end
+            continue
+        if char in "([{":
+            if not depth:
+                out.append(char)
+            depth += 1
+        elif char in ")]}":
+            depth = max(0, depth - 1)
+            if not depth:
+                out.append(char)
+        elif not depth:
+            out.append(char)
+        position += 1
+    # A text that was shortened ends inside its brackets.
+    if depth and out:
+        out.append(_CLOSING.get(out[-1], ""))
+    return "".join(out)
+
+
+def closed(text: str) -> str:
+    """A shortened text with the brackets and strings closed that its end cut open."""
+    if not text.endswith("…"):
+        return text
+    text = text[:-1]
+    waiting: list[str] = []
+    position = 0
+    while position < len(text):
+        char = text[position]
+        if char in "'\"`":
+            end = string_end(text, position)
+            if end > len(text):
+                text += "…" + char * (3 if text.startswith(char * 3, position) else 1)
+                break
+            position = end
+            continue
+        if char in _CLOSING:
+            waiting.append(_CLOSING[char])
+        elif waiting and char == waiting[-1]:
+            waiting.pop()
+        position += 1
+    return text.rstrip(" ,:") + "".join(reversed(waiting))
+
+
+def string_end(text: str, start: int) -> int:
+    quote = text[start]
+    if text.startswith(quote * 3, start):
+        end = text.find(quote * 3, start + 3)
+        return len(text) + 1 if end < 0 else end + 3
+    position = start + 1
+    while position < len(text) and text[position] != quote:
+        position += 2 if text[position] == "\\" else 1
+    return position + 1
+
+
+@lru_cache(maxsize=16384)
+def names_in_chain(shape: str) -> list[str] | None:
+    """The names of an attribute or call chain's outline, or None where it is something else."""
+    shape = shape.removeprefix("await ").removeprefix("new ").strip()
+    bare = shape.replace("()", "").replace("[]", "").replace("?.", ".").replace("->", ".").replace("::", ".")
+    names = [part.strip() for part in bare.split(".")]
+    return names if all(map(NAME_PATTERN.fullmatch, names)) else None
+
+
+def is_class_name(name: str) -> bool:
+    bare = name.lstrip("_")
+    return (bare[:1].isupper() and not bare.isupper()) or (bare.isupper() and len(bare) == 1)
+
+
+def string_content(text: str) -> str:
+    """What stands between the quotes of a literal, its replacement fields as an ellipsis."""
+    match = LITERAL.match(text)
+    if match is None:
+        return ""
+    end = string_end(text, match.start(2))
+    inner = text[match.end() : min(end, len(text)) - len(match[2])]
+    following = text[end:].strip()
+    return _readable(match, inner) + (string_content(following) if LITERAL.match(following) else "")
+
+
+def _readable(match: re.Match[str], inner: str) -> str:
+    if "f" in match[1].lower() or "{" in inner or match[2] == "`":
+        inner = re.sub(r"\$?\{[^{}]*\}", "…", inner)
+    inner = re.sub(r"%(?:\(\w+\))?[-#0 +]*\d*(?:\.\d+)?[sdrifgx]", "…", inner)
+    return re.sub(r"\\[nrt]", " ", inner).replace("\\", "").replace('"', "'")
+
+
+def split_top(text: str, separator: str = ",") -> list[str]:
+    """The parts of a text between separators that stand outside brackets and strings."""
+    parts, depth, start, position = [], 0, 0, 0
+    while position < len(text):
+        char = text[position]
+        if char in "'\"`":
+            position = string_end(text, position)
+            continue
+        depth += (char in "([{") - (char in ")]}")
+        if char == separator and not depth:
+            parts.append(text[start:position])
+            start = position + 1
+        position += 1
+    parts.append(text[start:])
+    return [part for part in parts if part.strip()]
+
+
+def top_index(text: str, needle: str) -> int:
+    depth, position = 0, 0
+    while position < len(text):
+        char = text[position]
+        if char in "'\"`":
+            position = string_end(text, position)
+            continue
+        if not depth and text.startswith(needle, position):
+            return position
+        depth += (char in "([{") - (char in ")]}")
+        position += 1
+    return -1

@@ -1,0 +1,56 @@
+"""What a writer hands back, and the bounds of its fields."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from codesum_pipeline.model.documents import PurposeSource, WrittenText
+from codesum_pipeline.summaries.extractive.plain import clip, join_sentences, printable
+
+# Goes up with every change of a text that any input can show.
+EXTRACTIVE_VERSION = "1"
+
+MIN_SUMMARY, MAX_SUMMARY = 30, 600
+MIN_INTENT, MAX_INTENT = 10, 300
+MIN_ITEM, MAX_ITEM = 10, 200
+MIN_INPUT, MAX_INPUT = 20, 200
+MIN_TYPE_SUMMARY, MAX_TYPE_SUMMARY = 10, 80
+MIN_DETAILS, MAX_DETAILS = 20, 400
+MAX_RESPONSIBILITIES = 8
+MAX_SIDE_EFFECTS = 8
+MAX_INVARIANTS = 6
+MAX_INVARIANT = 300
+
+
+# Closes a summary that is too short to be one.
+_PADDING = "Little else can be said of it."
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A text, and where its first statement came from."""
+
+    text: WrittenText
+    purpose_source: PurposeSource
+
+
+def finished(text: WrittenText, source: PurposeSource) -> Written:
+    """The text as it leaves the writer: printable throughout, no field below or above its bounds."""
+    summary = join_sentences([printable(text.summary)], MAX_SUMMARY)
+    if len(summary) < MIN_SUMMARY:
+        summary = f"{summary} {_PADDING}".strip()
+    intent = join_sentences([printable(text.business_intent)], MAX_INTENT)
+    kept = replace(
+        text,
+        summary=summary,
+        business_intent=intent if len(intent) >= MIN_INTENT else f"{intent} Part of the code.".strip(),
+        keywords=tuple(dict.fromkeys(filter(None, map(printable, text.keywords)))),
+        side_effects=_bounded(text.side_effects, MAX_ITEM),
+        invariants=_bounded(text.invariants, MAX_INVARIANT),
+        responsibilities=_bounded(text.responsibilities, MAX_ITEM),
+    )
+    return Written(kept, source)
+
+
+def _bounded(items: Iterable[str], limit: int) -> tuple[str, ...]:
+    texts = [clip(printable(item), limit) for item in items]
+    return tuple([text for text in texts if len(text) >= MIN_ITEM])

@@ -1,0 +1,212 @@
+"""The four levels of texts, from functions up to modules.
+
+Each level keeps what its writers would write again word for word, and decides
+for itself once its children's texts are known: a child whose text came out the
+same causes nothing above it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import Cause, Level, PlanAction, PlanRow, TextRow, WrittenBy
+from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.symbols import FileFacts, SymbolType
+from codesum_pipeline.store.rows import from_table, to_table
+from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries import shown as shows
+from codesum_pipeline.summaries.decide import Rewrite, Wanted, decide, removed
+from codesum_pipeline.summaries.outline import read_outline
+from codesum_pipeline.summaries.writers import (
+    AnyInput,
+    UpperInput,
+    want_function,
+    want_upper,
+    write,
+    written_by,
+)
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Texts written between two reports of progress.
+PROGRESS_STEP = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LevelReport:
+    """One level of one build. `rewrites` are the texts written, each with its cause."""
+
+    level: Level
+    rows: int
+    written: int
+    kept: int
+    removed: int
+    placeholders: int
+    by_cause: Mapping[Cause, int]
+    rewrites: tuple[Rewrite, ...]
+    table_hash: str
+
+
+def write_functions(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
+    """Write the functions that the plan names; the rest keep their text."""
+    shown = shows.function_inputs(workspace)
+    wanted = [want_function(found, workspace.options.filter) for found in shown]
+    with _Level.open(workspace, Level.FUNCTION, progress) as build:
+        build.carry_out(shown, wanted, _planned(workspace, wanted))
+        return build.finish()
+
+
+def write_classes(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
+    """Write each class from its head and its methods' and nested classes' texts."""
+    outline = read_outline(workspace)
+    texts = shows.read_texts(workspace, Level.FUNCTION)
+    with _Level.open(workspace, Level.CLASS, progress) as build:
+        for layer in shows.class_layers(shows.read_symbols(workspace, SymbolType.CLASS), outline):
+            texts |= build.write_layer([shows.class_input(symbol, outline, texts) for symbol in layer])
+        return build.finish()
+
+
+def write_files(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
+    """Write each file from its head and its top-level symbols' texts, or from its own text."""
+    outline = read_outline(workspace)
+    texts = shows.read_texts(workspace, Level.FUNCTION, Level.CLASS)
+    facts = workspace.tables.read_rows("file_facts", workspace.key, FileFacts)
+    with _Level.open(workspace, Level.FILE, progress) as build:
+        build.write_layer([shows.file_input(found, outline, texts) for found in facts])
+        return build.finish()
+
+
+def write_modules(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
+    """Write each folder from its README and the texts of its files and sub-folders."""
+    outline = read_outline(workspace)
+    texts = shows.read_texts(workspace, Level.FILE)
+    readmes = shows.read_readmes(workspace, outline)
+    with _Level.open(workspace, Level.MODULE, progress) as build:
+        for layer in shows.module_layers(outline):
+            texts |= build.write_layer([shows.module_input(path, workspace, outline, texts, readmes) for path in layer])
+        return build.finish()
+
+
+def _planned(workspace: Workspace, wanted: Sequence[Wanted]) -> list[Rewrite]:
+    """What `summary_plan` decided; raises `BrokenStore` where it was made from other functions than these."""
+    rows = workspace.tables.read_rows("plan", workspace.key, PlanRow)
+    planned = {row.id: row for row in rows if row.level is Level.FUNCTION and row.action is not PlanAction.REMOVE}
+    if {found.id: found.summary_hash for found in wanted} != {id_: row.summary_hash for id_, row in planned.items()}:
+        raise BrokenStore(
+            f"repository {workspace.key!r}: the plan was made from other functions than the symbols that stand now: "
+            "run the step summary_plan again"
+        )
+    return [
+        Rewrite(row.id, row.cause, row.cause_ids)
+        for row in planned.values()
+        if row.action is PlanAction.WRITE and row.cause is not None
+    ]
+
+
+@dataclass
+class _Level:
+    """One level while it is written, layer by layer; `connection` sees the last build's texts."""
+
+    workspace: Workspace
+    level: Level
+    progress: Progress
+    connection: "duckdb.DuckDBPyConnection"
+    previous: pa.Table
+    kept: list[str] = field(default_factory=list)
+    rewrites: list[Rewrite] = field(default_factory=list)
+    rows: list[TextRow] = field(default_factory=list)
+
+    @classmethod
+    @contextmanager
+    def open(cls, workspace: Workspace, level: Level, progress: Progress) -> Iterator["_Level"]:
+        table = texts_table(level)
+        with workspace.connect(table, "document_history") as connection:
+            yield cls(workspace, level, progress, connection, workspace.tables.read_or_empty(table, workspace.key))
+
+    def write_layer(self, shown: Sequence[UpperInput]) -> dict[str, TextRow]:
+        """Decide and write documents that do not depend on one another; all their texts by id."""
+        wanted = [want_upper(found) for found in shown]
+        rewrites = decide(self.connection, self.level, wanted, force=self.workspace.force)
+        self.carry_out(shown, wanted, rewrites)
+        kept = from_table(self._previous_of([found.id for found in wanted]), TextRow)
+        ids = {found.id for found in wanted}
+        return {row.id: row for row in (*kept, *(row for row in self.rows if row.id in ids))}
+
+    def carry_out(self, shown: Sequence[AnyInput], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]) -> None:
+        """Write the texts that `rewrites` names and keep the others."""
+        inputs = {found.id: found for found in shown}
+        wants = {found.id: found for found in wanted}
+        names = {rewrite.id for rewrite in rewrites}
+        before = {row.id: row for row in from_table(self._previous_of(names), TextRow)}
+        stamp = self._stamp()
+        for done, rewrite in enumerate(sorted(rewrites, key=lambda found: found.id)):
+            if done % PROGRESS_STEP == 0:
+                self.progress(f"writing {self.level} texts", done, len(rewrites))
+            self.rows.append(stamp(inputs[rewrite.id], wants[rewrite.id], rewrite, before.get(rewrite.id)))
+        self.progress(f"writing {self.level} texts", len(rewrites), len(rewrites))
+        self.kept.extend(found.id for found in wanted if found.id not in names)
+        self.rewrites.extend(rewrites)
+
+    def finish(self) -> LevelReport:
+        """Replace the level's table."""
+        ids = {*self.kept, *(row.id for row in self.rows)}
+        gone = removed(self.connection, self.level, ids)
+        table = pa.concat_tables([self._previous_of(self.kept), to_table(self.rows, TextRow)])
+        placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
+        written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, table)
+        return LevelReport(
+            level=self.level,
+            rows=written.rows,
+            written=len(self.rewrites),
+            kept=len(self.kept),
+            removed=len(gone),
+            placeholders=placeholders,
+            by_cause=dict(sorted(Counter(rewrite.cause for rewrite in self.rewrites).items())),
+            rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
+            table_hash=written.table_hash,
+        )
+
+    def _previous_of(self, ids: Sequence[str] | set[str]) -> pa.Table:
+        wanted = pa.array(sorted(ids), pa.string())
+        return self.previous.filter(pc.is_in(self.previous.column("id"), value_set=wanted))
+
+    def _stamp(self) -> Callable[[AnyInput, Wanted, Rewrite, TextRow | None], TextRow]:
+        """How a written text becomes a row: provenance moves only when the text does."""
+        workspace, level = self.workspace, self.level
+        (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
+        now = workspace.timestamp()
+
+        def row(shown: AnyInput, wanted: Wanted, rewrite: Rewrite, before: TextRow | None) -> TextRow:
+            written = write(shown, wanted.writer)
+            text_hash = written.text.text_hash
+            same = before if before is not None and before.text_hash == text_hash else None
+            return TextRow(
+                id=wanted.id,
+                level=level,
+                writer=wanted.writer,
+                written_by=written_by(wanted.writer),
+                model=None,
+                prompt_version=None,
+                own_hash=wanted.own_hash,
+                children=wanted.children,
+                summary_hash=wanted.summary_hash,
+                text=written.text,
+                text_hash=text_hash,
+                purpose_source=written.purpose_source,
+                cause=same.cause if same else rewrite.cause,
+                cause_ids=same.cause_ids if same else rewrite.cause_ids,
+                run_id=same.run_id if same else workspace.run_id,
+                commit=same.commit if same else snapshot.commit,
+                written_at=same.written_at if same else now,
+            )
+
+        return row

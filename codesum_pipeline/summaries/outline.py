@@ -1,0 +1,87 @@
+"""Who is whose child: classes hold methods, files top-level symbols, folders files and folders.
+
+The outline is read from the tables of one snapshot. A child's name is relative
+to its parent, so that a moved folder shows its writer the same children.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.files import FileStatus
+from codesum_pipeline.model.ids import SEPARATOR, module_path_of, parent_modules
+from codesum_pipeline.store.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """One document below another."""
+
+    id: str
+    name: str
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The documents of a snapshot as a tree; children are sorted by name.
+
+    Functions below functions have a parent (`parents`) but are nobody's
+    children: the enclosing function's source already shows them.
+    """
+
+    children: Mapping[str, tuple[Child, ...]]
+    parents: Mapping[str, str | None]
+    files: tuple[str, ...]
+    modules: tuple[str, ...]
+
+
+def read_outline(workspace: Workspace) -> Outline:
+    """The outline of the repository's current `files` and `symbols` tables."""
+    files = workspace.tables.read("files", workspace.key, columns=["path", "status"])
+    symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path", "parent_id"])
+    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path"])
+    readable = set(facts.column("file_path").to_pylist())
+    indexed = [
+        row["path"] for row in files.to_pylist() if row["status"] == FileStatus.INDEXED and row["path"] in readable
+    ]
+    return build_outline(indexed, symbols, root=workspace.entry.root_module)
+
+
+def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Outline:
+    """The tree over `files` (paths) and `symbols` (id, type, file_path, parent_id) below the folder `root`."""
+    children: defaultdict[str, list[Child]] = defaultdict(list)
+    parents: dict[str, str | None] = {}
+    levels = {row["id"]: Level(row["type"]) for row in symbols.to_pylist()}
+    for row in symbols.to_pylist():
+        parent = row["parent_id"] or row["file_path"]
+        parents[row["id"]] = parent
+        if levels.get(parent) is not Level.FUNCTION:
+            children[parent].append(Child(row["id"], row["id"].rsplit(SEPARATOR, 1)[-1], levels[row["id"]]))
+    modules: set[str] = set()
+    for path in files:
+        folders = parent_modules(path, root=root)
+        parents[path] = folders[0]
+        children[folders[0]].append(Child(path, base_name(path), Level.FILE))
+        modules.update(folders)
+    for folder in modules:
+        parent = None if folder == root else module_path_of(folder)
+        parents[folder] = parent
+        if parent is not None:
+            children[parent].append(Child(folder, base_name(folder), Level.MODULE))
+    return Outline(
+        children={
+            id_: tuple(sorted(found, key=lambda child: (child.name, child.id))) for id_, found in children.items()
+        },
+        parents=parents,
+        files=tuple(sorted(files)),
+        modules=tuple(sorted(modules)),
+    )
+
+
+def base_name(path: str) -> str:
+    """The last part of a path."""
+    return path.rsplit("/", 1)[-1]

@@ -1,0 +1,122 @@
+"""Texts for what is too small to say much of: short, from a template, marked as such.
+
+A function is trivial that has fewer than `min_lines` canonical lines, or a
+complexity below `min_complexity` and a name that matches a skip pattern,
+unless it does real work: raises, writes or calls outward. A placeholder
+stands in the index, so that every document has its children, and in no dense
+lane.
+"""
+
+import re
+from functools import lru_cache
+
+from codesum_pipeline.model.documents import Level, WrittenText
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.options import FilterOptions
+from codesum_pipeline.model.symbols import SymbolFacts
+from codesum_pipeline.summaries.extractive.docstrings import read_docstring
+from codesum_pipeline.summaries.extractive.keywords import choose_keywords
+from codesum_pipeline.summaries.extractive.places import area_of
+from codesum_pipeline.summaries.extractive.plain import clip, printable, sentence
+from codesum_pipeline.summaries.extractive.purpose import purpose_from_docstring, purpose_from_name
+from codesum_pipeline.summaries.extractive.roles import Profile
+from codesum_pipeline.summaries.extractive.word_lists import word_set
+from codesum_pipeline.summaries.extractive.words import spoken
+from codesum_pipeline.summaries.extractive.written import MAX_INTENT, MAX_SUMMARY
+from codesum_pipeline.summaries.inputs import ClassInput, FileInput, FunctionInput, ModuleInput, TextFileInput
+
+PLACEHOLDER_VERSION = "1"
+
+UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
+AnyInput = FunctionInput | UpperInput
+
+# Calls of the language itself and of its built-in types: they do not leave the function.
+_INNER_CALLS = word_set(
+    """
+    super len str int float bool list dict set frozenset tuple bytes bytearray repr type isinstance issubclass getattr
+    hasattr callable iter next sorted reversed range enumerate zip map filter any all sum min max abs round hash id
+    format join get items keys values copy lower upper strip split startswith endswith property object cast vars ord chr
+    """
+)
+
+
+def is_trivial(given: AnyInput, options: FilterOptions) -> bool:
+    """Whether a document gets a placeholder; an invalid skip pattern is a `ConfigurationError`."""
+    if not isinstance(given, FunctionInput):
+        return is_empty(given)
+    is_short = given.line_count < options.min_lines
+    if not is_short and given.complexity < options.min_complexity:
+        is_short = any(pattern.search(given.name) for pattern in _compiled(options.skip_patterns))
+    return is_short and not does_real_work(given.facts)
+
+
+def does_real_work(facts: SymbolFacts) -> bool:
+    """Whether a body raises, writes or calls outward; calls of the language itself do not count."""
+    return bool(facts.raises or facts.writes) or any(_is_outward(fact.text) for fact in facts.calls)
+
+
+def is_empty(given: UpperInput) -> bool:
+    """Whether a class, file or folder has nothing in it that a text could be about."""
+    match given:
+        case ClassInput():
+            return not (given.children or given.fields or given.docstring)
+        case FileInput():
+            return not (given.children or given.docstring or given.imports or given.globals or given.exports)
+        case TextFileInput():
+            return not any(map(str.isalnum, given.text))
+        case ModuleInput():
+            has_readme = given.readme is not None and any(map(str.isalnum, given.readme))
+            return not has_readme and all(child.is_placeholder for child in given.children)
+
+
+def placeholder_text(given: AnyInput) -> WrittenText:
+    """The template of each level, filled with the name, the place and, for a function, its purpose."""
+    name = clip(printable(given.name), MAX_INTENT // 3) or "unnamed"
+    path, _, _ = given.id.partition("::")
+    area = area_of(path)
+    summary, intent, level = _templates(given, name)
+    return WrittenText(
+        summary=clip(sentence(summary), MAX_SUMMARY),
+        business_intent=clip(sentence(f"{intent} in {area}"), MAX_INTENT),
+        keywords=choose_keywords([(given.name, 1.0)], fallback=(path, level)),
+    )
+
+
+def _templates(given: AnyInput, name: str) -> tuple[str, str, Level]:
+    match given:
+        case FunctionInput():
+            return _function_template(given, name), "Small step without work of its own", Level.FUNCTION
+        case ClassInput():
+            bases = f", derived from {', '.join(map(printable, given.bases[:3]))}" if given.bases else ""
+            words = spoken(name.strip("_")) or name
+            return f"Class {name} without members of its own{bases}", f"Gives a name to {words}", Level.CLASS
+        case ModuleInput():
+            return f"Folder {name} with nothing but empty files", "Keeps a place", Level.MODULE
+        case _:
+            return f"File {name} without content", "Keeps a place", Level.FILE
+
+
+def _function_template(given: FunctionInput, name: str) -> str:
+    told = purpose_from_docstring(read_docstring(given.docstring))
+    purpose = told[0] if told else purpose_from_name(Profile(given))
+    owner = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+    where = f" of {printable(owner)}" if owner else ""
+    return f"Short function {name}{where}: {purpose}" if purpose else f"Short function {name}{where}"
+
+
+def _is_outward(text: str) -> bool:
+    """`text` is a callee as written; what it is called on does not matter."""
+    return text.rpartition(".")[2] not in _INNER_CALLS
+
+
+@lru_cache(maxsize=64)
+def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    compiled = []
+    for pattern in patterns:
+        try:
+            compiled.append(re.compile(pattern))
+        except re.error as error:
+            raise ConfigurationError(
+                f"filter.skip_patterns: {pattern!r} is not a regular expression ({error}); correct or remove it"
+            ) from error
+    return tuple(compiled)

@@ -1,0 +1,113 @@
+"""Settings become adapters: the one place that chooses.
+
+The ways in ask a `Home` for the registry and for workspaces; the stages get
+workspaces and never see a setting.
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from codesum_pipeline.graph.build import GRAPH_VERSION
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.lane_texts import LANES_VERSION
+from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.parsing.symbols import PARSER_VERSION
+from codesum_pipeline.settings import Settings
+from codesum_pipeline.source.registry import Registry, slug
+from codesum_pipeline.source.rules import RULES_VERSION
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.views import connect
+from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint
+from codesum_pipeline.summaries.extractive import EXTRACTIVE_VERSION
+from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
+
+
+def utc_now() -> datetime:
+    """The current time in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Home:
+    """One `$CODESUM_HOME` with its settings."""
+
+    settings: Settings
+
+    @cached_property
+    def layout(self) -> HomeLayout:
+        return HomeLayout(self.settings.home)
+
+    @cached_property
+    def registry(self) -> Registry:
+        return Registry(self.settings.repos_file or self.layout.repos_file)
+
+    @cached_property
+    def tables(self) -> TableStore:
+        return TableStore(self.layout.warehouse)
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """The version of every algorithm whose change must rebuild something."""
+        return {
+            "scan_rules": RULES_VERSION,
+            "parser": PARSER_VERSION,
+            "graph": GRAPH_VERSION,
+            "extractive": EXTRACTIVE_VERSION,
+            "placeholder": PLACEHOLDER_VERSION,
+            "lanes": LANES_VERSION,
+            "index_schema": str(INDEX_SCHEMA_VERSION),
+            "embedder": load_embedder(self.settings.embedder).model_id,
+        }
+
+    def workspace(
+        self,
+        key: str,
+        *,
+        run_id: str,
+        force: bool = False,
+        now: Callable[[], datetime] = utc_now,
+        new_connection: Connect = connect,
+    ) -> Workspace:
+        """What a build of one registered repository works with; raises `UnknownRepository`."""
+        entry = self.registry.get(key)
+        return Workspace(
+            entry=entry,
+            layout=self.layout,
+            tables=self.tables,
+            options=self.settings.options,
+            versions=self.versions,
+            run_id=run_id,
+            now=now,
+            slug=slug(entry),
+            force=force,
+            new_connection=new_connection,
+        )
+
+    def fingerprint(self, entry: RepositoryEntry, *, commit: str) -> str:
+        """What a build of `commit` would depend on."""
+        return fingerprint(entry, self.settings.options, self.versions, commit=commit)
+
+    def purge(self, key: str) -> None:
+        """Delete everything that is kept of a repository; its lease must be held."""
+        layout = self.layout
+        published = layout.published(key)
+        if published.is_symlink():
+            published.unlink()
+        for folder in (layout.versions(key), layout.graph_index(key), layout.mirror(key)):
+            shutil.rmtree(folder, ignore_errors=True)
+        self.tables.drop(key)
+
+
+def preview_of(workspace: Workspace, scratch: Path) -> Workspace:
+    """The same build, writing below `scratch` instead of the home: it reads what is there and changes nothing."""
+    return replace(
+        workspace,
+        layout=HomeLayout(scratch),
+        tables=TableStore(scratch / "warehouse", base=workspace.tables.root),
+    )

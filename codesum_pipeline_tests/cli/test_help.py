@@ -1,0 +1,57 @@
+"""A newcomer finds out from the help alone."""
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from codesum_pipeline.cli.app import app
+from codesum_pipeline.cli.commands import COMMANDS, load_command
+
+NAMES = [command.name for command in COMMANDS]
+
+
+def test_the_overview_lists_every_command():
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"})
+
+    assert result.exit_code == 0
+    for command in COMMANDS:
+        assert command.name in result.stdout
+        assert command.help.split(",")[0] in result.stdout
+
+
+def test_the_overview_names_the_exit_codes():
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "400"})
+
+    for code in range(5):
+        assert f"{code} " in result.stdout.rpartition("Exit codes:")[2]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+def test_a_command_says_the_same_in_the_overview_and_in_its_own_help(command):
+    assert load_command(command.name).help.split("\n\n")[0].replace("\n", " ") == command.help
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_argument_and_option_is_explained(name):
+    for parameter in load_command(name).params:
+        assert parameter.help and parameter.help.endswith("."), parameter.name
+
+
+def test_every_global_option_is_explained():
+    for parameter in typer.main.get_command(app).params:
+        assert parameter.help, parameter.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_commands_help_can_be_read(name):
+    result = CliRunner().invoke(app, [name, "--help"], prog_name="codesum", env={"COLUMNS": "100"})
+
+    assert result.exit_code == 0
+    assert f"Usage: codesum {name}" in result.stdout
+
+
+def test_an_unknown_command_names_the_nearest():
+    result = CliRunner().invoke(app, ["serach", "x"])
+
+    assert result.exit_code == 2
+    assert "'search'" in result.stderr

@@ -1,0 +1,106 @@
+"""`codesum index`, through the real Dagster job."""
+
+import json
+import os
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.registry import Registry
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline_tests.cli.calling import run_codesum
+from codesum_pipeline_tests.cli.shop import FILES
+
+
+def test_a_newcomer_indexes_a_folder_and_finds_something(git_repo):
+    repository = git_repo(FILES)
+    project = repository.path
+
+    first = run_codesum("index", ".", cwd=project)
+    found = run_codesum("search", "total_price", "--top", "1", cwd=project)
+    again = run_codesum("index", "--json", cwd=project)
+
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.splitlines()[0].split() == [
+        "project",
+        "documents",
+        "written",
+        "kept",
+        "removed",
+        "placeholders",
+    ]
+    assert first.stdout.splitlines()[5].split() == ["all", "11", "11", "0", "0", "0"]
+    assert "4 files indexed, 0 skipped" in first.stdout
+    assert "project: registered" in first.stderr
+    assert found.stdout.startswith("1. shop/orders.py::total_price")
+    outcome = json.loads(again.stdout)
+    assert (outcome["repo"], outcome["succeeded"], outcome["steps"]["function_summaries"]["written"]) == (
+        "project",
+        True,
+        0,
+    )
+    assert repository.git("status", "--porcelain") == ""
+
+
+def test_one_broken_repository_does_not_stop_the_others(codesum, own_shop, git_repo):
+    broken = git_repo({"a.py": "x = 1\n"}).path
+    Registry(own_shop / "repos.yaml").add(RepositoryEntry("broken", str(broken)))
+    shutil.rmtree(broken)
+
+    result = codesum(own_shop, "index")
+
+    assert result.exit_code == 1
+    assert [line.split()[:2] for line in result.stdout.splitlines()[1:]] == [["broken", "failed"], ["shop", "built"]]
+    assert f"broken failed: repos.yaml: 'broken': path {broken} does not exist" in result.stderr
+
+
+def test_a_rebuild_is_the_way_out_of_tables_of_another_version(codesum, own_shop):
+    table = own_shop / "warehouse/symbols/repo=shop/part-0.parquet"
+    pq.write_table(pq.read_table(table).replace_schema_metadata({"codesum.schema_version": "0"}), table)
+
+    refused = codesum(own_shop, "index", "shop")
+    rebuilt = codesum(own_shop, "index", "shop", "--rebuild")
+
+    assert refused.exit_code == 1
+    assert "codesum index shop --rebuild" in refused.stderr
+    assert rebuilt.exit_code == 0
+    assert codesum(own_shop, "doctor").exit_code == 0
+
+
+def test_damage_that_doctor_finds_is_repaired_by_what_it_names(codesum, own_shop):
+    published = HomeLayout(own_shop).published("shop").resolve()
+    (published / "summary.jsonl").write_bytes(os.urandom((published / "summary.jsonl").stat().st_size))
+
+    assert codesum(own_shop, "doctor").exit_code == 1
+    assert codesum(own_shop, "index", "shop", "--force").exit_code == 0
+    assert codesum(own_shop, "doctor").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param([], "no repository is registered", id="nothing to index"),
+        pytest.param(["--ref", "main"], "need a LOCATION", id="options of no repository"),
+        pytest.param(["a/", "b/", "--key", "one"], "names one repository", id="one key for two"),
+        pytest.param(["./missing"], "does not exist", id="a path that is not there"),
+        pytest.param(["ftp://example.org/x"], "only https, ssh and file", id="a transport that is not read"),
+        pytest.param(["-c"], "No such option", id="an option that is none"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_done(codesum, tmp_path, arguments, said):
+    result = codesum(tmp_path / "home", "index", *arguments)
+
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert not (tmp_path / "home" / "repos.yaml").exists()
+
+
+def test_a_removed_repository_is_not_indexed_behind_ones_back(codesum, own_shop):
+    codesum(own_shop, "remove", "shop")
+
+    result = codesum(own_shop, "index", "shop")
+
+    assert result.exit_code == 2
+    assert "codesum add shop" in result.stderr

@@ -1,0 +1,180 @@
+"""`codesum` as a process: what it imports, how it ends, what it prints where."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
+
+HEAVY = {
+    "dagster", "torch", "litellm", "sentence_transformers", "duckdb", "pyarrow", "tree_sitter", "matplotlib", "scipy",
+    "networkx",
+}  # fmt: skip
+REPORT_IMPORTS = """
+import atexit, json, sys
+atexit.register(lambda: sys.stderr.write(json.dumps(sorted({name.partition(".")[0] for name in sys.modules}))))
+from codesum_pipeline.cli import main
+main()
+"""
+
+
+def imports_of(*arguments, cwd):
+    """The packages that a call has loaded when it ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", REPORT_IMPORTS, *map(str, arguments)],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "order", "--json"),
+        ("search", "order"),
+        ("show", "shop/orders.py"),
+        ("repos",),
+        ("--help",),
+        ("search", "--help"),
+    ],
+    ids=" ".join,
+)
+def test_what_only_reads_the_published_index_imports_nothing_heavy(shop, tmp_path, arguments):
+    assert imports_of("--home", shop, *arguments, cwd=tmp_path) & HEAVY == set()
+
+
+@pytest.mark.parametrize("arguments", [("status",), ("plan", "shop"), ("explain", "shop"), ("sql", "SELECT 1")])
+def test_looking_does_not_wait_for_dagster(shop, tmp_path, arguments):
+    loaded = imports_of("--home", shop, *arguments, cwd=tmp_path)
+
+    assert loaded & {"dagster", "torch", "litellm", "sentence_transformers", "matplotlib"} == set()
+
+
+def test_an_error_is_one_line_without_a_traceback(shop, tmp_path):
+    done = run_codesum("--home", shop, "show", "nowhere.py", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("codesum: no document 'nowhere.py' in shop")
+    assert done.stderr.count("\n") == 1
+
+
+def test_debug_shows_where_an_error_comes_from(shop, tmp_path):
+    done = run_codesum("--home", shop, "--debug", "show", "nowhere.py", cwd=tmp_path)
+
+    assert "Traceback" in done.stderr
+    assert "ConfigurationError" in done.stderr
+
+
+def test_a_setting_that_does_not_exist_is_named_with_its_nearest(shop, tmp_path):
+    done = run_codesum("--home", shop, "status", cwd=tmp_path, env={"CODESUM_TOP_K_CALLER": "3"})
+
+    assert done.returncode == 2
+    assert "'top_k_caller'" in done.stderr
+    assert "'top_k_callers'" in done.stderr
+
+
+def test_a_broken_index_ends_with_its_own_exit_code(own_shop, tmp_path):
+    (own_shop / "index_root/summary_index_function_level/shop").resolve().joinpath("manifest.json").write_text("{}")
+
+    done = run_codesum("--home", own_shop, "search", "order", "--repo", "shop", cwd=tmp_path)
+
+    assert done.returncode == 4
+    assert done.stderr.count("\n") == 1
+
+
+def test_another_build_under_way_asks_to_try_later(own_shop, tmp_path):
+    from codesum_pipeline.store.layout import HomeLayout
+    from codesum_pipeline.store.lease import hold_lease
+
+    with hold_lease(HomeLayout(own_shop).state("shop"), key="shop", run_id="other"):
+        done = run_codesum("--home", own_shop, "remove", "shop", "--purge", cwd=tmp_path)
+
+    assert done.returncode == 3
+    assert "run other" in done.stderr
+
+
+def test_what_is_piped_is_plain_and_whole(shop, tmp_path):
+    done = run_codesum(
+        "--home", shop, "sql", "SELECT repeat('word ', 200) AS text", cwd=tmp_path, env={"COLUMNS": "40"}
+    )
+
+    assert done.stdout.splitlines()[1] == " ".join(["word"] * 200)
+    assert "\x1b" not in done.stdout
+
+
+def test_a_reader_that_stops_reading_is_no_error(shop, tmp_path):
+    with subprocess.Popen(
+        [*COMMAND, "--home", shop, "sql", "SELECT repeat('x', 200) FROM range(100000)", "--csv"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        complaints = process.stderr.read()
+
+    assert complaints == b""
+
+
+def on_a_terminal(*arguments, cwd, env=None):
+    """What a terminal is sent."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env=environment({"TERM": "xterm-256color", "COLUMNS": "60", **(env or {})}),
+        stdout=theirs,
+        stderr=theirs,
+        stdin=theirs,
+    )
+    os.close(theirs)
+    sent = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        sent += part
+    process.wait(timeout=60)
+    os.close(ours)
+    return sent.decode()
+
+
+def test_a_terminal_gets_colours_and_lines_that_fit(shop, tmp_path):
+    sent = on_a_terminal("--home", shop, "search", "order", cwd=tmp_path)
+
+    assert "\x1b[1;36m" in sent
+    assert "\x1b[31m" not in sent
+
+
+def test_no_color_is_respected(shop, tmp_path):
+    sent = on_a_terminal("--home", shop, "search", "order", cwd=tmp_path, env={"NO_COLOR": "1"})
+
+    assert "36m" not in sent
+    assert "shop/orders.py" in sent
+
+
+def test_the_version_is_printed(tmp_path):
+    assert run_codesum("--version", cwd=tmp_path).stdout.startswith("codesum ")
+
+
+def test_shell_completion_knows_commands_and_their_options(tmp_path):
+    def complete(words, place):
+        env = {"_CODESUM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place)}
+        return run_codesum(cwd=tmp_path, env=env).stdout.split()
+
+    assert set(complete("codesum s", 1)) == {"search", "show", "sql", "status"}
+    assert "--batch" in complete("codesum search --b", 2)

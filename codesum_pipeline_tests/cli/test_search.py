@@ -1,0 +1,141 @@
+"""`codesum search`: readable for people, fixed for programs."""
+
+import json
+
+import pytest
+
+FIELDS = [
+    "id", "type", "repo", "file_path", "start_line", "end_line", "qualified_name", "score", "summary",
+    "signature_summary", "why",
+]  # fmt: skip
+
+
+def test_people_get_rank_id_lines_summary_and_why(codesum, shop):
+    result = codesum(shop, "search", "total_price", "--top", "1")
+
+    head, *body = result.stdout.splitlines()
+    assert head == "1. shop/orders.py::total_price  lines 24-29  function"
+    assert "prices" in body[0]
+    assert "symbol #1" in body[-1]
+    assert result.exit_code == 0
+
+
+def test_programs_get_one_object_with_fixed_fields(codesum, shop):
+    hits = json.loads(codesum(shop, "search", "total_price", "--json").stdout)["hits"]
+
+    assert [list(hit) for hit in hits] == [FIELDS] * len(hits)
+    assert hits[0]["id"] == "shop/orders.py::total_price"
+    assert hits[0]["repo"] == "shop"
+
+
+@pytest.mark.parametrize("level", ["function", "class", "file", "module"])
+def test_a_level_alone_is_searched(codesum, shop, level):
+    hits = json.loads(codesum(shop, "search", "orders", "--level", level, "--json").stdout)["hits"]
+
+    assert {hit["type"] for hit in hits} == {level}
+
+
+def test_levels_add_up(codesum, shop):
+    result = codesum(shop, "search", "orders", "--level", "class", "--level", "file", "--json")
+
+    assert {hit["type"] for hit in json.loads(result.stdout)["hits"]} == {"class", "file"}
+
+
+def test_a_lane_alone_ranks(codesum, shop):
+    hits = json.loads(codesum(shop, "search", "charge_card", "--lane", "symbol", "--json").stdout)["hits"]
+
+    assert hits[0]["id"] == "shop/payment.py::charge_card"
+    assert all(hit["why"].startswith("symbol #") for hit in hits)
+
+
+def test_top_limits_the_hits(codesum, shop):
+    assert len(json.loads(codesum(shop, "search", "order", "--top", "2", "--json").stdout)["hits"]) == 2
+
+
+def test_finding_nothing_is_said_and_is_no_failure(codesum, shop):
+    result = codesum(shop, "search", "zzzzqqqq", "--lane", "symbol")
+
+    assert (result.stdout, result.exit_code) == ("", 0)
+    assert result.stderr == "nothing found for 'zzzzqqqq' in shop\n"
+
+
+def test_an_unknown_repository_names_the_nearest(codesum, shop):
+    result = codesum(shop, "search", "order", "--repo", "shpo")
+
+    assert result.exit_code == 2
+    assert "'shpo'" in result.stderr
+    assert "'shop'" in result.stderr
+
+
+def test_an_empty_home_says_how_to_fill_it(codesum, tmp_path):
+    result = codesum(tmp_path / "empty", "search", "order")
+
+    assert result.exit_code == 2
+    assert "codesum index" in result.stderr
+    assert not (tmp_path / "empty").exists()
+
+
+@pytest.mark.parametrize("arguments", [(), ("order", "--batch", "questions.jsonl")], ids=["neither", "both"])
+def test_either_a_query_or_a_batch_is_asked(codesum, shop, arguments):
+    result = codesum(shop, "search", *arguments)
+
+    assert result.exit_code == 2
+    assert "QUERY, or --batch FILE" in result.stderr
+
+
+def test_a_batch_answers_each_line_in_order(codesum, shop, tmp_path):
+    questions = tmp_path / "questions.jsonl"
+    rows = [
+        {"id": "a", "query": "total_price", "repo": "shop", "level": "function"},
+        {"id": "b", "query": "card payment", "level": "file"},
+    ]
+    questions.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+    answers = [json.loads(line) for line in codesum(shop, "search", "--batch", questions).stdout.splitlines()]
+
+    assert [answer["id"] for answer in answers] == ["a", "b"]
+    assert answers[0]["results"][0]["id"] == "shop/orders.py::total_price"
+    assert {hit["type"] for hit in answers[1]["results"]} == {"file"}
+    assert all("start_line" not in hit for hit in answers[1]["results"])
+
+
+def test_a_batch_can_come_from_stdin(codesum, shop):
+    result = codesum(shop, "search", "--batch", "-", stdin='{"id": "a", "query": "order"}\n')
+
+    assert json.loads(result.stdout)["id"] == "a"
+
+
+def test_a_bad_line_of_a_batch_is_told_and_the_rest_is_answered(codesum, shop):
+    result = codesum(shop, "search", "--batch", "-", stdin='{"id": "a"}\n{"id": "b", "query": "order"}\n')
+
+    assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == ["b"]
+    assert result.exit_code == 1
+    assert "line 1" in result.stderr
+    assert "'query'" in result.stderr
+
+
+def test_a_batch_file_that_is_not_there_is_a_usage_error(codesum, shop):
+    result = codesum(shop, "search", "--batch", "missing.jsonl")
+
+    assert result.exit_code == 2
+    assert "missing.jsonl" in result.stderr
+
+
+def test_a_removed_repository_is_asked_only_by_name(codesum, own_shop):
+    codesum(own_shop, "remove", "shop")
+
+    assert codesum(own_shop, "search", "order").exit_code == 2
+    assert json.loads(codesum(own_shop, "search", "order", "--repo", "shop", "--json").stdout)["hits"]
+
+
+def test_text_of_a_repository_cannot_act_on_the_terminal(codesum, shop):
+    for arguments in (("search", "bank money"), ("search", "bank money", "--json"), ("show", "shop/payment.py")):
+        shown = codesum(shop, *arguments).stdout
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+
+
+def test_brackets_in_a_docstring_are_text_not_markup(codesum, shop):
+    shown = codesum(shop, "show", "shop/payment.py::charge_card").stdout
+
+    assert "[red]three times[/red]" in shown

@@ -1,0 +1,107 @@
+"""One document, why it is as it is, and SQL over everything."""
+
+import json
+
+import pytest
+
+
+def test_a_document_is_shown_with_its_fields_and_neighbours(codesum, shop):
+    shown = codesum(shop, "show", "shop/orders.py::OrderBook::place").stdout
+
+    assert shown.startswith("shop/orders.py::OrderBook::place  lines 14-21\nfunction · python · shop\n")
+    for expected in (
+        "def place(self, basket, card)",
+        "intent",
+        "raises",
+        "shop/orders.py::total_price",
+        "shop/payment.py::charge_card",
+        "written by",
+        "extractive",
+        "content hash",
+    ):
+        assert expected in shown
+
+
+def test_a_document_for_programs_has_every_field_and_its_children(codesum, shop):
+    document = json.loads(codesum(shop, "show", "shop/orders.py::OrderBook", "--json").stdout)
+
+    assert document["repo"] == "shop"
+    assert document["children"] == ["shop/orders.py::OrderBook::__init__", "shop/orders.py::OrderBook::place"]
+    assert document["context"].keys() == {"called_by", "calls"}
+    assert document["hash"] == document["summary_hash"]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ["place", "OrderBook.place", "orders.py::OrderBook::place", "shop/orders.py::OrderBook::plcae"],
+    ids=["name", "qualified name", "end of the id", "typing error"],
+)
+def test_a_near_miss_names_the_nearest_ids(codesum, shop, wanted):
+    result = codesum(shop, "show", wanted)
+
+    assert result.exit_code == 2
+    assert "shop/orders.py::OrderBook::place" in result.stderr.partition("nearest: ")[2]
+
+
+def test_a_cause_is_explained_with_commit_run_and_price(codesum, shop):
+    explained = codesum(shop, "explain", "shop/orders.py").stdout
+
+    assert explained.startswith("shop/orders.py  file  written: new  commit ")
+    assert "run run" in explained
+    assert "free" in explained
+
+
+def test_an_explanation_for_programs_lists_the_steps(codesum, shop):
+    explained = json.loads(codesum(shop, "explain", "shop", "--json").stdout)
+
+    assert (explained["repo"], explained["id"]) == ("shop", "shop")
+    assert explained["steps"][0]["cause"] == "new"
+
+
+def test_sql_prints_a_table_json_or_csv(codesum, shop):
+    query = "SELECT repo, type, count(*) AS n FROM documents WHERE type = 'class' GROUP BY ALL"
+
+    assert codesum(shop, "sql", query).stdout.splitlines() == ["repo  type   n", "shop  class  1"]
+    assert json.loads(codesum(shop, "sql", query, "--json").stdout) == {"repo": "shop", "type": "class", "n": 1}
+    assert codesum(shop, "sql", query, "--csv").stdout == "repo,type,n\nshop,class,1\n"
+
+
+def test_sql_lists_its_tables(codesum, shop):
+    assert {"documents", "edges", "vectors"} <= set(codesum(shop, "sql", "SHOW TABLES").stdout.split())
+
+
+def test_sql_shows_structures_as_json(codesum, shop):
+    query = "SELECT calls FROM documents WHERE id = 'shop/orders.py::OrderBook::place'"
+
+    assert codesum(shop, "sql", query, "--csv").stdout == (
+        'calls\n"[""shop/orders.py::total_price"", ""shop/payment.py::charge_card""]"\n'
+    )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "COPY (SELECT 1) TO 'written.csv'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO 'written.csv'",
+        "CREATE TABLE t AS SELECT 1",
+        "ATTACH 'written.db'",
+        "SET enable_external_access = true",
+        "SELECT 1; SELECT 2",
+        "INSTALL httpfs",
+        "SELECT * FROM read_text('secret.txt')",
+        "SELECT * FROM 'secret.txt'",
+        "SELEC 1",
+        "",
+    ],
+)
+def test_sql_reads_the_tables_and_nothing_else(codesum, shop, tmp_path, query):
+    (tmp_path / "secret.txt").write_text("secret")
+
+    result = codesum(shop, "sql", query)
+
+    assert (result.stdout, result.exit_code) == ("", 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.txt"]
+
+
+def test_sql_over_an_empty_home_finds_no_rows(codesum, tmp_path):
+    assert codesum(tmp_path / "empty", "sql", "SELECT id FROM documents").stdout == "id\n"

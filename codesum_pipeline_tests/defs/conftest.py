@@ -1,0 +1,97 @@
+"""Homes that Dagster runs work in: one built once for reading, and new ones for changing."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.defs.control import index_repositories
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.building import open_home
+from codesum_pipeline_tests.repositories import GitRepo
+
+FILES = {
+    "README.md": "# Shop\n\nSells <b>things</b>.\n",
+    "shop/__init__.py": '"""The shop."""\n',
+    "shop/cart.py": (
+        '"""Carts."""\n\nfrom shop.prices import total\n\n\n'
+        'class Cart:\n    """What a customer wants to buy."""\n\n'
+        "    def __init__(self):\n        self.items = []\n\n"
+        "    def checkout(self, discount):\n"
+        '        """Return the sum to pay, or raise for an empty cart."""\n'
+        "        if not self.items:\n            raise ValueError('empty')\n"
+        "        return total(self.items) * (1 - discount)\n"
+    ),
+    "shop/prices.py": (
+        '"""Prices."""\n\n\ndef total(items):\n    """Add up the prices of items."""\n'
+        "    result = 0\n    for item in items:\n        result += item.price\n    return result\n"
+    ),
+    "logo.png": b"\x89PNG\r\n\x1a\n\x00\x00",
+}
+
+
+@pytest.fixture(scope="session")
+def built_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A home whose one repository, `shop`, was built once: for reading."""
+    folder = tmp_path_factory.mktemp("built")
+    home = open_home(folder / "home")
+    _register(home, "shop", GitRepo.create(folder / "shop", FILES).path)
+    (outcome,) = index_repositories(home, ["shop"])
+    assert outcome.succeeded, outcome.message
+    return home
+
+
+@pytest.fixture
+def copied_home(built_home: Home, tmp_path: Path) -> Home:
+    """A copy of the built home: for breaking."""
+    shutil.copytree(built_home.layout.home, tmp_path / "home", symlinks=True)
+    return open_home(tmp_path / "home")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """An empty home, where a build does not wait for another."""
+    return open_home(tmp_path / "home", lease_wait_s=0)
+
+
+@pytest.fixture
+def register(home: Home, git_repo: Callable[..., GitRepo]) -> Callable[..., GitRepo]:
+    """`register("shop")`: a new repository in the registry of `home`."""
+
+    def create(key: str) -> GitRepo:
+        repo = git_repo(FILES, name=key)
+        _register(home, key, repo.path)
+        return repo
+
+    return create
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    """A Dagster instance of this test."""
+    folder = tmp_path / "instance"
+    folder.mkdir()
+    with dg.DagsterInstance.local_temp(str(folder)) as temporary:
+        yield temporary
+
+
+@pytest.fixture
+def run_job(home: Home, instance: dg.DagsterInstance) -> Callable[..., dg.ExecuteInProcessResult]:
+    """`run_job("shop")`: the job on one partition, as Dagster runs it."""
+    definitions = build_defs({"home": home.settings.home, "lease_wait_s": home.settings.lease_wait_s})
+
+    def run(key: str, **options: Any) -> dg.ExecuteInProcessResult:
+        instance.add_dynamic_partitions("codesum_repos", [key])
+        job = definitions.resolve_job_def("index_repository")
+        return job.execute_in_process(partition_key=key, instance=instance, raise_on_error=False, **options)
+
+    return run
+
+
+def _register(home: Home, key: str, path: Path) -> None:
+    home.registry.add(RepositoryEntry(key=key, location=str(path)))

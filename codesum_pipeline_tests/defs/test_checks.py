@@ -1,0 +1,172 @@
+"""Each check finds the fault that is planted for it, stops the run, and stops no other repository."""
+
+from collections.abc import Callable
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from codesum_pipeline.defs.checks import ID_FAULTS, ORPHAN_FAULTS, ROW_FAULTS, VECTOR_FAULTS, find_faults
+from codesum_pipeline.defs.control import index_repositories, open_instance
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.lanes import DENSE_LANES
+from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.repositories import GitRepo
+
+CART = "shop/cart.py::Cart"
+TOTAL = "shop/prices.py::total"
+Change = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+
+
+def faults(home: Home) -> dict[str, list[str]]:
+    """What the checks find in the repository `shop`."""
+    embedder = load_embedder("static")
+    values = {
+        "lanes": [str(lane) for lane in DENSE_LANES],
+        "model": embedder.model_id,
+        "dimensions": embedder.dimensions,
+        "tolerance": 1e-3,
+    }
+    queries = {**ID_FAULTS, **ORPHAN_FAULTS, **ROW_FAULTS, **VECTOR_FAULTS}
+    with home.workspace("shop", run_id="test").connect() as connection:
+        return {fault: list(ids) for fault, ids in find_faults(connection, queries, **values).items()}
+
+
+def plant(home: Home, table: str, change: Change) -> None:
+    """Rewrite a table of `shop`."""
+    before = home.tables.read(table, "shop")
+    home.tables.write(table, "shop", pa.Table.from_pylist(change(before.to_pylist()), schema=before.schema))
+
+
+def without(id_: str, column: str = "id") -> Change:
+    return lambda rows: [row for row in rows if row[column] != id_]
+
+
+def with_value(id_: str, **values: Any) -> Change:
+    return lambda rows: [{**row, **values} if row["id"] == id_ else row for row in rows]
+
+
+def twice(id_: str) -> Change:
+    return lambda rows: [*rows, *(row for row in rows if row["id"] == id_)]
+
+
+def scaled(factor: float) -> Change:
+    return lambda rows: [
+        {**row, "vector": [number * factor for number in row["vector"]]} if row["id"] == TOTAL else row for row in rows
+    ]
+
+
+def test_a_sound_repository_has_no_faults(built_home: Home) -> None:
+    assert faults(built_home) == {}
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "fault"),
+    [
+        pytest.param("documents", twice(TOTAL), "an id stands twice", id="a doubled document"),
+        pytest.param("symbols", twice(TOTAL), "a symbol's id stands twice", id="a doubled symbol"),
+        pytest.param(
+            "documents", with_value(TOTAL, file_path=""), "an id or a file path is empty", id="a document of no file"
+        ),
+        pytest.param(
+            "documents", with_value(TOTAL, parent_id="shop/gone.py"), "its parent is no document", id="a lost parent"
+        ),
+        pytest.param(
+            "files", without("shop/prices.py", "path"), "its file is not indexed", id="a document without file"
+        ),
+        pytest.param("symbols", without(TOTAL), "its symbol is gone", id="a document without symbol"),
+        pytest.param(
+            "documents",
+            with_value(TOTAL, called_by=["shop/gone.py::f"]),
+            "a neighbour in its context is no document",
+            id="a lost caller",
+        ),
+        pytest.param("documents", without(TOTAL), "a symbol has no document", id="a symbol without document"),
+        pytest.param(
+            "documents", without("README.md"), "an indexed file has no document", id="a file without document"
+        ),
+        pytest.param("documents", without("shop"), "a folder has no document", id="a folder without document"),
+        pytest.param("documents", with_value(TOTAL, summary=""), "a required field is empty", id="an empty summary"),
+        pytest.param("vectors", without(TOTAL), "a document lacks the vector of a lane", id="missing vectors"),
+        pytest.param("vectors", twice(TOTAL), "a vector stands twice", id="doubled vectors"),
+        pytest.param(
+            "vectors",
+            with_value(TOTAL, id="gone.py"),
+            "a vector belongs to no document",
+            id="a vector without document",
+        ),
+        pytest.param(
+            "documents",
+            with_value(TOTAL, is_placeholder=True),
+            "a placeholder has a vector",
+            id="a placeholder's vector",
+        ),
+        pytest.param(
+            "vectors", with_value(TOTAL, model="other@1"), "a vector of another model", id="another model's vector"
+        ),
+        pytest.param(
+            "vectors", with_value(TOTAL, vector=[1.0]), "a vector of another length", id="a vector that is too short"
+        ),
+        pytest.param("vectors", scaled(float("nan")), "a number that is not finite", id="not a number"),
+        pytest.param("vectors", scaled(float("inf")), "a number that is not finite", id="an infinite number"),
+        pytest.param(
+            "vectors", scaled(1.01), "a vector that is not of length one, nor of zeros", id="a vector that is too long"
+        ),
+    ],
+)
+def test_a_planted_fault_is_found(copied_home: Home, table: str, change: Change, fault: str) -> None:
+    plant(copied_home, table, change)
+
+    assert fault in faults(copied_home)
+
+
+def test_every_query_is_tried_with_a_fault() -> None:
+    (mark,) = [mark for mark in test_a_planted_fault_is_found.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
+
+    assert {case.values[2] for case in mark.args[1]} == {*ID_FAULTS, *ORPHAN_FAULTS, *ROW_FAULTS, *VECTOR_FAULTS}
+
+
+def test_a_vector_of_zeros_stands_for_a_text_without_known_words(copied_home: Home) -> None:
+    plant(copied_home, "vectors", scaled(0.0))
+
+    assert faults(copied_home) == {}
+
+
+def test_a_failed_check_stops_the_publication_of_its_repository_and_of_no_other(
+    home: Home, register: Callable[[str], GitRepo]
+) -> None:
+    for key in ("shop", "other"):
+        register(key)
+    index_repositories(home, ["shop"])
+    before = published_version(home.layout.published("shop"), home.layout.versions("shop"))
+    plant(home, "vectors", scaled(1.01))  # carried over, since the texts stay the same
+
+    shop, other = index_repositories(home, ["shop", "other"])
+
+    assert not shop.succeeded
+    assert shop.message == (
+        "check vectors_are_whole of dense_index failed: a vector that is not of length one, nor of zeros: 3"
+    )
+    assert not shop.numbers.keys() & {"index_candidate", "published_index"}
+    assert published_version(home.layout.published("shop"), home.layout.versions("shop")) == before
+    assert other.succeeded, other.message
+
+
+def test_a_checks_result_belongs_to_its_partition(built_home: Home) -> None:
+    checks = dg.AssetCheckKey(dg.AssetKey("dense_index"), "vectors_are_whole")
+
+    with open_instance(built_home.layout) as instance:
+        (record,) = instance.event_log_storage.get_asset_check_execution_history(checks, limit=10)
+
+    assert record.partition == "shop"
+    assert record.status.value == "SUCCEEDED"
+
+
+def test_the_fixture_has_every_level(built_home: Home) -> None:
+    documents = built_home.tables.read("documents", "shop")
+
+    assert set(pc.unique(documents.column("type")).to_pylist()) == set(Level)

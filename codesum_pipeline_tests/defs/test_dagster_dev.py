@@ -1,0 +1,84 @@
+"""End to end: a real `dagster dev`, a commit, and a backfill."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.defs import assets
+from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.defs.dagster_dev import (
+    BACKFILL,
+    BACKFILL_STATUS,
+    REPOSITORY,
+    SENSORS,
+    DagsterDev,
+    dagster_dev,
+    wait_for,
+)
+from codesum_pipeline_tests.repositories import GitRepo
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+RUN_S = 180.0
+ASSETS = [asset.key.to_graphql_input() for asset in assets.ASSETS]
+REFUND = 'def refund(order):\n    """Give a customer the money back."""\n    order.pay(-order.sum)\n'
+
+
+@pytest.fixture
+def dev(home: Home, tmp_path: Path) -> Iterator[DagsterDev]:
+    (home.layout.home).mkdir(exist_ok=True)
+    (home.layout.home / "codesum.toml").write_text("[planner]\nsensor_interval_s = 5\n")
+    with dagster_dev(home, tmp_path / "dagster.log") as running:
+        yield running
+
+
+def published_text(home: Home, key: str) -> str:
+    version = published_version(home.layout.published(key), home.layout.versions(key), read_content=True)
+    return (version.folder / "summary.jsonl").read_text() if version else ""
+
+
+def test_a_commit_is_noticed_and_published_and_a_backfill_stops_at_no_broken_repository(
+    home: Home, register: Callable[[str], GitRepo], dev: DagsterDev
+) -> None:
+    states = {each["name"]: each["sensorState"]["status"] for each in dev.ask(SENSORS, selector=REPOSITORY)["results"]}
+    assert states["repository_changes"] == "RUNNING"
+
+    repo = register("shop")
+    (first,) = dev.finished(1, timeout_s=RUN_S, dagster__partition="shop")
+    assert first["status"] == "SUCCESS", dev.tail()
+
+    repo.commit({"shop/refunds.py": REFUND})
+    second, _ = dev.finished(2, timeout_s=RUN_S, dagster__partition="shop")
+    assert second["status"] == "SUCCESS", dev.tail()
+    assert "Give a customer the money back" in published_text(home, "shop")
+
+    keys = ["broken", "other", "shop"]
+    for key in ("broken", "other"):
+        register(key)
+        dev.finished(1, timeout_s=RUN_S, dagster__partition=key)
+    shutil.rmtree(home.registry.get("broken").location)
+    launched = dev.ask(
+        BACKFILL,
+        params={
+            "partitionNames": keys,
+            "assetSelection": ASSETS,
+            "title": "all of them",
+        },
+    )
+    assert launched["__typename"] == "LaunchBackfillSuccess", launched
+    runs = dev.finished(3, timeout_s=2 * RUN_S, dagster__backfill=launched["backfillId"])
+
+    partition = {run["runId"]: {tag["key"]: tag["value"] for tag in run["tags"]}["dagster/partition"] for run in runs}
+    assert sorted((partition[run["runId"]], run["status"]) for run in runs) == [
+        ("broken", "FAILURE"),
+        ("other", "SUCCESS"),
+        ("shop", "SUCCESS"),
+    ]
+    wait_for(
+        lambda: dev.ask(BACKFILL_STATUS, id=launched["backfillId"])["status"] == "COMPLETED_FAILED",
+        timeout_s=60,
+        what="the backfill to end",
+    )

@@ -1,0 +1,130 @@
+"""What Dagster loads, and that loading needs nothing."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+import codesum_pipeline
+from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.store.schemas import TABLES
+
+# The flow of the design: each asset with the assets it waits for.
+GRAPH = {
+    "repo_snapshot": set(),
+    "symbols": {"repo_snapshot"},
+    "call_graph": {"symbols"},
+    "summary_plan": {"call_graph"},
+    "function_summaries": {"summary_plan"},
+    "class_summaries": {"function_summaries"},
+    "file_summaries": {"class_summaries"},
+    "module_summaries": {"file_summaries"},
+    "summary_documents": {"module_summaries"},
+    "dense_index": {"summary_documents"},
+    "sparse_index": {"summary_documents"},
+    "index_candidate": {"dense_index", "sparse_index"},
+    "published_index": {"index_candidate"},
+}
+
+CHECKS = {
+    ("summary_documents", "ids_are_unique"): True,
+    ("summary_documents", "no_orphans"): True,
+    ("summary_documents", "every_source_has_its_document"): True,
+    ("dense_index", "vectors_are_whole"): True,
+    ("published_index", "index_is_at_head"): False,
+}
+
+
+@pytest.fixture(scope="module")
+def definitions(tmp_path_factory: pytest.TempPathFactory) -> dg.Definitions:
+    return build_defs({"home": tmp_path_factory.mktemp("nothing")})
+
+
+def test_the_assets_are_the_boxes_of_the_design(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+
+    assert {
+        key.to_user_string(): {parent.to_user_string() for parent in graph.get(key).parent_keys}
+        for key in graph.materializable_asset_keys
+    } == GRAPH
+
+
+def test_every_asset_says_what_it_is(definitions: dg.Definitions) -> None:
+    for spec in definitions.resolve_all_asset_specs():
+        schema = spec.metadata["dagster/column_schema"]
+        said = {
+            "group": spec.group_name in ("source", "graph", "summaries", "indexes", "publishing"),
+            "owner": list(spec.owners) == ["team:codesum"],
+            "partition": spec.partitions_def == dg.DynamicPartitionsDefinition(name="codesum_repos"),
+            "kinds": bool(spec.kinds),
+            "version": bool(spec.code_version),
+            "description": "ne row is" in (spec.description or "") or spec.key.path[-1] in NOT_ROWS,
+            "columns": [column.name for column in schema.columns]
+            == TABLES[spec.metadata["codesum/table"]].schema.names,
+        }
+        assert said == dict.fromkeys(said, True), spec.key
+
+
+NOT_ROWS = ("index_candidate", "published_index")
+
+
+def test_checks_are_per_partition_and_only_what_would_do_harm_blocks(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    specs = [graph.get_check_spec(key) for key in graph.asset_check_keys]
+
+    assert {(spec.asset_key.to_user_string(), spec.name): spec.blocking for spec in specs} == CHECKS
+    assert {spec.partitions_def for spec in specs} == {dg.DynamicPartitionsDefinition(name="codesum_repos")}
+
+
+def test_definitions_are_loadable(definitions: dg.Definitions) -> None:
+    dg.Definitions.validate_loadable(definitions)
+
+
+def test_runs_start_within_one_process(definitions: dg.Definitions) -> None:
+    assert definitions.executor == dg.in_process_executor
+    assert definitions.resolve_job_def("index_repository").executor_def == dg.in_process_executor
+
+
+def test_sensor_and_schedule_are_on_unless_somebody_stops_them(definitions: dg.Definitions) -> None:
+    repository = definitions.get_repository_def()
+
+    assert repository.get_sensor_def("repository_changes").default_status == dg.DefaultSensorStatus.RUNNING
+    assert repository.get_schedule_def("nightly").default_status == dg.DefaultScheduleStatus.RUNNING
+
+
+def test_settings_say_when_the_planner_looks(tmp_path: Path) -> None:
+    settings = {"home": tmp_path, "planner": {"nightly_cron": "30 4 * * *", "sensor_interval_s": 300}}
+
+    repository = build_defs(settings).get_repository_def()
+
+    assert repository.get_schedule_def("nightly").cron_schedule == "30 4 * * *"
+    assert repository.get_sensor_def("repository_changes").minimum_interval_seconds == 300
+
+
+ALONE = """
+import socket, sys, warnings
+def refuse(*_): raise AssertionError("the network was asked for something")
+socket.socket.connect = refuse
+socket.getaddrinfo = refuse
+import dagster as dg
+from codesum_pipeline.definitions import defs
+with warnings.catch_warnings():
+    warnings.simplefilter("error", dg.PreviewWarning)
+    dg.Definitions.validate_loadable(defs())
+"""
+
+
+def test_definitions_load_without_network_data_or_repository(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    environment = {
+        "CODESUM_HOME": str(home),
+        "PATH": "/nowhere",
+        "PYTHONPATH": str(Path(codesum_pipeline.__file__).parent.parent),
+    }
+
+    done = subprocess.run([sys.executable, "-c", ALONE], env=environment, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert not home.exists()

@@ -1,0 +1,198 @@
+"""Two builds of one repository never mix, whoever starts them."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+import codesum_pipeline
+from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, open_instance, run_history
+from codesum_pipeline.model.errors import LeaseHeld
+from codesum_pipeline.store.lease import current_holder, hold_lease
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.repositories import GitRepo
+
+Register = Callable[[str], GitRepo]
+
+HOLD = """
+    import sys, time
+    from pathlib import Path
+    from codesum_pipeline.store.lease import hold_lease
+    with hold_lease(Path(sys.argv[1]), key=sys.argv[2], run_id="someone-elses-run"):
+        print("held", flush=True)
+        time.sleep(120)
+"""
+
+INDEX = """
+    import sys, time
+    from codesum_pipeline.defs.control import index_repositories
+    from codesum_pipeline_tests.building import open_home
+    def slowly(doing, done, total):
+        print("held", flush=True)
+        time.sleep(120)
+    index_repositories(open_home(sys.argv[1]), [sys.argv[2]], progress=slowly)
+"""
+
+
+@contextmanager
+def process(code: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """Another Python process that has said "held"."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(Path(codesum_pipeline.__file__).parent.parent)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert running.stdout is not None and running.stdout.readline() == "held\n"
+        yield running
+    finally:
+        running.kill()
+        running.wait()
+        if running.stdout:
+            running.stdout.close()
+
+
+def test_a_run_that_finds_the_lease_taken_fails_with_the_holders_name(register: Register, home: Home) -> None:
+    register("shop")
+
+    with process(HOLD, home.layout.state("shop"), "shop") as other:
+        (outcome,) = index_repositories(home, ["shop"])
+
+    assert (outcome.succeeded, outcome.error) == (False, LeaseHeld)
+    assert f"being built by process {other.pid}" in outcome.message
+    assert "run someone-elses-run" in outcome.message
+
+
+def test_a_dead_holders_lease_is_taken_over(register: Register, home: Home) -> None:
+    register("shop")
+    with process(HOLD, home.layout.state("shop"), "shop"):
+        pass
+
+    (outcome,) = index_repositories(home, ["shop"])
+
+    assert outcome.succeeded, outcome.message
+
+
+def test_another_repository_is_built_meanwhile(register: Register, home: Home) -> None:
+    register("shop")
+    register("other")
+
+    with process(HOLD, home.layout.state("shop"), "shop"):
+        (outcome,) = index_repositories(home, ["other"])
+
+    assert outcome.succeeded, outcome.message
+
+
+def test_two_repositories_are_built_at_once(register: Register, home: Home) -> None:
+    register("shop")
+    register("other")
+
+    with process(INDEX, home.layout.home, "shop") as other:
+        (outcome,) = index_repositories(home, ["other"])
+        assert other.poll() is None
+
+    assert outcome.succeeded, outcome.message
+
+
+def test_the_lease_is_held_from_the_first_step_to_the_last_and_then_free(register: Register, home: Home) -> None:
+    register("shop")
+    holders: list[str] = []
+
+    def look(doing: str, done: int, total: int) -> None:
+        holder = current_holder(home.layout.state("shop"))
+        holders.append(holder.run_id if holder else "nobody")
+
+    (outcome,) = index_repositories(home, ["shop"], progress=look)
+
+    assert set(holders) == {outcome.run_id}
+    assert current_holder(home.layout.state("shop")) is None
+
+
+def test_a_failed_run_gives_its_lease_back(register: Register, home: Home) -> None:
+    repo = register("shop")
+    repo.path.rename(repo.path.with_name("elsewhere"))
+
+    index_repositories(home, ["shop"])
+
+    assert current_holder(home.layout.state("shop")) is None
+
+
+def test_an_interrupt_gives_the_lease_back_and_cancels_the_run(register: Register, home: Home) -> None:
+    register("shop")
+
+    def interrupt(doing: str, done: int, total: int) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)
+
+    with pytest.raises(KeyboardInterrupt):
+        index_repositories(home, ["shop"], progress=interrupt)
+
+    assert current_holder(home.layout.state("shop")) is None
+    assert [run.status for run in run_history(home, "shop")] == ["CANCELED"]
+
+
+def test_a_killed_run_is_marked_as_failed_and_the_next_one_takes_over(register: Register, home: Home) -> None:
+    register("shop")
+    with process(INDEX, home.layout.home, "shop"):
+        pass
+
+    assert [run.status for run in run_history(home, "shop")] == ["STARTED"]
+    (outcome,) = index_repositories(home, ["shop"])
+
+    assert outcome.succeeded, outcome.message
+    assert [run.status for run in run_history(home, "shop")] == ["SUCCESS", "FAILURE"]
+
+
+def test_a_run_whose_process_lives_is_left_alone(register: Register, home: Home) -> None:
+    register("shop")
+
+    with process(INDEX, home.layout.home, "shop"):
+        assert end_vanished_runs(home) == []
+        assert [run.status for run in run_history(home, "shop")] == ["STARTED"]
+
+
+def test_steps_in_processes_of_their_own_are_refused(home: Home, register: Register, tmp_path: Path) -> None:
+    register("shop")
+    job = dg.reconstructable(multiprocess_job)
+
+    with open_instance(home.layout) as instance, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CODESUM_HOME", str(home.layout.home))
+        instance.add_dynamic_partitions("codesum_repos", ["shop"])
+        run_id = dg.execute_job(job, instance, tags={"dagster/partition": "shop"}).run_id
+        errors = [
+            entry.get_dagster_event().step_failure_data.error
+            for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
+        ]
+
+    assert "use dagster.in_process_executor" in str(errors[0])
+
+
+def multiprocess_job() -> dg.JobDefinition:
+    """The assets under an executor that Dagster would use by default."""
+    from codesum_pipeline.defs.assets import ASSETS
+    from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource
+
+    definitions = dg.Definitions(
+        assets=ASSETS,
+        jobs=[dg.define_asset_job("steps_apart", executor_def=dg.multiprocess_executor)],
+        resources={"codesum": CodesumResource(duckdb=IN_MEMORY), "duckdb": IN_MEMORY},
+    )
+    return definitions.resolve_job_def("steps_apart")
+
+
+def test_a_lease_of_this_process_is_respected_too(register: Register, home: Home) -> None:
+    register("shop")
+
+    with hold_lease(home.layout.state("shop"), key="shop", run_id="mine"):
+        (outcome,) = index_repositories(home, ["shop"])
+
+    assert outcome.error is LeaseHeld

@@ -1,0 +1,85 @@
+"""How a stage's report becomes metadata."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import dagster as dg
+
+from codesum_pipeline.defs.metadata import MAX_ROWS, column_schema, report_metadata
+
+
+class Color(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    id: str
+    causes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    rows: int
+    share: float
+    is_new: bool
+    color: Color
+    by_color: Mapping[Color, int]
+    by_level: Mapping[str, Mapping[Color, int]]
+    items: tuple[Item, ...]
+    nothing: None
+    empty: Mapping[str, int]
+    table_hash: str
+
+
+def records(value: dg.MetadataValue[Any]) -> list[Mapping[str, Any]]:
+    assert isinstance(value, dg.TableMetadataValue)
+    return [dict(record.data) for record in value.records]
+
+
+def report(items: int = 1) -> Report:
+    return Report(
+        rows=3,
+        share=0.5,
+        is_new=True,
+        color=Color.RED,
+        by_color={Color.RED: 2, Color.BLUE: 1},
+        by_level={"file": {Color.RED: 1}, "class": {Color.BLUE: 2}},
+        items=tuple(Item(f"i{number}", ("a", "b")) for number in range(items)),
+        nothing=None,
+        empty={},
+        table_hash="0" * 40,
+    )
+
+
+def test_each_field_is_shown_as_what_it_is() -> None:
+    shown = report_metadata(report())
+
+    assert {name: shown[name].value for name in ("rows", "share", "is_new", "color")} == {
+        "rows": 3,
+        "share": 0.5,
+        "is_new": True,
+        "color": "red",
+    }
+    assert records(shown["by_color"]) == [{"name": "red", "count": 2}, {"name": "blue", "count": 1}]
+    assert records(shown["by_level"]) == [{"name": "file", "red": 1, "blue": 0}, {"name": "class", "red": 0, "blue": 2}]
+    assert records(shown["items"]) == [{"id": "i0", "causes": "a, b"}]
+
+
+def test_what_says_nothing_is_left_out_and_the_hash_is_the_data_version() -> None:
+    assert not report_metadata(report()).keys() & {"nothing", "empty", "table_hash"}
+
+
+def test_metadata_stay_small() -> None:
+    assert len(records(report_metadata(report(items=1000))["items"])) == MAX_ROWS
+
+
+def test_a_tables_columns_are_those_that_are_written() -> None:
+    types = {column.name: column.type for column in column_schema("documents").columns}
+
+    assert types["id"] == "string"
+    assert types["keywords"] == "list<string>"
+    assert types["citations"] == "list<struct>"

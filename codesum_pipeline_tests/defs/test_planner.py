@@ -1,0 +1,100 @@
+"""What the planner decides, without Dagster."""
+
+import pytest
+
+from codesum_pipeline.defs.planner import Observation, Plan, Request, Verdict, next_in_turn, plan_builds
+
+
+def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25) -> Plan:
+    return plan_builds(seen, max_attempts=max_attempts, max_requests=max_requests)
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict"),
+    [
+        pytest.param(Observation("a", wanted="f1"), Verdict.BUILD, id="a new repository is built"),
+        pytest.param(
+            Observation("a", wanted="f1", recorded="f1", published="f1"), Verdict.UP_TO_DATE, id="a current one is not"
+        ),
+        pytest.param(
+            Observation("a", wanted="f2", recorded="f1", published="f1"),
+            Verdict.BUILD,
+            id="a new commit, setting or algorithm is built",
+        ),
+        pytest.param(
+            Observation("a", wanted="f1", recorded="f1", published=None),
+            Verdict.BUILD,
+            id="an index that is gone from the store is built though Dagster has it",
+        ),
+        pytest.param(
+            Observation("a", wanted="f1", recorded=None, published="f1"),
+            Verdict.BUILD,
+            id="an index that Dagster does not know is built",
+        ),
+        pytest.param(Observation("a", wanted=None, is_active=True), Verdict.ACTIVE, id="one being built is left alone"),
+        pytest.param(Observation("a", wanted=None, complaint="gone"), Verdict.UNREADABLE, id="a broken one is said so"),
+        pytest.param(
+            Observation("a", wanted="f1", tried=("f1",) * 2), Verdict.BUILD, id="two failures are tried again"
+        ),
+        pytest.param(Observation("a", wanted="f1", tried=("f1",) * 3), Verdict.EXHAUSTED, id="three are enough"),
+        pytest.param(
+            Observation("a", wanted="f2", tried=("f1",) * 3),
+            Verdict.BUILD,
+            id="a change ends the waiting after failures",
+        ),
+        pytest.param(
+            Observation("a", wanted="f1", tried=(None, "f1", "f1", "f1")),
+            Verdict.BUILD,
+            id="a run started by hand ends it too",
+        ),
+        pytest.param(
+            Observation("a", wanted="f1", tried=("f2", "f1", "f1", "f1")),
+            Verdict.BUILD,
+            id="a branch switched away and back is built again",
+        ),
+    ],
+)
+def test_one_repository(seen: Observation, verdict: Verdict) -> None:
+    assert plan(seen).verdicts == {"a": verdict}
+
+
+def test_a_run_key_is_never_used_twice() -> None:
+    keys = [plan(Observation("a", wanted="f1", launches=launches)).requests[0].run_key for launches in range(3)]
+
+    assert keys == ["a:f1:1", "a:f1:2", "a:f1:3"]
+
+
+def test_a_broken_repository_stops_no_other() -> None:
+    made = plan(Observation("a", wanted=None, complaint="path ../a is gone"), Observation("b", wanted="f1"))
+
+    assert made.requests == (Request("b", "f1", 1),)
+    assert made.complaints == {"a": "path ../a is gone"}
+    assert made.summary() == "1 to build, 1 unreadable"
+
+
+def test_a_tick_asks_for_no_more_than_its_share_and_those_tried_least_go_first() -> None:
+    made = plan(
+        Observation("a", wanted="f1", tried=("f1",), launches=1),
+        Observation("b", wanted="f1"),
+        Observation("c", wanted="f1"),
+        max_requests=2,
+    )
+
+    assert [request.key for request in made.requests] == ["b", "c"]
+    assert made.verdicts == {"a": Verdict.DEFERRED, "b": Verdict.BUILD, "c": Verdict.BUILD}
+
+
+def test_an_empty_registry_says_what_to_do() -> None:
+    assert plan().summary() == "no repository is registered: add one with `codesum add`"
+
+
+@pytest.mark.parametrize(
+    ("last", "order"),
+    [
+        pytest.param("b", ["c", "a", "b"], id="whoever was left out is first"),
+        pytest.param("", ["a", "b", "c"], id="a lost cursor begins anew"),
+        pytest.param("bb", ["c", "a", "b"], id="a key that is gone still marks a place"),
+    ],
+)
+def test_repositories_take_turns(last: str, order: list[str]) -> None:
+    assert next_in_turn(["c", "a", "b"], last) == order

@@ -1,0 +1,185 @@
+"""Runs of the job on real repositories."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+
+from codesum_pipeline.defs.control import index_repositories, open_instance
+from codesum_pipeline.defs.observing import recorded_fingerprint
+from codesum_pipeline.defs.steps import last_materialization
+from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.repositories import GitRepo
+
+RunJob = Callable[..., dg.ExecuteInProcessResult]
+Register = Callable[[str], GitRepo]
+
+
+def materializations(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetMaterialization]:
+    events = result.get_asset_materialization_events()
+    return {event.asset_key.to_user_string(): event.materialization for event in events if event.asset_key}
+
+
+def data_versions(result: dg.ExecuteInProcessResult) -> dict[str, str]:
+    return {name: (made.tags or {})["dagster/data_version"] for name, made in materializations(result).items()}
+
+
+def number(made: dg.AssetMaterialization, name: str) -> object:
+    return made.metadata[name].value
+
+
+def published_commit(home: Home, key: str) -> str:
+    version = published_version(home.layout.published(key), home.layout.versions(key), read_content=True)
+    assert version is not None
+    return str(version.manifest["commit"])
+
+
+def test_a_second_run_materialises_everything_again_and_writes_nothing(register: Register, run_job: RunJob) -> None:
+    register("shop")
+
+    first, second = run_job("shop"), run_job("shop")
+
+    assert first.success and second.success
+    assert len(materializations(first)) == 13
+    plan = "summary_plan"  # it says what is about to be written: everything, then nothing
+    assert {**data_versions(second), plan: ""} == {**data_versions(first), plan: ""}
+    made = materializations(second)
+    levels = ("function_summaries", "class_summaries", "file_summaries", "module_summaries")
+    assert [number(made[level], "written") for level in levels] == [0, 0, 0, 0]
+    assert number(made["dense_index"], "embedded") == 0
+    assert number(made["sparse_index"], "tokenized") == 0
+    assert number(made["symbols"], "parsed") == 0
+    assert number(made["published_index"], "published") is False
+
+
+def test_a_commit_gives_the_steps_it_touches_new_data_versions(register: Register, run_job: RunJob, home: Home) -> None:
+    repo = register("shop")
+    before = data_versions(run_job("shop"))
+    commit = repo.commit(
+        {"shop/prices.py": 'def total(items):\n    """Sum up."""\n    return sum(items) + len(items)\n'}
+    )
+
+    result = run_job("shop")
+
+    changed = {name for name, version in data_versions(result).items() if version != before[name]}
+    assert {"repo_snapshot", "symbols", "function_summaries", "summary_documents", "published_index"} <= changed
+    assert "class_summaries" not in changed
+    assert published_commit(home, "shop") == commit
+
+
+def test_metadata_say_what_a_person_asks_for(built_home: Home) -> None:
+    with open_instance(built_home.layout) as instance:
+        made = {key.to_user_string(): last_materialization(instance, key, "shop") for key in instance.all_asset_keys()}
+    metadata = {name: event.metadata for name, event in made.items() if event}
+
+    assert number_of(metadata, "repo_snapshot", "dagster/row_count") == 5
+    assert number_of(metadata, "repo_snapshot", "files_skipped") == 1
+    assert number_of(metadata, "summary_documents", "dagster/partition_row_count") > 0
+    assert all("seconds" in shown for shown in metadata.values())
+    assert {name for name, shown in metadata.items() if "plot" in shown} == {
+        "repo_snapshot",
+        "call_graph",
+        "summary_plan",
+        "summary_documents",
+    }
+    assert {name for name, shown in metadata.items() if "preview" not in shown} == {"published_index"}
+    previews = [shown["preview"].value for shown in metadata.values() if "preview" in shown]
+    assert not [text for text in previews if "<b>" in str(text)]
+    sizes = {name: sum(len(str(value.value)) for value in shown.values()) for name, shown in metadata.items()}
+    assert max(sizes.values()) < 30_000, sizes
+
+
+def number_of(metadata: dict[str, object], asset: str, name: str) -> int:
+    return metadata[asset][name].value  # type: ignore[index, no-any-return]
+
+
+def test_the_last_asset_is_tagged_with_what_it_was_built_for(built_home: Home) -> None:
+    entry = built_home.registry.get("shop")
+    wanted = built_home.fingerprint(entry, commit=published_commit(built_home, "shop"))
+
+    with open_instance(built_home.layout) as instance:
+        assert recorded_fingerprint(instance, "shop") == wanted
+
+
+def test_a_broken_repository_stops_no_other_and_its_message_reaches_the_caller(register: Register, home: Home) -> None:
+    for key in ("broken", "shop"):
+        register(key)
+    shutil.rmtree(home.registry.get("broken").location)
+
+    broken, shop = index_repositories(home, ["broken", "shop"])
+
+    assert (broken.succeeded, broken.error) == (False, ConfigurationError)
+    assert broken.message.startswith("repos.yaml: 'broken': path ") and "does not exist" in broken.message
+    assert (shop.succeeded, shop.message, shop.error) == (True, "", None)
+    assert shop.numbers["summary_documents"]["rows"] > 0
+
+
+def test_a_key_that_is_not_registered_fails_by_name(run_job: RunJob, home: Home, register: Register) -> None:
+    register("shop")
+
+    result = run_job("shoe")
+
+    assert failure(result).startswith("repos.yaml: no repository 'shoe'; the nearest is 'shop'")
+
+
+def test_a_disabled_repository_is_not_built(run_job: RunJob, home: Home, register: Register) -> None:
+    register("shop")
+    home.registry.remove("shop")
+
+    assert failure(run_job("shop")).startswith("repository 'shop' is disabled")
+
+
+def failure(result: dg.ExecuteInProcessResult) -> str:
+    (data,) = [
+        event.step_failure_data
+        for event in result.all_events
+        if event.is_step_failure and event.step_key == "repo_snapshot"
+    ]
+    assert data.user_failure_data is not None
+    return str(data.user_failure_data.description)
+
+
+def test_a_key_that_is_no_folder_name_never_becomes_a_path(run_job: RunJob, home: Home) -> None:
+    result = run_job("../evil")
+
+    assert not result.success
+    assert not list(home.layout.home.parent.glob("**/evil*"))
+
+
+def test_an_unknown_key_is_an_error_of_the_package(home: Home) -> None:
+    (outcome,) = index_repositories(home, ["nobody"])
+
+    assert (outcome.succeeded, outcome.error) == (False, UnknownRepository)
+
+
+def test_forcing_writes_every_text_again(register: Register, home: Home) -> None:
+    register("shop")
+    (first,) = index_repositories(home, ["shop"])
+
+    (forced,) = index_repositories(home, ["shop"], force=True)
+
+    assert forced.numbers["function_summaries"]["written"] == first.numbers["function_summaries"]["written"] > 0
+    assert forced.numbers["class_summaries"]["written"] == 1
+
+
+def test_the_caller_sees_progress_named_by_repository(register: Register, home: Home) -> None:
+    for key in ("a", "b"):
+        register(key)
+    seen: list[str] = []
+
+    index_repositories(home, ["a", "b"], progress=lambda doing, done, total: seen.append(doing))
+
+    assert {text.partition(": ")[0] for text in seen} == {"a", "b"}
+
+
+def test_nothing_is_written_outside_the_home(register: Register, home: Home, tmp_path: Path) -> None:
+    register("shop")
+    before = set(tmp_path.iterdir())
+
+    index_repositories(home, ["shop"])
+
+    assert set(tmp_path.iterdir()) - before <= {home.layout.home}
+    assert "enabled: false" in (home.layout.dagster_home / "dagster.yaml").read_text()

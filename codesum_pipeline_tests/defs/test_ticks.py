@@ -1,0 +1,180 @@
+"""The sensor and the schedule, asked as the daemon asks them."""
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.defs.assets.publishing import FINGERPRINT_TAG
+from codesum_pipeline.defs.observing import observe
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.building import open_home
+from codesum_pipeline_tests.repositories import GitRepo
+
+Register = Callable[[str], GitRepo]
+RunJob = Callable[..., dg.ExecuteInProcessResult]
+
+
+@pytest.fixture
+def look(home: Home, instance: dg.DagsterInstance) -> Callable[..., dg.SensorResult]:
+    """`look(cursor=…)`: one evaluation of the sensor."""
+    definitions = build_defs({"home": home.settings.home})
+    repository = definitions.get_repository_def()
+
+    def evaluate(*, cursor: str | None = None) -> dg.SensorResult:
+        with dg.build_sensor_context(
+            instance=instance, cursor=cursor, repository_def=repository, resources=definitions.resources
+        ) as context:
+            result = repository.get_sensor_def("repository_changes")(context)
+        assert isinstance(result, dg.SensorResult)
+        return result
+
+    return evaluate
+
+
+def wanted(result: dg.SensorResult) -> list[str | None]:
+    return [request.partition_key for request in result.run_requests or ()]
+
+
+def said(result: dg.SensorResult) -> str | None:
+    return result.skip_reason.skip_message if result.skip_reason else None
+
+
+def test_a_new_repository_is_asked_for_and_its_partition_added_in_the_same_tick(
+    register: Register, look: Callable[..., dg.SensorResult], home: Home
+) -> None:
+    commit = register("shop").git("rev-parse", "HEAD").strip()
+
+    result = look()
+
+    fingerprint = home.fingerprint(home.registry.get("shop"), commit=commit)
+    (request,) = result.run_requests or ()
+    assert (request.run_key, request.partition_key) == (f"shop:{fingerprint}:1", "shop")
+    assert request.tags[FINGERPRINT_TAG] == fingerprint
+    (added,) = result.dynamic_partitions_requests or ()
+    assert list(added.partition_keys) == ["shop"]
+
+
+def test_what_is_built_is_left_alone_until_a_commit_or_a_setting_changes_it(
+    register: Register, run_job: RunJob, look: Callable[..., dg.SensorResult], home: Home
+) -> None:
+    repo = register("shop")
+    assert run_job("shop").success
+
+    assert said(look()) == "1 up to date"
+    repo.commit({"shop/new.py": "def f():\n    return 1\n"})
+    behind = look()
+    assert wanted(behind) == ["shop"]
+    (evaluation,) = behind.asset_events
+    assert isinstance(evaluation, dg.AssetCheckEvaluation)
+    assert (evaluation.check_name, evaluation.passed, evaluation.partition) == ("index_is_at_head", False, "shop")
+    assert run_job("shop").success
+    assert said(look()) == "1 up to date"
+    (home.layout.home / "codesum.toml").write_text("top_k_callers = 2\n")
+    assert wanted(look()) == ["shop"]
+
+
+def test_an_index_that_was_deleted_is_built_again(
+    register: Register, run_job: RunJob, look: Callable[..., dg.SensorResult], home: Home
+) -> None:
+    register("shop")
+    assert run_job("shop").success
+    home.layout.published("shop").unlink()
+
+    assert wanted(look()) == ["shop"]
+
+
+def test_a_broken_and_a_disabled_repository_stop_no_other(
+    register: Register, look: Callable[..., dg.SensorResult], home: Home
+) -> None:
+    for key in ("broken", "off", "shop"):
+        register(key)
+    shutil.rmtree(home.registry.get("broken").location)
+    home.registry.remove("off")
+
+    assert wanted(look()) == ["shop"]
+
+
+def test_a_repository_that_is_being_built_is_not_asked_for(
+    register: Register, look: Callable[..., dg.SensorResult], instance: dg.DagsterInstance, home: Home
+) -> None:
+    register("shop")
+    requested(instance, home, fingerprint="f", status=dg.DagsterRunStatus.STARTED)
+
+    assert said(look()) == "1 being built"
+
+
+def test_failed_attempts_end_and_a_commit_begins_anew(
+    register: Register, look: Callable[..., dg.SensorResult], instance: dg.DagsterInstance, home: Home
+) -> None:
+    repo = register("shop")
+    (request,) = look().run_requests or ()
+    for _ in range(home.settings.planner.max_attempts):
+        requested(instance, home, fingerprint=request.tags[FINGERPRINT_TAG], status=dg.DagsterRunStatus.FAILURE)
+
+    assert said(look()) == "1 failed too often"
+    repo.commit({"shop/new.py": "def f():\n    return 1\n"})
+    assert wanted(look()) == ["shop"]
+
+
+def test_a_second_attempt_has_a_run_key_of_its_own(
+    register: Register, look: Callable[..., dg.SensorResult], instance: dg.DagsterInstance, home: Home
+) -> None:
+    register("shop")
+    (first,) = look().run_requests or ()
+    requested(instance, home, fingerprint=first.tags[FINGERPRINT_TAG], status=dg.DagsterRunStatus.FAILURE)
+
+    (second,) = look().run_requests or ()
+
+    assert (first.run_key or "").endswith(":1")
+    assert (second.run_key or "").endswith(":2")
+
+
+def test_a_lost_cursor_changes_nothing(register: Register, look: Callable[..., dg.SensorResult]) -> None:
+    for key in ("a", "b"):
+        register(key)
+
+    assert sorted(map(str, wanted(look(cursor="a")))) == sorted(map(str, wanted(look(cursor=None)))) == ["a", "b"]
+
+
+def test_the_schedule_asks_for_the_same_and_adds_the_partitions_itself(
+    register: Register, instance: dg.DagsterInstance, home: Home
+) -> None:
+    register("shop")
+    definitions = build_defs({"home": home.settings.home})
+    repository = definitions.get_repository_def()
+    with dg.build_schedule_context(
+        instance=instance,
+        scheduled_execution_time=datetime(2026, 1, 1, 2, tzinfo=UTC),
+        repository_def=repository,
+        resources=definitions.resources,
+    ) as context:
+        data = repository.get_schedule_def("nightly").evaluate_tick(context)
+
+    assert [request.partition_key for request in data.run_requests or ()] == ["shop"]
+    assert instance.get_dynamic_partitions("codesum_repos") == ["shop"]
+
+
+def test_repositories_that_there_is_no_time_for_come_first_the_next_time(
+    tmp_path: Path, git_repo: Callable[..., GitRepo], instance: dg.DagsterInstance
+) -> None:
+    from codesum_pipeline.model.repository import RepositoryEntry
+
+    home = open_home(tmp_path / "home")
+    for key in ("a", "b", "c"):
+        home.registry.add(RepositoryEntry(key=key, location=str(git_repo({}, name=key).path)))
+
+    seen = observe(home, instance, home.registry.entries(), last="a")
+
+    assert [found.key for found in seen] == ["b", "c", "a"]
+
+
+def requested(instance: dg.DagsterInstance, home: Home, *, fingerprint: str, status: dg.DagsterRunStatus) -> None:
+    """A run that the planner asked for, in this state."""
+    job = build_defs({"home": home.settings.home}).resolve_job_def("index_repository")
+    tags = {"dagster/partition": "shop", FINGERPRINT_TAG: fingerprint}
+    instance.create_run_for_job(job, tags=tags, status=status)

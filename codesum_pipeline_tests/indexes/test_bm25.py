@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import bm25s
+import numpy as np
+import pytest
+import scipy.sparse
+
+from codesum_pipeline.indexes.bm25 import K1, B, Bm25Index, build_bm25
+from codesum_pipeline.indexes.string_table import StringTable
+
+TEXTS = ["cart price tax", "cart cart article", "session user password", "price", "", "tax rate of an article price"]
+
+
+def build(texts: list[str], levels: list[int]) -> Bm25Index:
+    vocabulary = sorted({token for text in texts for token in text.split()})
+    tokens = np.array([vocabulary.index(token) for text in texts for token in text.split()], dtype=np.int64)
+    lengths = np.array([len(text.split()) for text in texts], dtype=np.int64)
+    return build_bm25(tokens, lengths, np.array(levels, dtype=np.int8), StringTable.of(vocabulary))
+
+
+def oracle(texts: list[str], query: list[str]) -> list[float]:
+    retriever = bm25s.BM25(k1=K1, b=B, method="lucene")
+    retriever.index([text.split() for text in texts], show_progress=False)
+    scores: list[float] = retriever.get_scores(query).tolist()
+    return scores
+
+
+@pytest.mark.parametrize("query", [["price"], ["cart", "tax"], ["article", "article"]], ids=" ".join)
+def test_scores_are_those_of_bm25s(query: list[str]) -> None:
+    assert build(TEXTS, [0] * 6).score(query) == pytest.approx(oracle(TEXTS, query), abs=1e-5)
+
+
+def test_each_level_has_its_own_statistics() -> None:
+    both = build([*TEXTS, *TEXTS[:3]], [0] * 6 + [1] * 3).score(["price", "cart"])
+
+    assert both[:6] == pytest.approx(oracle(TEXTS, ["price", "cart"]), abs=1e-5)
+    assert both[6:] == pytest.approx(oracle(TEXTS[:3], ["price", "cart"]), abs=1e-5)
+
+
+def test_an_unknown_word_scores_nothing() -> None:
+    assert not build(TEXTS, [0] * 6).score(["kubernetes"]).any()
+
+
+def test_what_is_written_is_mapped_again_and_scipy_reads_it(tmp_path: Path) -> None:
+    index = build(TEXTS, [0] * 6)
+    index.write(tmp_path / "index.npz")
+
+    assert Bm25Index.map(tmp_path / "index.npz").score(["tax"]).tolist() == index.score(["tax"]).tolist()
+    matrix = scipy.sparse.load_npz(tmp_path / "index.npz")
+    column = index.vocabulary.find("tax")
+    assert matrix.shape == (6, len(index.vocabulary))
+    assert matrix[:, [column]].toarray().ravel().tolist() == index.score(["tax"]).tolist()
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", ""]], ids=["no documents", "one empty", "two empty"])
+def test_nothing_to_index_gives_an_index_that_answers(texts: list[str], tmp_path: Path) -> None:
+    build(texts, [0] * len(texts)).write(tmp_path / "index.npz")
+
+    assert Bm25Index.map(tmp_path / "index.npz").score(["price"]).tolist() == [0.0] * len(texts)

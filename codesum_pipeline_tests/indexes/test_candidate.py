@@ -1,0 +1,198 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from codesum_pipeline.indexes.candidate import write_candidate
+from codesum_pipeline.indexes.dense import embed_documents
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.sparse import index_terms
+from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS, Version, read_version
+from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, make_index_workspace, write_tables
+
+SEED_FILES = {
+    "summary.jsonl", "dense/embeddings.pt", "dense/index_map.json", "bm25/index.npz", "bm25/vocab.json",
+    "bm25/metadata.jsonl", "manifest.json",
+}  # fmt: skip
+
+
+def candidate_of(workspace: Workspace) -> Version:
+    embed_documents(workspace)
+    index_terms(workspace)
+    return read_version(Path(write_candidate(workspace).folder))
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def documents_in(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "summary.jsonl").read_text().splitlines()]
+
+
+def test_a_version_holds_the_known_layout_and_lanes_beside_it(tmp_path: Path) -> None:
+    version = candidate_of(make_index_workspace(tmp_path))
+
+    names = set(files_in(version.folder))
+
+    assert names >= SEED_FILES
+    assert names == {*version.manifest["files"], "manifest.json"}
+    assert version.damaged_files(read_content=True) == []
+    assert [path.name for path in version.folder.parent.iterdir()] == [version.digest]
+
+
+def test_a_document_is_published_with_nested_context_and_provenance(tmp_path: Path) -> None:
+    documents = documents_in(candidate_of(make_index_workspace(tmp_path)).folder)
+
+    document = next(document for document in documents if document["id"] == "shop/cart.py::add_item")
+    shown = ("context", "type", "qualified_name", "is_placeholder", *PROVENANCE_FIELDS)
+    assert document["hash"] == document["summary_hash"]
+    assert {name: document[name] for name in shown} == {
+        "context": {"called_by": [], "calls": []},
+        "type": "function",
+        "qualified_name": "add_item",
+        "is_placeholder": False,
+        "last_updated": "2026-01-01T00:00:00Z",
+        "cause": "new",
+        "cause_ids": [],
+        "commit": "c" * 40,
+        "run_id": "run-1",
+    }
+    assert len(documents) == 13
+
+
+def test_documents_are_ordered_by_level_then_id(tmp_path: Path) -> None:
+    documents = documents_in(candidate_of(make_index_workspace(tmp_path)).folder)
+
+    levels = ["function", "class", "file", "module"]
+    keys = [(levels.index(document["type"]), document["id"]) for document in documents]
+    assert keys == sorted(keys)
+
+
+def test_row_k_of_the_embeddings_is_the_document_that_the_index_map_says(tmp_path: Path) -> None:
+    folder = candidate_of(make_index_workspace(tmp_path)).folder
+    embeddings = torch.load(folder / "dense/embeddings.pt", weights_only=True).numpy()
+    index_map = json.loads((folder / "dense/index_map.json").read_text())
+    documents = {document["id"]: document for document in documents_in(folder)}
+
+    texts = [
+        f"{d['qualified_name'] or d['file_path']}\n{d['business_intent']}\n{d['summary']}"
+        for d in (documents[id_] for id_ in index_map)
+    ]
+    assert np.array_equal(embeddings, load_embedder("static").embed(texts))
+    assert {id_ for id_ in documents if id_ not in index_map} == {"shop/auth.py::get_user"}
+
+
+def test_the_manifest_has_every_field_and_null_where_no_llm_wrote(tmp_path: Path) -> None:
+    manifest = candidate_of(make_index_workspace(tmp_path)).manifest
+
+    assert {name: manifest[name] for name in manifest if name.startswith(("summary_", "prompt_"))} == {
+        "summary_levels": ["function", "class", "file", "module"],
+        "summary_llm_provider": None,
+        "summary_llm_model": None,
+        "summary_llm_temperature": None,
+        "summary_llm_seed": None,
+        "prompt_template_hash": None,
+    }
+    wanted = {"schema_version", "base_strategy", "graph_version", "hash_policy", "lang_allowlist", "skip_patterns",
+              "max_file_size_mb", "repo", "slug", "commit", "tree", "fingerprint", "embedder", "versions", "counts",
+              "files", "content_digest"}  # fmt: skip
+    assert manifest.keys() >= wanted
+    assert manifest["base_strategy"] == "function_level"
+    assert manifest["embedder"]["model_id"] == load_embedder("static").model_id
+    assert manifest["counts"] == {
+        "documents": 13,
+        "levels": {"function": 5, "class": 1, "file": 4, "module": 3},
+        "placeholders": 1,
+        "vectors": 12,
+    }
+
+
+def test_two_homes_give_the_same_bytes(tmp_path: Path) -> None:
+    here, there = (candidate_of(make_index_workspace(tmp_path / name)) for name in ("here", "there"))
+
+    assert here.digest == there.digest
+    assert files_in(here.folder) == files_in(there.folder)
+
+
+def test_an_incremental_build_gives_the_bytes_of_a_clean_one(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path / "a")
+    candidate_of(workspace)
+    edited: Files = {**SHOP, "shop/cart.py": (Definition("add_item", "Adds it.", "def add_item(): 1"),)}
+    write_tables(workspace, edited)
+
+    clean = candidate_of(make_index_workspace(tmp_path / "b", edited))
+
+    assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
+
+
+def test_provenance_changes_the_digest_and_not_the_content_digest(tmp_path: Path) -> None:
+    first, second = (
+        candidate_of(make_index_workspace(tmp_path / run_id, run_id=run_id)) for run_id in ("run-1", "run-2-longer")
+    )
+
+    assert first.digest != second.digest
+    assert first.manifest["content_digest"] == second.manifest["content_digest"]
+
+
+def test_another_text_changes_the_content_digest(tmp_path: Path) -> None:
+    edited: Files = {**SHOP, "README.md": (Definition("note", "A note.", "x"),)}
+    digests = {
+        candidate_of(make_index_workspace(tmp_path / str(n), files)).manifest["content_digest"]
+        for n, files in enumerate((SHOP, edited))
+    }
+
+    assert len(digests) == 2
+
+
+def test_importance_is_a_documents_pagerank_and_that_of_all_below_it(tmp_path: Path) -> None:
+    folder = candidate_of(make_index_workspace(tmp_path)).folder
+    with np.load(folder / "documents/arrays.npz") as arrays:
+        importance = dict(zip((d["id"] for d in documents_in(folder)), arrays["importance"].tolist(), strict=True))
+
+    assert {id_: value for id_, value in importance.items() if value} == {
+        "shop/auth.py::LoginHandler::authenticate": 0.2,
+        "shop/auth.py::LoginHandler": 0.2,
+        "shop/auth.py": 0.2,
+        "shop": 0.2,
+        ".": 0.2,
+    }
+
+
+ONLY_PLACEHOLDERS: Files = {"a.py": (Definition("get_x", "", "", is_placeholder=True),)}
+
+
+@pytest.mark.parametrize("files", [{}, {"a.py": ()}, ONLY_PLACEHOLDERS], ids=["no files", "no symbols", "placeholders"])
+def test_small_repositories_give_a_whole_version(tmp_path: Path, files: Files) -> None:
+    version = candidate_of(make_index_workspace(tmp_path, files))
+
+    embeddings = torch.load(version.folder / "dense/embeddings.pt", weights_only=True)
+    assert embeddings.shape == (version.manifest["counts"]["vectors"], 256)
+    assert version.damaged_files(read_content=True) == []
+
+
+def test_a_document_without_a_vector_is_an_error_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    embed_documents(workspace)
+    index_terms(workspace)
+    write_tables(workspace, {**SHOP, "new.py": ()})
+
+    with pytest.raises(BrokenStore, match="lane 'summary' has 12 rows for 13 documents"):
+        write_candidate(workspace)
+    assert not workspace.layout.versions("shop").exists() or not list(workspace.layout.versions("shop").iterdir())
+
+
+def test_a_damaged_version_is_replaced_by_a_build_that_gives_the_same(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    version = candidate_of(workspace)
+    path = version.folder / "dense/code.npy"
+    path.write_bytes(path.read_bytes()[:-4] + b"oops")
+
+    assert candidate_of(workspace).damaged_files(read_content=True) == ["dense/code.npy"]
+    assert candidate_of(replace(workspace, force=True)).damaged_files(read_content=True) == []

@@ -1,0 +1,134 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.compute as pc
+import pytest
+
+from codesum_pipeline.indexes.dense import embed_documents, matrix_of
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.model.options import IndexOptions, Options
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_index_workspace, write_tables
+
+
+def vector_of(workspace: Workspace, id_: str, lane: str) -> list[float]:
+    table = workspace.tables.read("vectors", workspace.key)
+    rows = table.filter(pc.and_(pc.equal(table["id"], id_), pc.equal(table["lane"], lane)))
+    vector: list[float] = rows["vector"].to_pylist()[0]
+    return vector
+
+
+def test_every_document_that_is_no_placeholder_gets_a_vector_per_lane(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+
+    report = embed_documents(workspace)
+
+    assert (report.rows, report.lanes) == (36, {"code": 12, "fused": 12, "summary": 12})
+    assert "shop/auth.py::get_user" not in set(workspace.tables.read("vectors", "shop")["id"].to_pylist())
+
+
+def test_a_vector_is_the_embedding_of_its_lanes_text(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    embed_documents(workspace)
+
+    text = "add_item\nServes add_item.\nPut an article into the shopping cart."
+    assert (
+        vector_of(workspace, "shop/cart.py::add_item", "summary") == load_embedder("static").embed([text])[0].tolist()
+    )
+
+
+def test_an_unchanged_repository_embeds_nothing(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    first = embed_documents(workspace)
+
+    again = embed_documents(workspace)
+
+    assert again == replace(first, embedded=0, carried=36)
+
+
+def test_an_edit_embeds_the_texts_that_changed_and_gives_what_a_clean_build_gives(tmp_path: Path) -> None:
+    edited = {
+        **SHOP,
+        "shop/cart.py": (SHOP["shop/cart.py"][0], Definition("total_price", "Sums.", "def total_price(): 1")),
+    }
+    workspace = make_index_workspace(tmp_path / "a")
+    embed_documents(workspace)
+    write_tables(workspace, edited)
+
+    report = embed_documents(workspace)
+    clean = make_index_workspace(tmp_path / "b", edited)
+
+    # Three lanes of the function, and the code lane of the file around it.
+    assert (report.embedded, report.carried) == (4, 32)
+    assert report.table_hash == embed_documents(clean).table_hash
+
+
+def test_a_moved_function_keeps_the_vectors_whose_text_names_no_path(tmp_path: Path) -> None:
+    moved = {**SHOP, "shop/basket.py": SHOP["shop/cart.py"]}
+    workspace = make_index_workspace(tmp_path)
+    embed_documents(workspace)
+    before = vector_of(workspace, "shop/cart.py::add_item", "fused")
+    write_tables(workspace, {path: definitions for path, definitions in moved.items() if path != "shop/cart.py"})
+
+    report = embed_documents(workspace)
+
+    assert vector_of(workspace, "shop/basket.py::add_item", "fused") == before
+    # The file in three lanes; in its folder the names of its files changed.
+    assert report.embedded == 5
+
+
+def test_equal_texts_are_embedded_once(tmp_path: Path) -> None:
+    twin = Definition("run", "Runs.", "def run(): go()")
+
+    report = embed_documents(make_index_workspace(tmp_path, {"a.py": (twin,), "b.py": (twin,)}))
+
+    assert (report.embedded, report.carried, report.rows) == (12, 3, 15)
+
+
+def test_another_limit_of_the_summary_lane_embeds_that_lane_again(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    embed_documents(workspace)
+    shorter = replace(workspace, options=Options(index=IndexOptions(summary_embed_max_tokens=8)))
+
+    assert embed_documents(shorter).embedded == 12
+
+
+def test_a_long_summary_is_cut_and_name_and_intent_never(tmp_path: Path) -> None:
+    wordy = Definition("calculate_everything_at_once", "Counts beans. " * 50, "def calculate_everything_at_once(): 1")
+    head = "calculate_everything_at_once\nServes calculate_everything_at_once.\n"
+    embedder = load_embedder("static")
+    vectors = {}
+    for limit in (1, 30):
+        options = Options(index=IndexOptions(summary_embed_max_tokens=limit))
+        workspace = make_index_workspace(tmp_path / str(limit), {"a.py": (wordy,)}, options=options)
+        embed_documents(workspace)
+        vectors[limit] = vector_of(workspace, "a.py::calculate_everything_at_once", "summary")
+
+    assert vectors[1] == embedder.embed([head])[0].tolist()
+    assert vectors[30] == embedder.embed([embedder.truncate(head + wordy.summary, 30)])[0].tolist()
+
+
+def test_a_repository_without_documents_has_no_vectors(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path, {})
+
+    assert embed_documents(workspace).rows == 0
+    assert matrix_of(workspace.tables.read("vectors", "shop"), 256).shape == (0, 256)
+
+
+def test_progress_ends_at_the_number_of_embedded_texts(tmp_path: Path) -> None:
+    seen: list[tuple[str, int, int]] = []
+    workspace = make_index_workspace(tmp_path)
+
+    report = embed_documents(workspace, progress=lambda doing, done, total: seen.append((doing, done, total)))
+
+    assert seen[0] == ("embedding texts", 0, report.embedded)
+    assert seen[-1] == ("embedding texts", report.embedded, report.embedded)
+
+
+def test_vectors_have_length_one(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    report = embed_documents(workspace)
+    matrix = matrix_of(workspace.tables.read("vectors", "shop"), report.dimensions)
+
+    assert np.linalg.norm(matrix, axis=1) == pytest.approx(np.ones(report.rows))

@@ -1,0 +1,101 @@
+from pathlib import Path
+
+from codesum_pipeline.indexes.lane_texts import (
+    BODY_CHARACTERS,
+    LaneSource,
+    dense_texts,
+    read_lane_sources,
+    term_texts,
+)
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, make_index_workspace
+
+
+def sources_of(home: Path, files: Files = SHOP) -> dict[str, LaneSource]:
+    return {source.id: source for source in read_lane_sources(make_index_workspace(home, files))}
+
+
+def dense_of(source: LaneSource) -> dict[Lane, str]:
+    return {text.lane: text.text for text in dense_texts(source, max_tokens=512)}
+
+
+def terms_of(source: LaneSource) -> dict[Lane, str]:
+    return {text.lane: text.text for text in term_texts(source)}
+
+
+def test_each_lane_reads_its_own_part_of_a_function(tmp_path: Path) -> None:
+    source = sources_of(tmp_path)["shop/cart.py::add_item"]
+    body = SHOP["shop/cart.py"][0].source
+
+    assert dense_of(source) == {
+        Lane.CODE: f"add_item\n{body}",
+        Lane.FUSED: f"def add_item(...)\nPut an article into the shopping cart.\n{body}",
+        Lane.SUMMARY: "add_item\nServes add_item.\nPut an article into the shopping cart.",
+    }
+    assert terms_of(source) == {
+        Lane.CODE: f"add_item\n{body}",
+        Lane.KEYWORDS: "an article cart into put shopping the add_item shop/cart.py",
+    }
+
+
+def test_above_functions_the_fused_lane_reads_the_names_below(tmp_path: Path) -> None:
+    sources = sources_of(tmp_path)
+
+    assert dense_of(sources["shop/cart.py"])[Lane.FUSED] == (
+        "shop/cart.py\nHolds what belongs to shop/cart.py.\nadd_item, total_price"
+    )
+    assert dense_of(sources["shop/auth.py::LoginHandler"])[Lane.FUSED].endswith("\nauthenticate")
+    assert dense_of(sources["."])[Lane.FUSED].endswith("\nREADME.md, shop, tests")
+
+
+def test_a_module_is_looked_at_by_its_files_and_their_names_and_no_summary(tmp_path: Path) -> None:
+    text = dense_of(sources_of(tmp_path)["shop"])[Lane.CODE]
+
+    assert text == "shop\nauth.py LoginHandler get_user\ncart.py add_item total_price"
+
+
+def test_the_summary_lane_of_a_file_starts_with_its_path(tmp_path: Path) -> None:
+    text = dense_of(sources_of(tmp_path)["shop/cart.py"])[Lane.SUMMARY]
+
+    assert text == "shop/cart.py\nKeeps shop/cart.py together.\nHolds what belongs to shop/cart.py."
+
+
+def test_vectors_see_the_first_characters_of_a_body_and_words_all_of_it(tmp_path: Path) -> None:
+    long = Definition("crunch", "Crunches.", "def crunch():\n" + "work()\n" * 1000 + "finally_done()")
+    source = sources_of(tmp_path, {"a.py": (long,)})["a.py::crunch"]
+
+    assert len(dense_of(source)[Lane.CODE]) == len("crunch\n") + BODY_CHARACTERS
+    assert "finally_done" in terms_of(source)[Lane.CODE]
+
+
+def test_a_placeholder_has_words_and_no_vectors(tmp_path: Path) -> None:
+    source = sources_of(tmp_path)["shop/auth.py::get_user"]
+
+    assert dense_of(source) == {}
+    assert set(terms_of(source)) == {Lane.CODE, Lane.KEYWORDS}
+
+
+def test_an_edit_changes_the_texts_of_what_holds_it_and_no_others(tmp_path: Path) -> None:
+    edited = {
+        **SHOP,
+        "shop/cart.py": (Definition("add_item", "Adds.", "def add_item(): pass"), SHOP["shop/cart.py"][1]),
+    }
+    before, after = sources_of(tmp_path / "a"), sources_of(tmp_path / "b", edited)
+
+    changed = {id_ for id_ in before if dense_of(before[id_]) != dense_of(after[id_])}
+
+    assert changed == {"shop/cart.py::add_item", "shop/cart.py"}
+
+
+def test_the_limit_of_the_summary_lane_is_part_of_that_lanes_hash_alone(tmp_path: Path) -> None:
+    source = sources_of(tmp_path)["shop/cart.py"]
+    hashes = [{t.lane: t.text_hash for t in dense_texts(source, max_tokens=n)} for n in (100, 200)]
+
+    assert {lane for lane in hashes[0] if hashes[0][lane] != hashes[1][lane]} == {Lane.SUMMARY}
+
+
+def test_keywords_are_split_like_queries(tmp_path: Path) -> None:
+    source = sources_of(tmp_path)["shop/auth.py::LoginHandler::authenticate"]
+
+    assert {"login", "handler", "authent", "auth", "shop"} <= set(tokenize(terms_of(source)[Lane.KEYWORDS]))

@@ -1,0 +1,263 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codesum_pipeline.indexes.manifest import describe_files
+from codesum_pipeline.indexes.stored_zip import map_npz, write_npz
+from codesum_pipeline.indexes.torch_file import map_tensor, write_tensor
+from codesum_pipeline.indexes.verify import Finding, verify_index
+from codesum_pipeline.indexes.version_folder import Version, content_digest, manifest_bytes, read_version
+from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_index_workspace, publish, write_tables
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = make_index_workspace(tmp_path)
+    publish(workspace)
+    return workspace
+
+
+def findings_of(workspace: Workspace) -> list[Finding]:
+    return verify_index(workspace.layout, workspace.key, tables=workspace.tables)
+
+
+def checks_of(workspace: Workspace) -> set[tuple[str, str]]:
+    return {(finding.check, finding.subject) for finding in findings_of(workspace)}
+
+
+def version_of(workspace: Workspace) -> Version:
+    return read_version(workspace.layout.published(workspace.key).resolve())
+
+
+def sign_again(workspace: Workspace, change: Callable[[Path], None]) -> None:
+    """Change files as a faulty build would: with a manifest that says that they are right."""
+    version = version_of(workspace)
+    change(version.folder)
+    manifest = dict(version.manifest)
+    contents = {name: entry["content_sha256"] for name, entry in manifest["files"].items() if "content_sha256" in entry}
+    (version.folder / "manifest.json").unlink()
+    manifest["files"] = describe_files(version.folder, contents)
+    manifest["content_digest"] = content_digest(manifest)
+    data = manifest_bytes(manifest)
+    (version.folder / "manifest.json").write_bytes(data)
+    renamed = version.folder.rename(version.folder.with_name(sha256_hex(data)))
+    name = workspace.layout.published(workspace.key)
+    name.unlink()
+    name.symlink_to(f".versions/{workspace.key}/{renamed.name}")
+
+
+def edit_documents(folder: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    path = folder / "summary.jsonl"
+    documents = [json.loads(line) for line in path.read_text().splitlines()]
+    change(documents)
+    path.write_text("".join(json.dumps(document) + "\n" for document in documents))
+
+
+def edit_document(folder: Path, id_: str, **fields: object) -> None:
+    edit_documents(folder, lambda documents: next(d for d in documents if d["id"] == id_).update(fields))
+
+
+def edit_arrays(folder: Path, **arrays: object) -> None:
+    path = folder / "documents/arrays.npz"
+    kept = {name: np.array(array) for name, array in map_npz(path).items()}
+    write_npz(path, {**kept, **{name: np.asarray(array) for name, array in arrays.items()}})
+
+
+def test_a_sound_index_has_no_findings(workspace: Workspace) -> None:
+    assert findings_of(workspace) == []
+
+
+def test_nothing_published_is_found(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+
+    assert [(f.check, f.detail) for f in findings_of(workspace)] == [("link", "nothing is published")]
+
+
+def test_a_dangling_link_is_found(workspace: Workspace) -> None:
+    name = workspace.layout.published("shop")
+    name.unlink()
+    name.symlink_to(".versions/shop/nowhere")
+
+    assert [f.detail for f in findings_of(workspace)] == ["points at .versions/shop/nowhere, which is gone"]
+
+
+def test_a_foreign_link_is_found(workspace: Workspace, tmp_path: Path) -> None:
+    name = workspace.layout.published("shop")
+    name.unlink()
+    name.symlink_to(tmp_path)
+
+    assert "which is no version of this repository" in findings_of(workspace)[0].detail
+
+
+def test_a_folder_in_the_place_of_the_link_is_found(workspace: Workspace) -> None:
+    name = workspace.layout.published("shop")
+    name.unlink()
+    name.mkdir()
+
+    assert [f.detail for f in findings_of(workspace)] == ["is a folder or file, not a link"]
+
+
+def test_a_changed_manifest_is_found(workspace: Workspace) -> None:
+    path = version_of(workspace).folder / "manifest.json"
+    path.write_text(path.read_text().replace("acme/shop", "acme/shed"))
+
+    assert [f.check for f in findings_of(workspace)] == ["manifest"]
+
+
+def test_a_wrong_content_digest_is_found(workspace: Workspace) -> None:
+    version = version_of(workspace)
+    data = manifest_bytes({**version.manifest, "content_digest": "0" * 64})
+    (version.folder / "manifest.json").write_bytes(data)
+    version.folder.rename(version.folder.with_name(sha256_hex(data)))
+    workspace.layout.published("shop").unlink()
+    workspace.layout.published("shop").symlink_to(f".versions/shop/{sha256_hex(data)}")
+
+    assert [f.check for f in findings_of(workspace)] == ["manifest"]
+    assert "content digest" in findings_of(workspace)[0].detail
+
+
+@pytest.mark.parametrize("name", ["summary.jsonl", "dense/embeddings.pt", "dense/code.npy", "bm25/index.npz"])
+def test_a_changed_byte_is_found(workspace: Workspace, name: str) -> None:
+    path = version_of(workspace).folder / name
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+    assert checks_of(workspace) == {("files", name)}
+
+
+def test_a_missing_and_an_extra_file_are_found(workspace: Workspace) -> None:
+    folder = version_of(workspace).folder
+    (folder / "dense/fused.npy").rename(folder / "dense/fused.bak")
+
+    assert {(f.subject, f.detail) for f in findings_of(workspace)} == {
+        ("dense/fused.npy", "is missing"),
+        ("dense/fused.bak", "is not in the manifest"),
+    }
+
+
+def test_a_wrong_count_is_found(workspace: Workspace) -> None:
+    sign_again(workspace, lambda folder: edit_documents(folder, lambda documents: documents.pop()))
+
+    assert ("counts", "summary.jsonl") in checks_of(workspace)
+
+
+def test_an_id_that_stands_twice_is_found(workspace: Workspace) -> None:
+    def repeat_first(documents: list[dict[str, Any]]) -> None:
+        documents.insert(0, documents[0])
+
+    sign_again(workspace, lambda folder: edit_documents(folder, repeat_first))
+
+    assert ("ids", "shop/auth.py::LoginHandler::authenticate") in checks_of(workspace)
+
+
+def test_documents_out_of_order_are_found(workspace: Workspace) -> None:
+    sign_again(workspace, lambda folder: edit_documents(folder, lambda documents: documents.reverse()))
+
+    assert ("order", "summary.jsonl") in checks_of(workspace)
+
+
+def test_an_orphan_is_found(workspace: Workspace) -> None:
+    id_ = "shop/cart.py::add_item"
+    sign_again(workspace, lambda folder: edit_document(folder, id_, parent_id="gone.py", file_path="gone.py"))
+
+    details = {f.detail for f in findings_of(workspace) if (f.check, f.subject) == ("orphans", id_)}
+    assert details == {
+        "its parent gone.py has no document",
+        "its file gone.py has no document",
+        "its file gone.py is gone",
+    }
+
+
+def test_a_placeholder_with_a_vector_is_found(workspace: Workspace) -> None:
+    id_ = "shop/cart.py::add_item"
+    sign_again(workspace, lambda folder: edit_document(folder, id_, is_placeholder=True))
+
+    assert ("placeholders", id_) in checks_of(workspace)
+
+
+def test_a_document_without_a_vector_is_found(workspace: Workspace) -> None:
+    id_ = "shop/auth.py::get_user"
+    sign_again(workspace, lambda folder: edit_document(folder, id_, is_placeholder=False))
+
+    assert ("vectors", id_) in checks_of(workspace)
+
+
+def test_an_index_map_that_is_too_short_is_found(workspace: Workspace) -> None:
+    def shorten(folder: Path) -> None:
+        path = folder / "dense/index_map.json"
+        path.write_text(json.dumps(json.loads(path.read_text())[:-1]))
+
+    sign_again(workspace, shorten)
+
+    assert {("row map", "dense/index_map.json"), ("row map", "documents/arrays.npz")} <= checks_of(workspace)
+
+
+def test_an_index_map_that_names_no_document_is_found(workspace: Workspace) -> None:
+    def rename(folder: Path) -> None:
+        path = folder / "dense/index_map.json"
+        path.write_text(json.dumps(["nowhere.py", *json.loads(path.read_text())[1:]]))
+
+    sign_again(workspace, rename)
+
+    assert ("row map", "nowhere.py") in checks_of(workspace)
+
+
+def test_rows_that_point_elsewhere_are_found(workspace: Workspace) -> None:
+    sign_again(workspace, lambda folder: edit_arrays(folder, dense_rows=np.arange(12, dtype=np.int32)))
+
+    assert ("row map", "documents/arrays.npz") in checks_of(workspace)
+
+
+def test_a_vector_of_another_length_is_found(workspace: Workspace) -> None:
+    def stretch(folder: Path) -> None:
+        matrix = np.array(map_tensor(folder / "dense/embeddings.pt", 256))
+        matrix[0] *= 2
+        write_tensor(folder / "dense/embeddings.pt", matrix)
+
+    sign_again(workspace, stretch)
+
+    assert ("vectors", "shop/auth.py::LoginHandler::authenticate") in checks_of(workspace)
+
+
+def test_offsets_that_are_off_are_found(workspace: Workspace) -> None:
+    def shift(folder: Path) -> None:
+        path = folder / "documents/offsets.npy"
+        np.save(path, np.load(path) + 1)
+
+    sign_again(workspace, shift)
+
+    assert ("offsets", "documents/offsets.npy") in checks_of(workspace)
+
+
+@pytest.mark.parametrize("name", ["bm25/vocab.json", "bm25/metadata.jsonl"])
+def test_word_files_that_disagree_are_found(workspace: Workspace, name: str) -> None:
+    def empty(folder: Path) -> None:
+        (folder / name).write_text("{}\n" if name.endswith(".json") else "")
+
+    sign_again(workspace, empty)
+
+    assert ("row map", name) in checks_of(workspace)
+
+
+def test_an_index_that_disagrees_with_the_warehouse_is_found(workspace: Workspace) -> None:
+    cart = (Definition("add_item", "Another text.", SHOP["shop/cart.py"][0].source), Definition("pay", "Pays."))
+    write_tables(workspace, {**SHOP, "shop/cart.py": cart})
+
+    assert {(f.subject, f.detail) for f in findings_of(workspace)} == {
+        ("shop/cart.py::add_item", "differs from the warehouse"),
+        ("shop/cart.py::pay", "is in the warehouse and not published"),
+        ("shop/cart.py::total_price", "is published and not in the warehouse"),
+    }
+
+
+def test_a_warehouse_at_another_commit_is_not_compared(workspace: Workspace) -> None:
+    write_tables(workspace, {}, commit="e" * 40)
+
+    assert findings_of(workspace) == []

@@ -1,0 +1,125 @@
+"""The law: what is built step by step equals what is built from scratch, and nothing else is written again."""
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.building import Reports, build, open_home, workspace_of
+from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.law.random_edits import OPERATIONS
+from codesum_pipeline_tests.law.script import EDITS, SETTINGS
+from codesum_pipeline_tests.law.shop import SHOP, Files
+from codesum_pipeline_tests.repositories import GitRepo
+
+EXPECTED = Path(__file__).with_name("script_expected.json")
+
+SEQUENCES = st.lists(st.tuples(st.integers(0, len(OPERATIONS) - 1), st.integers(0, 10_000)), min_size=8, max_size=12)
+
+
+def workspace_at(home: Path, repo: GitRepo, *, run_id: str = "run", **chosen: Any) -> Workspace:
+    return workspace_of(open_home(home, **chosen), RepositoryEntry("shop", str(repo.path)), run_id=run_id)
+
+
+def must_equal_a_clean_build(built: Workspace, repo: GitRepo, clean_home: Path, **chosen: Any) -> None:
+    """Compare with a build of the same commit in an empty home that shares nothing with the first."""
+    clean = workspace_at(clean_home, repo, **chosen)
+    build(clean)
+    assert first_difference(table_rows(built), table_rows(clean)) is None
+    assert first_difference(published_files(built), published_files(clean)) is None
+
+
+def scripted_states() -> list[tuple[str, Files, dict[str, Any]]]:
+    """The files after each scripted edit; an edit of None goes back to the state before the last one."""
+    states: list[tuple[str, Files, dict[str, Any]]] = [("the first build", SHOP, {})]
+    for name, edit in EDITS:
+        files = states[-2][1] if edit is None else edit(states[-1][1])
+        states.append((name, files, SETTINGS.get(name, {})))
+    return states
+
+
+def rewrites(reports: Reports) -> dict[str, Any]:
+    """What a build wrote again and why, what went, and how much it looked at."""
+    levels = [reports[f"{level}_summaries"] for level in ("function", "class", "file", "module")]
+    written = {found.id: found.cause.value for level in levels for found in level.rewrites}
+    return {
+        "parsed": reports["symbols"].parsed,
+        "rewritten": dict(sorted(written.items())),
+        "removed": sum(level.removed for level in levels),
+        "texts_changed": reports["summary_documents"].texts_changed,
+        "embedded": reports["dense_index"].embedded,
+        "published": reports["published_index"].published,
+    }
+
+
+def scripted_outcomes(folder: Path) -> dict[str, Any]:
+    """Every scripted edit's rewrites, in order."""
+    repo = GitRepo.create(folder / "shop")
+    outcomes = {}
+    for name, files, chosen in scripted_states():
+        repo.commit_exactly(files, name)
+        outcomes[name] = rewrites(build(workspace_at(folder / "home", repo, run_id=name, **chosen)))
+    return outcomes
+
+
+def test_every_scripted_edit_rewrites_exactly_what_it_must_and_says_why(tmp_path: Path) -> None:
+    outcomes = scripted_outcomes(tmp_path)
+
+    expected = json.loads(EXPECTED.read_text(encoding="utf-8"))
+    assert list(outcomes) == list(expected)
+    for name, outcome in outcomes.items():
+        assert outcome == expected[name], name
+
+
+def test_after_every_scripted_edit_the_index_equals_a_clean_build(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "shop")
+    for number, (name, files, chosen) in enumerate(scripted_states()):
+        repo.commit_exactly(files, name)
+        built = workspace_at(tmp_path / "home", repo, run_id=name, **chosen)
+        build(built)
+        must_equal_a_clean_build(built, repo, tmp_path / f"clean-{number}", **chosen)
+
+
+def hold_the_law(sequence: Sequence[tuple[int, int]], folder: Path) -> None:
+    """Build after every edit of a sequence, then compare with a clean build."""
+    repo = GitRepo.create(folder / "shop", SHOP)
+    files: Files = SHOP
+    built = workspace_at(folder / "home", repo)
+    build(built)
+    for operation, number in sequence:
+        files = OPERATIONS[operation](files, random.Random(number))
+        repo.commit_exactly(files)
+        build(built)
+    must_equal_a_clean_build(built, repo, folder / "clean")
+
+
+def check_random_sequences(first_seed: int, examples: int, folders: pytest.TempPathFactory) -> None:
+    @seed(first_seed)
+    @settings(max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(SEQUENCES)
+    def the_law_holds(sequence: list[tuple[int, int]]) -> None:
+        hold_the_law(sequence, folders.mktemp("law"))
+
+    the_law_holds()
+
+
+@pytest.mark.parametrize("shard", range(6))
+def test_any_sequence_of_edits_ends_in_the_index_of_a_clean_build(
+    shard: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    check_random_sequences(shard, 5, tmp_path_factory)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", range(100, 130))
+def test_three_hundred_sequences_of_edits_end_in_the_index_of_a_clean_build(
+    shard: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    check_random_sequences(shard, 10, tmp_path_factory)

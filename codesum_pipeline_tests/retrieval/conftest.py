@@ -1,0 +1,20 @@
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.indexes.embedders import Embedder, load_embedder
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    return load_embedder("static")
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> PublishedIndex:
+    """The synthetic shop, published."""
+    workspace = make_index_workspace(Path(tmp_path_factory.mktemp("home")))
+    publish(workspace)
+    return PublishedIndex.open(workspace.layout.published("shop"))

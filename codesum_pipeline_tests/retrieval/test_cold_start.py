@@ -1,0 +1,37 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
+
+_HEAVY = {"bm25s", "dagster", "duckdb", "litellm", "matplotlib", "model2vec", "networkx", "numba", "pandas", "pyarrow",
+          "scipy", "sentence_transformers", "torch", "transformers", "tree_sitter"}  # fmt: skip
+
+_SEARCH = """
+import json, sys
+from pathlib import Path
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.retrieval.batch import answer_batch
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import search
+hits = search([PublishedIndex.open(Path(sys.argv[1]))], "total price", embedder=load_embedder("static"))
+print(json.dumps({"first": hits[0].id, "modules": sorted({name.partition(".")[0] for name in sys.modules})}))
+"""
+
+
+def test_a_search_imports_nothing_heavy(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    publish(workspace)
+
+    done = subprocess.run(
+        [sys.executable, "-c", _SEARCH, str(workspace.layout.published("shop"))],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+    said = json.loads(done.stdout)
+    assert said["first"] == "shop/cart.py::total_price"
+    assert _HEAVY.intersection(said["modules"]) == set()

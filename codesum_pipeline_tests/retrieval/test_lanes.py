@@ -1,0 +1,77 @@
+import pytest
+
+from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.retrieval.lanes import Signal, needs_vector, rank_levels, signals_of
+from codesum_pipeline.retrieval.query import parse_query
+from codesum_pipeline.retrieval.reader import PublishedIndex
+
+
+def ranked(index: PublishedIndex, embedder: Embedder, text: str, signal: Signal, level: Level) -> list[str]:
+    query = parse_query(text, embedder=embedder)
+    return [index.ids[row] for _, row in rank_levels([index], query, signal, [level], limit=10)[level]]
+
+
+@pytest.mark.parametrize("signal", list(Signal)[1:], ids=str)
+def test_each_signal_finds_a_function_by_itself(shop: PublishedIndex, embedder: Embedder, signal: Signal) -> None:
+    found = ranked(shop, embedder, "total price with tax of all articles", signal, Level.FUNCTION)
+
+    assert found[0] == "shop/cart.py::total_price"
+
+
+@pytest.mark.parametrize("signal", list(Signal), ids=str)
+@pytest.mark.parametrize("level", LEVELS, ids=str)
+def test_a_ranking_names_documents_of_its_level_once(
+    shop: PublishedIndex, embedder: Embedder, signal: Signal, level: Level
+) -> None:
+    found = ranked(shop, embedder, "shop cart.py add_item LoginHandler", signal, level)
+
+    assert len(found) == len(set(found))
+    rows = [row for id_ in found if (row := shop.row(id_)) is not None]
+    assert len(rows) == len(found)
+    assert {shop.level_of(row) for row in rows} <= {level}
+
+
+def test_placeholders_are_ranked_by_words_and_names_and_never_by_vectors(
+    shop: PublishedIndex, embedder: Embedder
+) -> None:
+    with_it = {
+        signal
+        for signal in Signal
+        if "shop/auth.py::get_user" in ranked(shop, embedder, "get_user", signal, Level.FUNCTION)
+    }
+
+    assert with_it == {Signal.SYMBOL, Signal.CODE_WORDS, Signal.KEYWORDS}
+
+
+def test_exact_names_come_before_prefixes(shop: PublishedIndex, embedder: Embedder) -> None:
+    assert ranked(shop, embedder, "cart", Signal.SYMBOL, Level.FILE) == ["shop/cart.py"]
+    assert ranked(shop, embedder, "auth", Signal.SYMBOL, Level.FUNCTION) == ["shop/auth.py::LoginHandler::authenticate"]
+    assert ranked(shop, embedder, "test", Signal.SYMBOL, Level.FILE) == ["tests/test_cart.py"]
+
+
+def test_a_name_is_found_in_another_case_and_spelling(shop: PublishedIndex, embedder: Embedder) -> None:
+    for text in ("loginhandler.AUTHENTICATE", "LoginHandler::authenticate", "authenticate"):
+        found = ranked(shop, embedder, text, Signal.SYMBOL, Level.FUNCTION)
+        assert found[0] == "shop/auth.py::LoginHandler::authenticate"
+    assert ranked(shop, embedder, "total price", Signal.SYMBOL, Level.FUNCTION)[0] == "shop/cart.py::total_price"
+
+
+def test_rankings_of_several_indexes_are_one_ranking_by_score(shop: PublishedIndex, embedder: Embedder) -> None:
+    query = parse_query("total price", embedder=embedder)
+
+    both = rank_levels([shop, shop], query, Signal.KEYWORDS, [Level.FUNCTION], limit=3)[Level.FUNCTION]
+
+    row = shop.row("shop/cart.py::total_price")
+    assert both[:2] == [(0, row), (1, row)]
+    assert len(both) == 3
+
+
+def test_words_that_nothing_has_rank_nothing(shop: PublishedIndex, embedder: Embedder) -> None:
+    assert ranked(shop, embedder, "kubernetes", Signal.CODE_WORDS, Level.FUNCTION) == []
+
+
+def test_only_dense_lanes_need_a_vector() -> None:
+    assert {lane for lane in LANES if needs_vector([lane])} == {Lane.CODE, Lane.SUMMARY, Lane.FUSED}
+    assert signals_of([Lane.KEYWORDS, Lane.CODE]) == (Signal.CODE_WORDS, Signal.CODE_MEANING, Signal.KEYWORDS)

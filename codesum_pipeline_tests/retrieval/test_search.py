@@ -1,0 +1,181 @@
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.retrieval.hits import Hit
+from codesum_pipeline.retrieval.lanes import Signal, rank_levels, signals_of
+from codesum_pipeline.retrieval.query import parse_query
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import search
+from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, make_index_workspace, publish
+
+
+def published(home: Path, files: Files, key: str = "shop") -> PublishedIndex:
+    workspace = make_index_workspace(home, files, key=key)
+    publish(workspace)
+    return PublishedIndex.open(workspace.layout.published(key))
+
+
+def test_a_hit_has_the_fixed_fields(shop: PublishedIndex, embedder: Embedder) -> None:
+    hit = search([shop], "total price with tax", embedder=embedder)[0]
+
+    assert asdict(hit) == {
+        "id": "shop/cart.py::total_price",
+        "type": "function",
+        "repo": "shop",
+        "file_path": "shop/cart.py",
+        "start_line": 1,
+        "end_line": 2,
+        "qualified_name": "total_price",
+        "score": hit.score,
+        "summary": "Sum the prices of all articles with tax.",
+        "signature_summary": "def total_price(...)",
+        "why": hit.why,
+    }
+
+
+def test_why_says_the_ranks_that_the_lanes_really_gave(shop: PublishedIndex, embedder: Embedder) -> None:
+    text = "put an article into the cart"
+    query = parse_query(text, embedder=embedder)
+    hits = search([shop], text, embedder=embedder, top=20)
+
+    for hit in hits:
+        said = {name: int(rank) for name, rank in re.findall(r"([a-z ]+) #(\d+)", hit.why)}
+        actual = {}
+        for signal in signals_of(LANES):
+            level = Level(hit.type)
+            ids = [shop.ids[row] for _, row in rank_levels([shop], query, signal, [level], limit=50)[level]]
+            if hit.id in ids:
+                actual[str(signal)] = 1 + ids.index(hit.id)
+        assert {name.strip(): rank for name, rank in said.items()} == actual
+
+
+@pytest.mark.parametrize("lane", LANES, ids=str)
+@pytest.mark.parametrize("level", LEVELS, ids=str)
+def test_each_lane_and_level_can_be_asked_alone(
+    shop: PublishedIndex, embedder: Embedder, lane: Lane, level: Level
+) -> None:
+    hits = search([shop], "shop cart.py", embedder=embedder, lanes=[lane], levels=[level])
+
+    assert {hit.type for hit in hits} <= {str(level)}
+    names = {name.strip() for hit in hits for name in re.findall(r"([a-z ]+) #", hit.why)}
+    assert names <= {str(signal) for signal in signals_of([lane])}
+
+
+def test_one_lane_keeps_its_own_order(shop: PublishedIndex, embedder: Embedder) -> None:
+    query = parse_query("price of articles", embedder=embedder)
+    ranking = rank_levels([shop], query, Signal.SUMMARY, [Level.FUNCTION], limit=10)[Level.FUNCTION]
+
+    hits = search([shop], query.text, embedder=embedder, lanes=[Lane.SUMMARY], levels=[Level.FUNCTION])
+
+    assert [hit.id for hit in hits] == [shop.ids[row] for _, row in ranking]
+
+
+def test_no_more_than_asked_come_back_best_first(shop: PublishedIndex, embedder: Embedder) -> None:
+    hits = search([shop], "cart", embedder=embedder, top=3)
+
+    assert len(hits) == 3
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_an_exact_name_comes_first(shop: PublishedIndex, embedder: Embedder) -> None:
+    for text in ("LoginHandler.authenticate", "authenticate", "shop/auth.py::LoginHandler::authenticate"):
+        assert search([shop], text, embedder=embedder)[0].id == "shop/auth.py::LoginHandler::authenticate"
+
+
+def test_a_file_name_in_the_query_raises_its_file(shop: PublishedIndex, embedder: Embedder) -> None:
+    hit = search([shop], "how does the cart work", embedder=embedder)[0]
+
+    assert hit.file_path == "shop/cart.py"
+    assert "file name says cart" in hit.why
+
+
+def test_tests_are_lowered_unless_they_are_asked_for(shop: PublishedIndex, embedder: Embedder) -> None:
+    id_ = "tests/test_cart.py::test_total_price"
+
+    def hit_of(text: str) -> Hit:
+        hits = search([shop], text, embedder=embedder, levels=[Level.FUNCTION])
+        return next(hit for hit in hits if hit.id == id_)
+
+    lowered, asked = hit_of("check the sum of prices"), hit_of("test of the sum of prices")
+    assert lowered.why.endswith("; test code, lowered")
+    assert "lowered" not in asked.why
+    assert asked.score > lowered.score
+
+
+def test_vendored_code_is_lowered(tmp_path: Path, embedder: Embedder) -> None:
+    twin = Definition("parse_price", "Read a price.", "def parse_price(text): ...")
+    index = published(tmp_path, {"vendor/prices.py": (twin,), "zebra.py": (twin,)})
+
+    hits = search([index], "read a price", embedder=embedder, levels=[Level.FUNCTION])
+
+    assert [hit.file_path for hit in hits] == ["zebra.py", "vendor/prices.py"]
+    assert hits[1].why.endswith("vendored, lowered")
+
+
+def test_importance_decides_between_equals(tmp_path: Path, embedder: Embedder) -> None:
+    files = {
+        path: (Definition("run", "Runs the thing.", "def run(): ...", pagerank=rank),)
+        for path, rank in (("a.py", 0.1), ("b.py", 0.3), ("c.py", 0.1))
+    }
+
+    hits = search([published(tmp_path, files)], "run", embedder=embedder, levels=[Level.FUNCTION])
+
+    assert [hit.file_path for hit in hits] == ["b.py", "a.py", "c.py"]
+
+
+def test_several_repositories_give_one_list(shop: PublishedIndex, tmp_path: Path, embedder: Embedder) -> None:
+    other = published(
+        tmp_path, {"bank.py": (Definition("transfer", "Move money.", "def transfer(): ...", False),)}, "bank"
+    )
+
+    assert search([shop, other], "move money", embedder=embedder)[0].repo == "bank"
+    assert search([shop, other], "shopping cart", embedder=embedder)[0].repo == "shop"
+    ids = [(hit.repo, hit.id) for hit in search([shop, other], "cart money", embedder=embedder, top=50)]
+    assert ids == [(hit.repo, hit.id) for hit in search([other, shop], "cart money", embedder=embedder, top=50)]
+
+
+def test_the_same_question_gives_the_same_answer(shop: PublishedIndex, embedder: Embedder) -> None:
+    assert search([shop], "cart", embedder=embedder) == search([shop], "cart", embedder=embedder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "   ", "???", "the of", "🙂" * 50, "a" * 10_000],
+    ids=["empty", "blank", "marks", "stop words", "emoji", "very long"],
+)
+def test_any_text_is_answered(shop: PublishedIndex, embedder: Embedder, text: str) -> None:
+    assert len(search([shop], text, embedder=embedder)) <= 10
+
+
+def test_an_index_without_documents_answers_nothing(tmp_path: Path, embedder: Embedder) -> None:
+    index = published(tmp_path, {"get.py": (Definition("get_x", "", "", is_placeholder=True),)})
+
+    assert search([], "cart", embedder=embedder) == []
+    assert search([index], "kubernetes", embedder=embedder, lanes=[Lane.KEYWORDS]) == []
+
+
+class OtherModel:
+    model_id = "other@000000000000"
+    query_prompt = ""
+
+
+def test_another_model_is_refused_where_a_vector_is_needed_and_only_there(shop: PublishedIndex) -> None:
+    with pytest.raises(ConfigurationError, match="set embedder to 'static'"):
+        search([shop], "cart", embedder=OtherModel())  # type: ignore[arg-type]
+    assert search([shop], "cart", embedder=OtherModel(), lanes=[Lane.KEYWORDS])  # type: ignore[arg-type]
+
+
+def test_files_share_the_first_places(tmp_path: Path, embedder: Embedder) -> None:
+    crowd = tuple(Definition(f"price_{n}", f"Read price {n}.", f"def price_{n}(): price") for n in range(8))
+    index = published(tmp_path, {**SHOP, "prices.py": crowd})
+
+    files = [hit.file_path for hit in search([index], "price", embedder=embedder, levels=[Level.FUNCTION])[:6]]
+
+    assert "shop/cart.py" in files

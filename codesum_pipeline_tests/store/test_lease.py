@@ -1,0 +1,85 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.model.errors import LeaseHeld
+from codesum_pipeline.store.lease import current_holder, hold_lease, release_lease
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from codesum_pipeline.store.lease import hold_lease
+with hold_lease(Path(sys.argv[1]), key="shop", run_id="other-run"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path: Path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path / "shop.sqlite")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_second_build_is_told_who_has_the_lease(tmp_path: Path, holder: subprocess.Popen) -> None:
+    told = pytest.raises(LeaseHeld, match=rf"'shop' is being built by process {holder.pid} .*other-run")
+    with told, hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine"):
+        raise AssertionError("never reached")
+
+
+def test_the_lease_of_a_killed_process_is_taken_over_at_once(tmp_path: Path, holder: subprocess.Popen) -> None:
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+
+    with hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine") as mine:
+        assert mine.pid == os.getpid()
+        assert current_holder(tmp_path / "shop.sqlite") == mine
+    assert current_holder(tmp_path / "shop.sqlite") is None
+
+
+def test_a_build_that_waits_gets_the_lease_when_it_is_given_back(tmp_path: Path) -> None:
+    state = tmp_path / "shop.sqlite"
+    code = HOLD.replace("time.sleep(60)", "time.sleep(1)")
+    process = subprocess.Popen([sys.executable, "-c", code, str(state)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "held\n"
+
+    with hold_lease(state, key="shop", run_id="mine", wait_s=30) as mine:
+        assert mine.run_id == "mine"
+    process.wait()
+
+
+def test_two_runs_of_one_process_exclude_each_other(tmp_path: Path) -> None:
+    state = tmp_path / "shop.sqlite"
+    told = pytest.raises(LeaseHeld, match="run one")
+    with hold_lease(state, key="shop", run_id="one"), told, hold_lease(state, key="shop", run_id="two"):
+        raise AssertionError("never reached")
+
+
+def test_two_repositories_are_built_at_once(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.sqlite", tmp_path / "b.sqlite"
+    with hold_lease(first, key="a", run_id="one"), hold_lease(second, key="b", run_id="two"):
+        assert current_holder(first) != current_holder(second)
+
+
+def test_a_lease_released_by_hand_says_whose_it_was(tmp_path: Path, holder: subprocess.Popen) -> None:
+    released = release_lease(tmp_path / "shop.sqlite")
+
+    assert released is not None and released.pid == holder.pid
+    with hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine"):
+        time.sleep(0)
+
+
+def test_a_block_that_raises_gives_its_lease_back(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), hold_lease(tmp_path / "a.sqlite", key="a", run_id="one"):
+        raise KeyError("broken")
+    assert current_holder(tmp_path / "a.sqlite") is None

@@ -1,0 +1,71 @@
+"""Inputs of every level, made from small sources or from a few words."""
+
+from codesum_pipeline.model.documents import Level, WrittenText
+from codesum_pipeline.model.symbols import Symbol, SymbolType
+from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.summaries.extractive import write_function
+from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, FunctionInput, ModuleInput
+
+
+def symbols_in(source: str, path: str = "src/auth/login.py") -> dict[str, Symbol]:
+    """Every definition of a Python source, by its qualified name."""
+    return {symbol.qualified_name: symbol for symbol in parse_python(source.encode(), path).symbols}
+
+
+def function_in(source: str, qualified_name: str = "", path: str = "src/auth/login.py") -> FunctionInput:
+    """One function of a Python source; the first without a name."""
+    found = {name: one for name, one in symbols_in(source, path).items() if one.type is SymbolType.FUNCTION}
+    return FunctionInput.of(found[qualified_name or next(iter(found))])
+
+
+def summary_of(source: str, qualified_name: str = "", path: str = "src/auth/login.py") -> str:
+    return write_function(function_in(source, qualified_name, path)).text.summary
+
+
+def child(
+    name: str, summary: str, *, level: Level = Level.FUNCTION, keywords: str = "", placeholder: bool = False
+) -> ChildText:
+    text = WrittenText(summary, "Stands here for its parent.", tuple(keywords.split()))
+    return ChildText(f"src/x.py::{name}", name, level, text, placeholder)
+
+
+def class_input(
+    name: str = "LoginHandler",
+    *,
+    docstring: str | None = None,
+    bases: tuple[str, ...] = (),
+    modifiers: tuple[str, ...] = (),
+    fields: tuple[str, ...] = (),
+    children: tuple[ChildText, ...] = (),
+) -> ClassInput:
+    return ClassInput(
+        f"src/auth/login.py::{name}",
+        name,
+        name,
+        "python",
+        f"class {name}",
+        docstring,
+        bases,
+        modifiers,
+        fields,
+        children,
+    )
+
+
+def file_input(
+    path: str = "src/auth/login.py",
+    *,
+    docstring: str | None = None,
+    imports: tuple[str, ...] = (),
+    constants: tuple[str, ...] = (),
+    exports: tuple[str, ...] | None = None,
+    children: tuple[ChildText, ...] = (),
+) -> FileInput:
+    name = path.rpartition("/")[2]
+    return FileInput(path, name, "python", docstring, imports, constants, exports, children)
+
+
+def module_input(
+    path: str = "src/auth", *, readme: str | None = None, children: tuple[ChildText, ...] = ()
+) -> ModuleInput:
+    return ModuleInput(path, path.rpartition("/")[2], readme, children)

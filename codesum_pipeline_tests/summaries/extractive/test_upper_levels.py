@@ -1,0 +1,173 @@
+"""Texts of classes, files and folders, from their heads and their children's texts."""
+
+import random
+
+import pytest
+
+from codesum_pipeline.model.documents import Level, PurposeSource, WrittenText
+from codesum_pipeline.summaries.extractive import Written, write_class, write_file, write_module
+from codesum_pipeline_tests.summaries.extractive.shown_inputs import child, class_input, file_input, module_input
+
+METHODS = (
+    child("authenticate", "Authenticates a user by a password.", keywords="authenticate password"),
+    child("log_out", "Logs the user out.", keywords="session logout"),
+    child("is_open", "Tells whether the handler is open.", keywords="open handler"),
+    child("_query", "Queries the database.", keywords="query database"),
+    child("name", "The name of the handler.", placeholder=True),
+)
+
+
+def test_a_class_says_what_it_is_holds_and_can():
+    given = class_input(bases=("BaseHandler",), fields=("timeout: float", "_db"), children=METHODS)
+
+    assert write_class(given) == Written(
+        WrittenText(
+            summary=(
+                "Represents a login handler, a kind of base handler. Holds timeout. "
+                "Can authenticate and log out; gives name."
+            ),
+            business_intent="Class in login in auth, based on the base handler.",
+            keywords=(
+                "login",
+                "authenticate",
+                "handler",
+                "logout",
+                "db",
+                "session",
+                "password",
+                "database",
+                "timeout",
+                "query",
+                "open",
+                "base",
+            ),
+            responsibilities=(
+                "authenticate: Authenticates a user by a password.",
+                "is_open: Tells whether the handler is open.",
+                "log_out: Logs the user out.",
+                "_query: Queries the database.",
+            ),
+        ),
+        PurposeSource.NAME,
+    )
+
+
+KINDS = {
+    "an error": (
+        {"name": "PortError", "modifiers": ("exception",), "bases": ("ValueError",)},
+        "Signals a port error, a kind of value error.",
+    ),
+    "an enumeration": (
+        {"name": "Colour", "modifiers": ("enum",), "fields": ("RED", "GREEN")},
+        "Enumerates colour: red and green.",
+    ),
+    "a record": ({"name": "Row", "modifiers": ("dataclass",), "fields": ("key: str",)}, "Describes a row. Holds key."),
+    "a protocol": ({"name": "Writer", "modifiers": ("protocol",)}, "Defines what every writer must offer."),
+    "a mixin": ({"name": "ColourMixin"}, "Mixin that adds colour to a class."),
+    "a docstring": ({"docstring": "Lets people in."}, "Lets people in."),
+}
+
+
+@pytest.mark.parametrize(("fields", "summary"), KINDS.values(), ids=KINDS.keys())
+def test_a_class_is_named_for_its_kind(fields, summary):
+    assert write_class(class_input(**fields)).text.summary.startswith(summary)
+
+
+def test_a_file_says_what_it_defines():
+    children = (
+        child("LoginHandler", "Lets people log in.", level=Level.CLASS, keywords="login people"),
+        child("parse_token", "Parses a token.", keywords="token parse"),
+    )
+    given = file_input(imports=("json", "requests.Session"), constants=("MAX_AGE",), children=children)
+
+    assert write_file(given) == Written(
+        WrittenText(
+            summary=(
+                "Defines the class LoginHandler (lets people log in) and functions to parse a token. "
+                "Sets the constant MAX_AGE."
+            ),
+            business_intent="Covers login in auth, with 2 public definitions; builds on requests.",
+            keywords=("login", "age", "people", "parse", "handler", "token", "max", "requests", "session", "json"),
+            responsibilities=("LoginHandler: Lets people log in.", "parse_token: Parses a token."),
+        ),
+        PurposeSource.CHILDREN,
+    )
+
+
+FILES = {
+    "a docstring comes first": (file_input(docstring="Log people in.\n\nWith tokens."), "Log people in."),
+    "an index brings names together": (
+        file_input("src/auth/__init__.py", imports=(".login.LoginHandler", ".token.parse")),
+        "Entry of the package auth: brings together LoginHandler and parse.",
+    ),
+    "a test file tells what it tests": (
+        file_input("tests/test_login.py", children=(child("test_a_bad_password_is_refused", "Checks that."),)),
+        "Tests login: a bad password is refused.",
+    ),
+    "a star import passes on": (file_input(imports=(".runtime.*",)), "Passes on what runtime defines."),
+    "a heading that repeats the module's name says nothing": (
+        file_input(docstring="auth.login\n~~~~~~~~~~\n\nLog people in."),
+        "Log people in.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "summary"), FILES.values(), ids=FILES.keys())
+def test_a_file_opens_with_what_it_is_for(given, summary):
+    assert write_file(given).text.summary.startswith(summary)
+
+
+README = """# Auth
+
+[![build](https://ci.example/badge.svg)](https://ci.example)
+
+Auth lets **people** log in, with [tokens](https://example.org) or passwords. It is small.
+
+## Usage
+"""
+
+
+def test_a_folder_is_told_by_its_readme():
+    children = (child("login.py", "Logs people in.", level=Level.FILE, keywords="login people"),)
+
+    assert write_module(module_input(readme=README, children=children)) == Written(
+        WrittenText(
+            summary="Auth lets people log in, with tokens or passwords. It is small. Holds 1 file: login.py.",
+            business_intent="Groups what belongs to auth: login and people.",
+            keywords=("auth", "login", "passwords", "people", "lets", "small", "log", "tokens"),
+            responsibilities=("login.py: Logs people in.",),
+        ),
+        PurposeSource.TEXT,
+    )
+
+
+def test_a_folder_without_a_readme_is_told_by_its_package_or_its_files():
+    files = (
+        child("login.py", "Logs people in. More.", level=Level.FILE, keywords="login"),
+        child("token.py", "Makes tokens.", level=Level.FILE, keywords="token"),
+    )
+    package = child("__init__.py", "Who may do what.", level=Level.FILE, keywords="rights")
+
+    assert write_module(module_input(children=files)).text.summary == (
+        "The folder auth holds 2 files, among them login.py (logs people in); token.py (makes tokens)."
+    )
+    assert write_module(module_input(children=(*files, package))).text.summary == (
+        "Who may do what. Holds 3 files: login.py and token.py."
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_the_children_does_not_matter(seed):
+    shuffled = list(METHODS)
+    random.Random(seed).shuffle(shuffled)
+    children = tuple(shuffled)
+
+    assert write_class(class_input(children=children)) == write_class(class_input(children=METHODS))
+    assert write_file(file_input(children=children)) == write_file(file_input(children=METHODS))
+    assert write_module(module_input(children=children)) == write_module(module_input(children=METHODS))
+
+
+def test_public_children_come_before_private_ones_and_placeholders_are_not_told():
+    told = write_class(class_input(children=METHODS)).text.responsibilities
+
+    assert told[-1].startswith("_query") and not any(one.startswith("name:") for one in told)

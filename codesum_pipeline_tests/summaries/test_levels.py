@@ -1,0 +1,280 @@
+"""What each level writes, keeps and explains, on a real repository."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codesum_pipeline.model.documents import (
+    Cause,
+    HistoryEvent,
+    HistoryRow,
+    Level,
+    PlanAction,
+    PlanRow,
+    SummaryDocument,
+)
+from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.explain import explain
+from codesum_pipeline.summaries.levels import write_functions
+from codesum_pipeline.summaries.preview import preview_plan
+from codesum_pipeline.wiring import preview_of
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.law.edits import append, delete, swap
+from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.repositories import GitRepo
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def shop(git_repo: Make) -> GitRepo:
+    return git_repo(SHOP, name="shop")
+
+
+@pytest.fixture
+def at(shop: GitRepo, make_workspace: Make) -> Callable[..., Workspace]:
+    return lambda **fields: make_workspace(shop.path, key="shop", **fields)
+
+
+def documents(workspace: Workspace) -> dict[str, SummaryDocument]:
+    rows = workspace.tables.read_rows("documents", workspace.key, SummaryDocument)
+    return {row.id: row for row in rows}
+
+
+def plan_of(workspace: Workspace) -> dict[str, tuple[PlanAction, Cause | None]]:
+    rows = workspace.tables.read_rows("plan", workspace.key, PlanRow)
+    return {row.id: (row.action, row.cause) for row in rows if row.action is not PlanAction.KEEP}
+
+
+def tree_of(folder: Path) -> Mapping[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_every_function_class_file_and_folder_has_one_document(at: Make) -> None:
+    build(workspace := at())
+    found = documents(workspace)
+
+    files = set(SHOP)
+    folders = {".", "docs", "shop", "shop/orders", "shop/payment", "tests", "scripts"}
+    assert {id_ for id_, row in found.items() if row.type is Level.FILE} == files
+    assert {id_ for id_, row in found.items() if row.type is Level.MODULE} == folders
+    assert found["shop/orders/order.py::Order::State::is_final"].parent_id == "shop/orders/order.py::Order::State"
+    assert found["shop/cli.py::main::farewell"].parent_id == "shop/cli.py::main"
+    assert found["shop/orders/order.py::Order::amount#2"].qualified_name == "Order.amount"
+    assert found["shop"].parent_id == "."
+    assert found["."].parent_id is None
+
+
+def test_a_document_has_the_fields_that_its_type_requires(at: Make) -> None:
+    build(workspace := at())
+    for row in documents(workspace).values():
+        assert row.summary and row.business_intent and row.keywords, row.id
+        assert (row.qualified_name is not None) == (row.type in (Level.FUNCTION, Level.CLASS))
+        assert (row.start_line is not None) == (row.type in (Level.FUNCTION, Level.CLASS))
+        assert row.module_path == (row.id if row.type is Level.MODULE else row.file_path.rpartition("/")[0] or ".")
+        assert all(
+            row.start_line <= c.start_line <= c.end_line <= row.end_line for c in row.citations if row.start_line
+        )
+
+
+def test_lines_follow_a_function_that_only_moved(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    before = documents(workspace)["shop/money.py::format_amount"]
+    shop.commit_exactly(swap("shop/money.py", 'CURRENCY = "EUR"', '\n\n# Money.\nCURRENCY = "EUR"')(SHOP))
+
+    reports = build(workspace)
+
+    after = documents(workspace)["shop/money.py::format_amount"]
+    assert after.start_line == before.start_line + 3
+    assert [c.start_line - 3 for c in after.citations] == [c.start_line for c in before.citations]
+    assert reports["function_summaries"].written == 0
+    assert reports["dense_index"].embedded == 0
+
+
+def test_a_subdir_is_the_root_module_and_paths_stay_relative_to_the_git_root(at: Make) -> None:
+    build(workspace := at(subdir="shop/orders"))
+    found = documents(workspace)
+
+    assert {row.id for row in found.values() if row.type is Level.MODULE} == {"shop/orders"}
+    assert found["shop/orders"].parent_id is None
+    assert "shop/orders/order.py::Order::send" in found
+
+
+def test_an_unchanged_repository_writes_nothing_and_publishes_nothing(at: Make) -> None:
+    first = build(workspace := at())
+    second = build(workspace)
+
+    assert second["symbols"].parsed == 0
+    assert [second[f"{level}_summaries"].written for level in Level] == [0, 0, 0, 0]
+    assert second["dense_index"].embedded == 0
+    assert not second["published_index"].published
+    assert {name: report.table_hash for name, report in second.items() if name != "summary_plan"} == {
+        name: report.table_hash for name, report in first.items() if name != "summary_plan"
+    }
+
+
+def test_a_forced_build_writes_every_text_and_changes_none(at: Make, make_workspace: Make) -> None:
+    build(workspace := at())
+    before = documents(workspace)
+
+    reports = build(Workspace(**{**{name: getattr(workspace, name) for name in workspace.__slots__}, "force": True}))
+
+    assert {rewrite.cause for rewrite in reports["function_summaries"].rewrites} == {Cause.FORCED}
+    assert sum(reports[f"{level}_summaries"].written for level in Level) == len(before)
+    assert reports["summary_documents"].texts_changed == 0
+    assert documents(workspace) == before
+
+
+def test_the_plan_names_what_will_be_written_and_what_may_be(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    shop.commit_exactly(swap("shop/cart.py", "Put a product into", "Lay a product in")(SHOP))
+
+    build(workspace, until="summary_plan")
+
+    assert plan_of(workspace) == {
+        "shop/cart.py::Cart::add": (PlanAction.WRITE, Cause.CONTENT),
+        "shop/cart.py::Cart": (PlanAction.MAYBE, Cause.CHILD),
+        "shop/cart.py": (PlanAction.MAYBE, Cause.CHILD),
+        "shop": (PlanAction.MAYBE, Cause.CHILD),
+        ".": (PlanAction.MAYBE, Cause.CHILD),
+    }
+
+
+def test_a_build_never_writes_more_than_its_plan_said(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    shop.commit_exactly(append("shop/base.py", "\n\ndef more(a):\n    if a:\n        return Named(a)\n")(SHOP))
+
+    reports = build(workspace)
+
+    planned = set(plan_of(workspace))
+    written = {rewrite.id for level in Level for rewrite in reports[f"{level}_summaries"].rewrites}
+    assert written <= planned
+    assert "shop/base.py::more" in written
+
+
+def test_a_preview_changes_nothing_in_the_home(at: Make, shop: GitRepo, tmp_path: Path) -> None:
+    build(workspace := at())
+    shop.commit_exactly(delete("docs/notes.rst")(SHOP))
+    before = tree_of(tmp_path / "home")
+
+    preview = preview_plan(workspace, preview_of(workspace, tmp_path / "scratch"))
+
+    assert tree_of(tmp_path / "home") == before
+    actions = {row.id: row.action for row in preview.rows if row.action is not PlanAction.KEEP}
+    assert actions == {"docs/notes.rst": PlanAction.REMOVE, "docs": PlanAction.WRITE, ".": PlanAction.MAYBE}
+
+
+def test_a_preview_of_a_repository_that_was_never_built_plans_every_document(at: Make, tmp_path: Path) -> None:
+    workspace = at()
+    preview = preview_plan(workspace, preview_of(workspace, tmp_path / "scratch"))
+
+    assert {(row.action, row.cause) for row in preview.rows} == {(PlanAction.WRITE, Cause.NEW)}
+    assert not workspace.layout.warehouse.exists()
+
+
+def test_functions_are_not_written_from_a_plan_of_other_functions(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    shop.commit_exactly(swap("shop/cart.py", "Put a product into", "Lay a product in")(SHOP))
+    build(workspace, until="symbols")
+
+    with pytest.raises(BrokenStore, match="'shop': the plan was made from other functions .* summary_plan again"):
+        write_functions(workspace)
+
+
+def test_explain_follows_the_causes_down_to_the_edit(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    commit = shop.commit_exactly(swap("shop/cart.py", "Put a product into", "Lay a product in")(SHOP))
+    build(workspace)
+
+    steps = explain(workspace, "shop/cart.py")
+
+    assert [(step.depth, step.id, step.cause) for step in steps] == [
+        (0, "shop/cart.py", Cause.CHILD),
+        (1, "shop/cart.py::Cart", Cause.CHILD),
+        (2, "shop/cart.py::Cart::add", Cause.CONTENT),
+    ]
+    assert {step.commit for step in steps} == {commit}
+
+
+def test_explain_names_the_child_that_went(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    shop.commit_exactly(delete("docs/notes.rst")(SHOP))
+    build(workspace)
+
+    steps = explain(workspace, "docs")
+
+    assert [(step.id, step.event, step.cause) for step in steps] == [
+        ("docs", HistoryEvent.WRITTEN, Cause.CHILD),
+        ("docs/notes.rst", HistoryEvent.REMOVED, None),
+    ]
+
+
+def test_explain_of_an_unknown_document_names_near_ones(at: Make) -> None:
+    build(workspace := at())
+    with pytest.raises(ConfigurationError, match="no document 'shop/cart.py::Cart::ad'; near: shop/cart.py::Cart::add"):
+        explain(workspace, "shop/cart.py::Cart::ad")
+
+
+def test_history_grows_only_where_a_text_changed(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    first = workspace.tables.read_rows("document_history", "shop", HistoryRow)
+    shop.commit_exactly(swap("shop/money.py", "0.5)", "0.49)")(SHOP))
+    build(workspace)
+    second = workspace.tables.read_rows("document_history", "shop", HistoryRow)
+
+    assert second[: len(first)] == first
+    assert [row.sequence for row in second] == list(range(1, len(second) + 1))
+    changed = {row.id for row in second[len(first) :]}
+    texts_before = {row.id: row.text_hash for row in first}
+    assert all(row.text_hash != texts_before[row.id] for row in second[len(first) :])
+    assert changed <= {"shop/money.py::round_cents", "shop/money.py", "shop", "."}
+
+
+def test_a_text_that_comes_back_is_restored(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    shop.commit_exactly(delete("shop/cli.py")(SHOP))
+    build(workspace)
+    shop.commit_exactly(SHOP)
+
+    reports = build(workspace)
+
+    causes = {rewrite.id: rewrite.cause for rewrite in reports["function_summaries"].rewrites}
+    assert causes == {"shop/cli.py::main": Cause.RESTORED, "shop/cli.py::main::farewell": Cause.RESTORED}
+
+
+def test_a_caller_changes_a_context_and_no_text(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    before = documents(workspace)["shop/money.py::convert"]
+    shop.commit_exactly(
+        append("shop/cli.py", "\n\ndef price(amount):\n    if amount:\n        return shop_money.convert(amount, 2)\n")(
+            swap("shop/cli.py", "import sys\n", "import sys\n\nimport shop.money as shop_money\n")(SHOP)
+        )
+    )
+
+    reports = build(workspace)
+
+    after = documents(workspace)["shop/money.py::convert"]
+    assert set(after.called_by) - set(before.called_by) == {"shop/cli.py::price"}
+    assert after.graph_hash != before.graph_hash
+    assert (after.text_hash, after.summary_hash) == (before.text_hash, before.summary_hash)
+    assert {rewrite.id for rewrite in reports["function_summaries"].rewrites} == {"shop/cli.py::price"}
+    assert reports["summary_plan"].contexts_changed >= 1
+
+
+def test_published_documents_say_when_and_why_they_were_written(at: Make, shop: GitRepo) -> None:
+    build(workspace := at())
+    commit = shop.commit_exactly(swap("shop/cart.py", "Put a product into", "Lay a product in")(SHOP))
+    build(workspace)
+
+    lines = (workspace.layout.published("shop") / "summary.jsonl").read_text(encoding="utf-8").splitlines()
+    found = {document["id"]: document for document in map(json.loads, lines)}
+    assert (found["shop/cart.py::Cart::add"]["cause"], found["shop/cart.py::Cart::add"]["commit"]) == (
+        "content",
+        commit,
+    )
+    assert found["shop/cart.py::Cart::total"]["cause"] == "new"
+    assert found["shop/cart.py::Cart::total"]["last_updated"] == "2026-01-01T00:00:00Z"

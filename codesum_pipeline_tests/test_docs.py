@@ -1,0 +1,69 @@
+"""The documents say what the code does. `python -m codesum_pipeline_tests.test_docs` writes docs/settings.md anew."""
+
+import re
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from codesum_pipeline.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+SETTINGS_PAGE = ROOT / "docs" / "settings.md"
+
+HEAD = """# Settings
+
+Defaults < `codesum.toml` in the home < environment < flags. The environment
+names a key with the prefix `CODESUM_` and `__` between its parts:
+`CODESUM_FILTER__MIN_LINES=5`. An unknown key is an error that names the
+nearest known one.
+
+| key | default | meaning |
+|---|---|---|
+"""
+
+
+def settings_page() -> str:
+    """The page that docs/settings.md must be."""
+    return HEAD + "".join(f"| `{key}` | {default} | {meaning} |\n" for key, default, meaning in _rows(Settings, ""))
+
+
+def _rows(model: type[BaseModel], prefix: str) -> list[tuple[str, str, str]]:
+    rows = []
+    for name, field in model.model_fields.items():
+        nested = field.annotation
+        if isinstance(nested, type) and issubclass(nested, BaseModel):
+            rows += _rows(nested, f"{prefix}{name}.")
+            continue
+        default = "" if field.default in (PydanticUndefined, None) else f"`{_shown(field.default)}`"
+        rows.append((prefix + name, default, field.description or ""))
+    return rows
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(f'"{item}"' for item in value) + "]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def test_the_settings_page_lists_every_setting_as_it_is() -> None:
+    assert SETTINGS_PAGE.read_text(encoding="utf-8") == settings_page()
+
+
+def test_every_setting_says_what_it_means() -> None:
+    assert [key for key, _, meaning in _rows(Settings, "") if not meaning] == []
+
+
+def test_every_command_that_the_readme_names_exists() -> None:
+    from typer.main import get_command
+
+    from codesum_pipeline.cli.app import app
+
+    named = set(re.findall(r"\bcodesum ([a-z]+)\b", (ROOT / "README.md").read_text(encoding="utf-8")))
+    command = get_command(app)
+
+    assert named <= set(command.list_commands(None)), named  # type: ignore[attr-defined, arg-type]
+
+
+if __name__ == "__main__":
+    SETTINGS_PAGE.write_text(settings_page(), encoding="utf-8")
