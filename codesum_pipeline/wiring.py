@@ -22,7 +22,7 @@ from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.source.rules import RULES_VERSION
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.store.views import connect
+from codesum_pipeline.store.views import connect, write_serving_file
 from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint
 from codesum_pipeline.summaries.extractive import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
@@ -102,6 +102,7 @@ class Home:
         for folder in (layout.versions(key), layout.graph_index(key), layout.mirror(key)):
             shutil.rmtree(folder, ignore_errors=True)
         self.tables.drop(key)
+        write_serving_file(self.tables, layout.duckdb_file)
 
 
 def preview_of(workspace: Workspace, scratch: Path) -> Workspace:

@@ -62,9 +62,11 @@ def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
 def _remarks(outcome: "RunOutcome") -> list[Text]:
     """What a level does not say: files, vectors, time."""
     files, vectors = _numbers(outcome, "repo_snapshot"), _numbers(outcome, "dense_index")
+    is_published = _numbers(outcome, "published_index").get("published", False)
     lines = (
         f"{count(int(files.get('files_indexed', 0)), 'file')} indexed, {files.get('files_skipped', 0):,} skipped",
         f"{count(int(vectors.get('embedded', 0)), 'vector')} computed, {vectors.get('carried', 0):,} kept",
+        "published" if is_published else "nothing changed, nothing published",
         f"{outcome.seconds:.1f} s",
     )
     return [Text(" · ".join(lines), style="dim")]

@@ -24,6 +24,7 @@ from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.atomic import write_bytes_atomically
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.lease import this_process
 from codesum_pipeline.wiring import Home
 
 MODULE = "codesum_pipeline.definitions"
@@ -181,7 +182,7 @@ def _run_one(job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, f
         run_config={**_QUIET, **config},
         partition_key=key,
         instance=instance,
-        tags=_RUN_TAGS,
+        tags={**_RUN_TAGS, **processes.process_tags(this_process(key))},
         raise_on_error=False,
     )
     if was_interrupted(result):

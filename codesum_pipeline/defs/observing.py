@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from codesum_pipeline.defs.assets.publishing import FINGERPRINT_TAG, published_index
+from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.planner import Observation, next_in_turn
 from codesum_pipeline.defs.resource import PARTITION_TAG
-from codesum_pipeline.defs.steps import last_materialization
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG, last_materialization
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.repository import RepositoryEntry

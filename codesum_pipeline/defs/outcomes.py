@@ -21,8 +21,8 @@ class RunOutcome:
     """One repository's run.
 
     `message` says why it failed; `error` is the package's error behind it,
-    None where it was something else. `numbers` are the reports' numbers by
-    asset, `seconds` among them.
+    None where it was something else. `numbers` are the reports' numbers and
+    truths by asset, `seconds` among them.
     """
 
     key: str
@@ -68,7 +68,8 @@ def _numbers(materialization: dg.AssetMaterialization) -> Numbers:
     return {
         name: value.value
         for name, value in materialization.metadata.items()
-        if isinstance(value, dg.IntMetadataValue | dg.FloatMetadataValue) and value.value is not None
+        if isinstance(value, dg.IntMetadataValue | dg.FloatMetadataValue | dg.BoolMetadataValue)
+        and value.value is not None
     }
 
 
@@ -95,7 +96,7 @@ def _own_error(error: "SerializableErrorInfo") -> tuple[str, type[CodesumError] 
         if isinstance(kind, type) and issubclass(kind, CodesumError):
             return _text(error), kind
         if error.cause is None:
-            return _text(error), None
+            return f"{error.cls_name}: {_text(error)}" if error.cls_name else _text(error), None
         error = error.cause
 
 

@@ -16,11 +16,16 @@ BOOT_TAG = "codesum/boot_id"
 PID_TAG = "codesum/pid"
 STARTED_TAG = "codesum/process_started"
 
-UNFINISHED = (dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING)
+UNFINISHED = (
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+)
 
 
 def process_tags(holder: Holder) -> dict[str, str]:
-    """The run tags that name the process holding a lease."""
+    """The run tags that name the process of a run, from before it waits for its lease."""
     return {
         HOST_TAG: holder.host,
         BOOT_TAG: holder.boot_id,

@@ -18,7 +18,7 @@ from codesum_pipeline.defs.processes import process_tags
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.store.lease import hold_lease
+from codesum_pipeline.store.lease import hold_lease, this_process
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
 
@@ -77,8 +77,9 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
             )
         key = check_repository_key(run.tags[PARTITION_TAG])
         home = self.open_home()
+        instance.add_run_tags(run.run_id, process_tags(this_process(run.run_id)))
         lease = hold_lease(home.layout.state(key), key=key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
-        instance.add_run_tags(run.run_id, process_tags(self._open.enter_context(lease)))
+        self._open.enter_context(lease)
 
 
 def _has_step_processes(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:

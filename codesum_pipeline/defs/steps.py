@@ -1,7 +1,7 @@
 """Between Dagster and a stage: a step of a run calls one stage function and shows what it reports."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -13,11 +13,14 @@ from codesum_pipeline.defs.metadata import column_schema, report_metadata
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.shows import PLOT, PREVIEW, Shown
-from codesum_pipeline.model.errors import CodesumError, RetryLater
+from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
+from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.workspace import Workspace
 
 OWNER = "team:codesum"
+# What an asset was built from; on the last one, what the planner compares with what it would be built from now.
+FINGERPRINT_TAG = "codesum/fingerprint"
 SECONDS = "seconds"
 # For a server that is restarting; longer trouble is left to the planner.
 MAX_RETRIES = 2
@@ -68,11 +71,11 @@ def run_step(
     stage: Stage,
     *,
     show: Show | None = None,
-    tags: Callable[[Workspace], Mapping[str, str]] | None = None,
 ) -> dg.MaterializeResult[None]:
     """Run a stage for the partition at hand. Every run materialises: an unchanged table keeps its data version."""
     with stage_failures(retry_number=context.retry_number):
         workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
+        check_upstream(context, workspace)
         start = time.perf_counter()
         report = stage(workspace, progress=progress_of(context.log))
         seconds = time.perf_counter() - start
@@ -86,8 +89,36 @@ def run_step(
                 **report_metadata(report),
                 **_shown(context, workspace, report.table_hash, show),
             },
-            tags=dict(tags(workspace)) if tags else None,
+            tags={FINGERPRINT_TAG: built_from(workspace)},
         )
+
+
+def built_from(workspace: Workspace) -> str:
+    """The fingerprint of the snapshot that stands, under the settings of now."""
+    (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
+    return workspace.fingerprint(snapshot.commit)
+
+
+def check_upstream(context: dg.AssetExecutionContext, workspace: Workspace) -> None:
+    """A step that is run without the steps before it may only build on what they made of the present snapshot.
+
+    Raises `BrokenStore` where they made it of another commit or under other
+    settings: publishing that would mix two states of the repository.
+    """
+    outside = [key for key in sorted(context.assets_def.dependency_keys) if not _is_in_run(key, context.run)]
+    for key in outside:
+        last = last_materialization(context.instance, key, context.partition_key)
+        if last is None or (last.tags or {}).get(FINGERPRINT_TAG) != built_from(workspace):
+            raise BrokenStore(
+                f"repository {workspace.key!r}: {key.to_user_string()} was not made from the snapshot that stands now, "
+                "under the settings of now: run the whole job, or every step from repo_snapshot on"
+            )
+
+
+def _is_in_run(asset: dg.AssetKey, run: dg.DagsterRun) -> bool:
+    if run.step_keys_to_execute is not None:
+        return asset.to_python_identifier() in run.step_keys_to_execute
+    return run.asset_selection is None or asset in run.asset_selection
 
 
 @contextmanager

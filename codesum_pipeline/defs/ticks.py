@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from codesum_pipeline.defs.assets.publishing import AT_HEAD, FINGERPRINT_TAG, published_index
+from codesum_pipeline.defs.assets.publishing import AT_HEAD, published_index
 from codesum_pipeline.defs.observing import observe
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.planner import Plan, Request, Verdict, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.wiring import Home
 
 

@@ -72,7 +72,8 @@ def _carry_over(ws: Workspace, hashes: pa.Array, embedder: Embedder) -> tuple[Ve
     """The vectors to be, filled where the last build has one for the text, and which rows those are."""
     columns = ["text_hash", "model", "vector"]
     previous = ws.tables.read_or_empty("vectors", ws.key, columns=columns)
-    previous = previous.filter(pc.equal(previous.column("model"), embedder.model_id))
+    is_usable = pc.and_(pc.equal(previous.column("model"), embedder.model_id), not ws.force)
+    previous = previous.filter(is_usable)
     found = pc.index_in(hashes, value_set=previous.column("text_hash").combine_chunks())
     known = pc.is_valid(found).to_numpy(zero_copy_only=False)
     vectors = np.zeros((len(hashes), embedder.dimensions), dtype=np.float32)

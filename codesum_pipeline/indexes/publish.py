@@ -17,6 +17,7 @@ from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version
 from codesum_pipeline.model.errors import BrokenIndex, BrokenStore
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.views import write_serving_file
 from codesum_pipeline.store.workspace import Workspace
 
 # Beside the versions: the digests that were published, one a line, the latest last.
@@ -55,6 +56,8 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
     if is_new:
         write_text_atomically(versions / PUBLISHED_LOG, "".join(f"{digest}\n" for digest in log))
         _point(name, versions, version.digest)
+    if is_new or not ws.layout.duckdb_file.exists():
+        write_serving_file(ws.tables, ws.layout.duckdb_file)
     kept = set(log[-max(_LEAST_KEPT, ws.options.index.keep_versions) :])
     deleted = _sweep(versions, keep=kept)
     progress("publishing the index", 1, 1)

@@ -57,6 +57,11 @@ class Holder:
         return f"process {self.pid} on {self.host} (run {self.run_id}, since {since})"
 
 
+def this_process(run_id: str) -> Holder:
+    """The process at hand, as the holder of a lease for a run."""
+    return Holder(os.getpid(), _process_started(os.getpid()), boot_id(), socket.gethostname(), run_id, time.time())
+
+
 @contextmanager
 def hold_lease(state: Path, *, key: str, run_id: str, wait_s: float = 0.0) -> Iterator[Holder]:
     """Hold the lease of a repository for the duration of the block.
@@ -64,7 +69,7 @@ def hold_lease(state: Path, *, key: str, run_id: str, wait_s: float = 0.0) -> It
     Waits up to `wait_s` seconds for another holder, then raises `LeaseHeld`
     naming it. A holder whose process is gone is replaced at once.
     """
-    mine = Holder(os.getpid(), _process_started(os.getpid()), boot_id(), socket.gethostname(), run_id, time.time())
+    mine = this_process(run_id)
     deadline = time.monotonic() + wait_s
     while True:
         other = _take(state, mine)

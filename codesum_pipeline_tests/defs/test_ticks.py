@@ -9,8 +9,8 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.assets.publishing import FINGERPRINT_TAG
 from codesum_pipeline.defs.observing import observe
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.repositories import GitRepo

@@ -1,10 +1,12 @@
 """What each level writes, keeps and explains, on a real repository."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from codesum_pipeline.model.documents import (
@@ -278,3 +280,13 @@ def test_published_documents_say_when_and_why_they_were_written(at: Make, shop: 
     )
     assert found["shop/cart.py::Cart::total"]["cause"] == "new"
     assert found["shop/cart.py::Cart::total"]["last_updated"] == "2026-01-01T00:00:00Z"
+
+
+def test_any_duckdb_client_can_read_the_tables_of_all_repositories(at: Make, tmp_path: Path) -> None:
+    build(workspace := at())
+
+    with duckdb.connect(str(tmp_path / "home" / "codesum.duckdb"), read_only=True) as connection:
+        found = connection.execute("SELECT repo, type, count(*) FROM documents GROUP BY ALL ORDER BY ALL").fetchall()
+
+    counted = Counter(row.type.value for row in documents(workspace).values())
+    assert found == [("shop", level, number) for level, number in sorted(counted.items())]

@@ -1,7 +1,5 @@
 """Indexes become a version, and the version becomes what readers see."""
 
-from collections.abc import Mapping
-
 import dagster as dg
 
 from codesum_pipeline.defs.assets.indexes import dense_index, sparse_index
@@ -12,10 +10,7 @@ from codesum_pipeline.defs.steps import run_step, step_asset
 from codesum_pipeline.indexes.candidate import write_candidate
 from codesum_pipeline.indexes.publish import publish_candidate
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
-from codesum_pipeline.store.workspace import Workspace
 
-# On the last asset alone, since a materialisation is recorded even where a check then stops the run.
-FINGERPRINT_TAG = "codesum/fingerprint"
 AT_HEAD = "index_is_at_head"
 
 
@@ -48,10 +43,5 @@ def index_candidate(context: dg.AssetExecutionContext, codesum: CodesumResource)
 )
 def published_index(context: dg.AssetExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
     """What search reads: the repository's name points at its candidate, and the last versions are kept."""
-    published = run_step(context, codesum, publish_candidate, tags=_fingerprint)
+    published = run_step(context, codesum, publish_candidate)
     return published._replace(check_results=[dg.AssetCheckResult(passed=True, check_name=AT_HEAD)])
-
-
-def _fingerprint(ws: Workspace) -> Mapping[str, str]:
-    """What the planner compares with what a build would depend on now."""
-    return {FINGERPRINT_TAG: ws.tables.read("candidate", ws.key).column("fingerprint")[0].as_py()}

@@ -1,0 +1,53 @@
+"""Runs of some steps only: they never mix two states of a repository."""
+
+from collections.abc import Callable
+
+import dagster as dg
+import pytest
+
+from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.repositories import GitRepo
+
+RunJob = Callable[..., dg.ExecuteInProcessResult]
+Register = Callable[[str], GitRepo]
+
+
+def some(*names: str) -> dict[str, list[dg.AssetKey]]:
+    return {"asset_selection": [dg.AssetKey(name) for name in names]}
+
+
+def failure(result: dg.ExecuteInProcessResult) -> str:
+    (failed,) = [event for event in result.all_events if event.is_step_failure]
+    return str(failed.step_failure_data.error)
+
+
+def published_commit(home: Home) -> str:
+    version = published_version(home.layout.published("shop"), home.layout.versions("shop"))
+    assert version is not None
+    return str(version.manifest["commit"])
+
+
+@pytest.mark.parametrize("step", ["symbols", "dense_index", "index_candidate", "published_index"])
+def test_a_step_alone_builds_on_the_steps_before_it(step: str, register: Register, run_job: RunJob) -> None:
+    register("shop")
+    assert run_job("shop").success
+
+    assert run_job("shop", **some(step)).success
+
+
+def test_an_old_index_is_never_published_under_a_new_commit(register: Register, run_job: RunJob, home: Home) -> None:
+    repo = register("shop")
+    assert run_job("shop").success
+    first = repo.git("rev-parse", "HEAD").strip()
+    repo.commit({"shop/new.py": "def added(a):\n    if a:\n        return a\n"})
+    assert run_job("shop", **some("repo_snapshot")).success
+
+    result = run_job("shop", **some("index_candidate", "published_index"))
+
+    assert not result.success
+    assert "dense_index was not made from the snapshot that stands now" in failure(result)
+    assert "every step from repo_snapshot on" in failure(result)
+    assert published_commit(home) == first
+    assert run_job("shop").success
+    assert published_commit(home) == repo.git("rev-parse", "HEAD").strip()
