@@ -57,6 +57,9 @@ def _value(value: Any) -> dg.MetadataValue | None:
             return table_of([_counts(name, counts) for name, counts in value.items()])
         case Sequence() if value:
             return table_of([_row(item) for item in value[:MAX_ROWS]])
+        case _ if is_dataclass(value):
+            counts = {field.name: getattr(value, field.name) for field in fields(value)}
+            return table_of([_counts(name, count) for name, count in counts.items() if isinstance(count, int | float)])
     return None
 
 

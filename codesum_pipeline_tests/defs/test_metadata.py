@@ -83,3 +83,19 @@ def test_a_tables_columns_are_those_that_are_written() -> None:
     assert types["id"] == "string"
     assert types["keywords"] == "list<string>"
     assert types["citations"] == "list<struct>"
+
+
+def test_a_report_within_a_report_is_a_table_of_its_numbers() -> None:
+    @dataclass(frozen=True)
+    class Share:
+        resolved: int
+        unknown: int
+        names: tuple[str, ...]
+
+    @dataclass(frozen=True)
+    class Outer:
+        coverage: Share
+
+    shown = report_metadata(Outer(Share(7, 2, ("a",))))
+
+    assert records(shown["coverage"]) == [{"name": "resolved", "count": 7}, {"name": "unknown", "count": 2}]
