@@ -1,26 +1,50 @@
-"""Writing so that a reader sees the old file or the new one, never half of it."""
+"""Writing so that a reader sees the old file or the new one, never half of it.
+
+What is not finished yet lies beside its target under a hidden name that tells
+the process which writes it. The next write of the same target removes what
+killed processes left.
+"""
 
 import os
-import tempfile
+import shutil
+import uuid
 from pathlib import Path
+
+import psutil
 
 
 def write_bytes_atomically(path: Path, data: bytes) -> None:
     """Replace `path` by `data`, durably: a temporary file beside it, fsync, rename."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    temporary = temporary_beside(path)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
 def write_text_atomically(path: Path, text: str) -> None:
     """As `write_bytes_atomically`, in UTF-8."""
     write_bytes_atomically(path, text.encode("utf-8"))
+
+
+def temporary_beside(path: Path) -> Path:
+    """A new name in the folder of `path`, which is made where it is missing; leftovers of killed writers go."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    prefix = f".{path.name}."
+    for leftover in path.parent.glob(f"{prefix}*.tmp*"):
+        writer = leftover.name.removeprefix(prefix).partition("-")[0]
+        if writer.isdecimal() and not psutil.pid_exists(int(writer)):
+            _remove(leftover)
+    return path.parent / f"{prefix}{os.getpid()}-{uuid.uuid4().hex}.tmp"
+
+
+def _remove(leftover: Path) -> None:
+    if leftover.is_dir():
+        shutil.rmtree(leftover, ignore_errors=True)
+    else:
+        leftover.unlink(missing_ok=True)

@@ -5,13 +5,13 @@ built aside and swapped in.
 """
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from codesum_pipeline.store.atomic import temporary_beside
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 
@@ -54,12 +54,13 @@ def write_serving_file(store: TableStore, path: Path) -> None:
     """Build the DuckDB file of views beside `path`, then swap it in."""
     import duckdb
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        aside = Path(folder) / path.name
+    aside = temporary_beside(path)
+    try:
         with duckdb.connect(str(aside)) as connection:
             create_views(connection, store)
         os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def _quoted(text: str) -> str:
