@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dagster as dg
 
@@ -13,6 +13,7 @@ from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG, last_materialization
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.wiring import Home
@@ -87,6 +88,7 @@ def _observe_one(home: Home, instance: dg.DagsterInstance, entry: RepositoryEntr
         wanted=wanted,
         recorded=recorded_fingerprint(instance, entry.key),
         published=_published_fingerprint(home, entry.key),
+        begun=_begun_fingerprint(home, entry),
     )
     return seen if seen.is_up_to_date else _with_attempts(seen, instance)
 
@@ -103,15 +105,18 @@ def _published_fingerprint(home: Home, key: str) -> str | None:
     return version.manifest["fingerprint"] if version else None
 
 
+def _begun_fingerprint(home: Home, entry: RepositoryEntry) -> str | None:
+    """The fingerprint of the snapshot that the tables hold: that of the last build that began, whole or not."""
+    rows = home.tables.read_rows_or_empty("snapshot", entry.key, Snapshot)
+    return home.fingerprint(entry, commit=rows[0].commit) if rows else None
+
+
 def _with_attempts(seen: Observation, instance: dg.DagsterInstance) -> Observation:
     of_repository = {PARTITION_TAG: seen.key}
     runs = instance.get_runs(filters=dg.RunsFilter(tags=of_repository), limit=RUNS_REMEMBERED)
     same = dg.RunsFilter(tags={**of_repository, FINGERPRINT_TAG: seen.wanted or ""})
-    return Observation(
-        key=seen.key,
-        wanted=seen.wanted,
-        recorded=seen.recorded,
-        published=seen.published,
+    return replace(
+        seen,
         tried=tuple(run.tags.get(FINGERPRINT_TAG) for run in runs),
         launches=instance.get_runs_count(same),
     )

@@ -28,7 +28,8 @@ class Observation:
 
     `wanted` is the fingerprint that a build would have now, None where the
     repository cannot be read. `recorded` is that of the last materialisation,
-    `published` that of the index that readers see. `tried` lists the
+    `published` that of the index that readers see, `begun` that of the snapshot
+    in the tables, which is ahead where a build did not end. `tried` lists the
     fingerprints that the last runs were requested for, newest first; None for
     runs that somebody else started. `launches` counts all runs ever requested
     for `wanted`.
@@ -39,13 +40,14 @@ class Observation:
     complaint: str = ""
     recorded: str | None = None
     published: str | None = None
+    begun: str | None = None
     is_active: bool = False
     tried: tuple[str | None, ...] = ()
     launches: int = 0
 
     @property
     def is_up_to_date(self) -> bool:
-        return self.wanted is not None and self.wanted == self.recorded == self.published
+        return self.wanted is not None and self.wanted == self.recorded == self.published == self.begun
 
     @property
     def attempts(self) -> int:

@@ -105,8 +105,9 @@ def check_upstream(context: dg.AssetExecutionContext, workspace: Workspace) -> N
     Raises `BrokenStore` where they made it of another commit or under other
     settings: publishing that would mix two states of the repository.
     """
-    outside = [key for key in sorted(context.assets_def.dependency_keys) if not _is_in_run(key, context.run)]
-    for key in outside:
+    graph = context.job_def.asset_layer.asset_graph
+    before = sorted(graph.get_ancestor_asset_keys(context.asset_key))
+    for key in (key for key in before if not _is_in_run(key, context.run)):
         last = last_materialization(context.instance, key, context.partition_key)
         if last is None or (last.tags or {}).get(FINGERPRINT_TAG) != built_from(workspace):
             raise BrokenStore(

@@ -7,6 +7,7 @@ named by a digest is always whole. The same tables give the same bytes.
 import os
 import shutil
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -112,7 +113,7 @@ def _put_in_place(folder: Path, version: Version, *, read_content: bool) -> None
     if version.folder.exists():
         if not _is_damaged(version.folder, read_content=read_content):
             return
-        version.folder.replace(version.folder.with_name(f"{ASIDE}{version.digest}"))
+        version.folder.replace(version.folder.with_name(f"{ASIDE}{uuid.uuid4().hex}"))
     folder.replace(version.folder)
     _flush(version.folder.parent)
 

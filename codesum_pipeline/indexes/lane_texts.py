@@ -7,6 +7,7 @@ its hash, which is all that carrying over looks at.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
@@ -16,9 +17,9 @@ from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.workspace import Workspace
 
 # Part of every text's hash: a change embeds and indexes everything again.
-LANES_VERSION = f"1/{TOKENS_VERSION}"
+LANES_VERSION = f"1/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
 
-# How much of a body a vector sees (`SYMBOL_BODY_CHAR_CAP` of the OpenCodeHub summarizer): about what 512 tokens hold,
+# How much of a body a vector sees: about what 512 tokens hold,
 # and beyond it one vector says less and less about each line.
 BODY_CHARACTERS = 1200
 

@@ -36,6 +36,7 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
     texts = [text for source in read_lane_sources(ws) for text in term_texts(source)]
     hashes = pa.array([text.text_hash for text in texts], type=pa.string())
     previous = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash", "tokens"])
+    previous = previous.slice(0, 0) if ws.force else previous
     found = pc.index_in(hashes, value_set=previous.column("text_hash").combine_chunks())
     tokens: list[str | None] = previous.column("tokens").combine_chunks().take(found).to_pylist()
     missing = [row for row, value in enumerate(tokens) if value is None]

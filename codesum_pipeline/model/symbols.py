@@ -54,7 +54,8 @@ class Symbol:
     Lines are 1-based and inclusive; `start_line` is that of the first
     decorator. `line_map[k]` is the real line of canonical line k + 1.
     `line_count` counts canonical lines without the docstring. `docstring` is
-    cleaned of its indentation.
+    cleaned of its indentation. With `has_syntax_errors` the definition does not
+    parse as a whole, and its facts may differ where its canonical source does not.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Symbol:
     canonical_source: str
     line_map: tuple[int, ...]
     facts: SymbolFacts
+    has_syntax_errors: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,7 @@ class SymbolReader:
             facts=read_facts(
                 definition, tokens, canonical, first_line=first, is_async=is_async, is_static="staticmethod" in words
             ),
+            has_syntax_errors=(definition.wrapper or definition.node).has_error,
         )
 
     def _decorators(self, definition: Definition) -> list[str]:

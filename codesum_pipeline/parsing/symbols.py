@@ -79,10 +79,10 @@ class _Rows:
 def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseReport:
     """Write `symbols` and `file_facts` for the indexed files of the snapshot."""
     files = _indexed_files(ws)
-    known = _known_files(ws)
+    known = set() if ws.force else _known_files(ws)
     carried = {file.path for file in files if (file.path, file.blob, file.language, file.parser) in known}
     unread = [file for file in files if file.path not in carried]
-    if known and len(carried) == len(known) and not unread:
+    if known and len(carried) == len(known) and not unread and _files_with_symbols(ws) <= carried:
         return _report_unchanged(ws, files)
     kept = _old_rows(ws, carried)
     if len(carried) < len(known):
@@ -116,6 +116,12 @@ def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
         return set()
     keys = ws.tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
     return set(zip(*(keys[column].to_pylist() for column in CARRY_KEY), strict=True))
+
+
+def _files_with_symbols(ws: Workspace) -> set[str]:
+    """More than those of `file_facts` where a build was killed between the two tables."""
+    paths = ws.tables.read("symbols", ws.key, columns=["file_path"])
+    return set(paths.column("file_path").unique().to_pylist())
 
 
 def _old_rows(ws: Workspace, paths: Collection[str]) -> _Rows:

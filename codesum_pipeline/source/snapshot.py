@@ -68,8 +68,9 @@ def take_snapshot(ws: Workspace, *, progress: Progress = no_progress) -> Snapsho
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     rows, read = _classify(listed, rules, known, mirror, progress=progress)
     rows.extend(_left_out_row(left, rules) for left in head.left_out)
-    files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
+    # First, so that a build that is killed here is seen to have begun.
     written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
+    files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
     indexed = [row for row in rows if row.status is FileStatus.INDEXED]
     return SnapshotReport(
         commit=snapshot.commit,

@@ -22,6 +22,7 @@ def write_bytes_atomically(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+        flush_folder(path.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -30,6 +31,15 @@ def write_bytes_atomically(path: Path, data: bytes) -> None:
 def write_text_atomically(path: Path, text: str) -> None:
     """As `write_bytes_atomically`, in UTF-8."""
     write_bytes_atomically(path, text.encode("utf-8"))
+
+
+def flush_folder(folder: Path) -> None:
+    """Make the renames in a folder durable, in the order in which they were made."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def temporary_beside(path: Path) -> Path:

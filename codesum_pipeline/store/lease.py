@@ -69,9 +69,9 @@ def hold_lease(state: Path, *, key: str, run_id: str, wait_s: float = 0.0) -> It
     Waits up to `wait_s` seconds for another holder, then raises `LeaseHeld`
     naming it. A holder whose process is gone is replaced at once.
     """
-    mine = this_process(run_id)
     deadline = time.monotonic() + wait_s
     while True:
+        mine = this_process(run_id)
         other = _take(state, mine)
         if other is None:
             break
@@ -110,11 +110,16 @@ def boot_id() -> str:
 
 
 def _process_started(pid: int) -> float:
-    """When a process started; 0 where there is none."""
+    """When a process started, in a unit that setting the clock does not move; 0 where there is none."""
+    stat = Path(f"/proc/{pid}/stat")
     try:
+        if stat.parent.parent.joinpath("self").exists():
+            # After the name in brackets, which may hold anything: the state first, the start in ticks as the 20th.
+            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            return 0.0 if fields[0] == "Z" else float(fields[19])
         process = psutil.Process(pid)
         return 0.0 if process.status() == psutil.STATUS_ZOMBIE else round(process.create_time(), 2)
-    except psutil.NoSuchProcess:
+    except (FileNotFoundError, ProcessLookupError, psutil.NoSuchProcess):
         return 0.0
 
 

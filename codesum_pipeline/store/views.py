@@ -4,6 +4,7 @@ No DuckDB file is held open for writing. The serving file for other clients is
 built aside and swapped in.
 """
 
+import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,7 +46,7 @@ def create_views(
         elif repo:
             source = f"SELECT * FROM read_parquet({_quoted(files[0])}, hive_partitioning = false)"
         else:
-            pattern = str(store.root / name / "repo=*" / "part-0.parquet")
+            pattern = str(Path(glob.escape(str(store.root))) / name / "repo=*" / "part-0.parquet")
             source = f"SELECT * FROM read_parquet({_quoted(pattern)}, hive_partitioning = true)"
         connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {source}')
 

@@ -15,7 +15,8 @@ from codesum_pipeline.model.symbols import Symbol, SymbolFacts
 class FunctionInput:
     """A function or method: its canonical source and what was read off it.
 
-    All but the id is a function of the canonical source and the qualified name.
+    All but the id is a function of the canonical source and the qualified name,
+    unless the definition has syntax errors.
     """
 
     id: str
@@ -29,6 +30,7 @@ class FunctionInput:
     complexity: int
     line_count: int
     facts: SymbolFacts
+    has_syntax_errors: bool = False
 
     @classmethod
     def of(cls, symbol: Symbol) -> Self:
@@ -44,6 +46,7 @@ class FunctionInput:
             complexity=symbol.complexity,
             line_count=symbol.line_count,
             facts=symbol.facts,
+            has_syntax_errors=symbol.has_syntax_errors,
         )
 
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.model.documents import Cause, Level, PlanAction, PlanRow, TextRow, WrittenBy
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import FileFacts, SymbolType
 from codesum_pipeline.store.rows import from_table, to_table
@@ -96,6 +97,12 @@ def write_modules(workspace: Workspace, *, progress: Progress = no_progress) -> 
         return build.finish()
 
 
+def _content_hash(table: pa.Table) -> str:
+    """sha1 over what the texts say and what they were made from, provenance apart."""
+    columns = [table.column(name).to_pylist() for name in ("id", "summary_hash", "text_hash", "purpose_source")]
+    return hash_of(sorted(zip(*columns, strict=True)))
+
+
 def _planned(workspace: Workspace, wanted: Sequence[Wanted]) -> list[Rewrite]:
     """What `summary_plan` decided; raises `BrokenStore` where it was made from other functions than these."""
     rows = workspace.tables.read_rows("plan", workspace.key, PlanRow)
@@ -172,7 +179,7 @@ class _Level:
             placeholders=placeholders,
             by_cause=dict(sorted(Counter(rewrite.cause for rewrite in self.rewrites).items())),
             rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
-            table_hash=written.table_hash,
+            table_hash=_content_hash(table),
         )
 
     def _previous_of(self, ids: Sequence[str] | set[str]) -> pa.Table:

@@ -79,7 +79,8 @@ class _Planner:
         self._outline = read_outline(workspace)
         # Heads are planned without their children's texts, which are not known yet.
         self._bare = replace(self._outline, children={})
-        self._rows: dict[str, PlanRow] = {}
+        # A name may change its kind: the class X of the last build and the function X of this one share an id.
+        self._rows: dict[tuple[Level, str], PlanRow] = {}
 
     def plan(self) -> list[PlanRow]:
         options, workspace = self._workspace.options.filter, self._workspace
@@ -122,8 +123,9 @@ class _Planner:
             self._add(level, head.id, action, rewrite)
 
     def _judge(self, head: Head, before: tuple[str, str, frozenset[str]] | None) -> tuple[PlanAction, Rewrite | None]:
-        children = frozenset(child.id for child in self._outline.children.get(head.id, ()))
-        touched = {id_ for id_ in children if self._rows[id_].action is not PlanAction.KEEP}
+        below = self._outline.children.get(head.id, ())
+        children = frozenset(child.id for child in below)
+        touched = {child.id for child in below if self._rows[child.level, child.id].action is not PlanAction.KEEP}
         if before is None:
             return PlanAction.WRITE, Rewrite(head.id, Cause.NEW, (head.id,))
         own_hash, writer, children_before = before
@@ -160,7 +162,7 @@ class _Planner:
         writer: str | None = None,
         summary_hash: str | None = None,
     ) -> None:
-        self._rows[id_] = PlanRow(
+        self._rows[level, id_] = PlanRow(
             id=id_,
             level=level,
             action=action,

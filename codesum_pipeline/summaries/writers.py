@@ -5,6 +5,7 @@ of the old one is written again (cause `settings`).
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 
 from codesum_pipeline.model.documents import ChildPair, PurposeSource, WrittenBy
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
@@ -44,9 +45,15 @@ def written_by(writer: str) -> WrittenBy:
 
 
 def want_function(shown: FunctionInput, options: FilterOptions) -> Wanted:
-    """The hashes of a function: its writer is shown the canonical source, and the id is its key."""
+    """The hashes of a function: its writer is shown the canonical source, and the id is its key.
+
+    Where the source does not parse, what was read off it counts too: `a * * b`
+    and `a ** b` then have the same canonical source and may give other facts.
+    """
     writer = PLACEHOLDER if is_trivial(shown, options) else EXTRACTIVE
     source = shown.canonical_source
+    if shown.has_syntax_errors:
+        source = canonical_json([source, asdict(replace(shown, id="", canonical_source=""))])
     return Wanted(shown.id, writer, sha1_hex(source), (), summary_hash(writer, source))
 
 

@@ -14,7 +14,14 @@ def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25) -> P
     [
         pytest.param(Observation("a", wanted="f1"), Verdict.BUILD, id="a new repository is built"),
         pytest.param(
-            Observation("a", wanted="f1", recorded="f1", published="f1"), Verdict.UP_TO_DATE, id="a current one is not"
+            Observation("a", wanted="f1", recorded="f1", published="f1", begun="f1"),
+            Verdict.UP_TO_DATE,
+            id="a current one is not",
+        ),
+        pytest.param(
+            Observation("a", wanted="f1", recorded="f1", published="f1", begun="f2"),
+            Verdict.BUILD,
+            id="one whose last build began on another state and did not end is",
         ),
         pytest.param(
             Observation("a", wanted="f2", recorded="f1", published="f1"),
@@ -22,12 +29,12 @@ def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25) -> P
             id="a new commit, setting or algorithm is built",
         ),
         pytest.param(
-            Observation("a", wanted="f1", recorded="f1", published=None),
+            Observation("a", wanted="f1", recorded="f1", published=None, begun="f1"),
             Verdict.BUILD,
             id="an index that is gone from the store is built though Dagster has it",
         ),
         pytest.param(
-            Observation("a", wanted="f1", recorded=None, published="f1"),
+            Observation("a", wanted="f1", recorded=None, published="f1", begun="f1"),
             Verdict.BUILD,
             id="an index that Dagster does not know is built",
         ),

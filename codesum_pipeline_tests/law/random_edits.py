@@ -126,6 +126,34 @@ def rename_folder(files: Files, chance: random.Random) -> Files:
     }
 
 
+def change_kind(files: Files, chance: random.Random) -> Files:
+    """A class becomes a function of the same name, or the other way round."""
+    path = chance.choice(_python(files))
+    found = list(re.finditer(r"^(class|def) (\w+)[^\n]*:$", files[path], re.MULTILINE))
+    if not found:
+        return files
+    match = chance.choice(found)
+    head = f"def {match[2]}(self):" if match[1] == "class" else f"class {match[2]}:"
+    return {**files, path: files[path][: match.start()] + head + files[path][match.end() :]}
+
+
+def file_to_folder(files: Files, chance: random.Random) -> Files:
+    path = chance.choice(sorted(files))
+    return {f"{other}/inner.py" if other == path else other: content for other, content in files.items()}
+
+
+def change_token(files: Files, chance: random.Random) -> Files:
+    """Delete, double or split one token: most of the time the file then does not parse."""
+    path = chance.choice(_python(files))
+    found = list(re.finditer(r"\w+|[^\w\s]+", files[path]))
+    if not found:
+        return files
+    match = chance.choice(found)
+    token = match[0]
+    changed = chance.choice(("", f"{token} {token}", " ".join(token) if not token.isalnum() else token[::-1]))
+    return {**files, path: files[path][: match.start()] + changed + files[path][match.end() :]}
+
+
 def delete_file(files: Files, chance: random.Random) -> Files:
     gone = chance.choice(sorted(files))
     return {path: content for path, content in files.items() if path != gone} if len(files) > 6 else files
@@ -170,6 +198,9 @@ OPERATIONS: tuple[Operation, ...] = (
     rename_word,
     rename_file,
     rename_folder,
+    change_kind,
+    file_to_folder,
+    change_token,
     delete_file,
     bring_back,
     edit_readme,

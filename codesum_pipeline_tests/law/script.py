@@ -124,6 +124,29 @@ EDITS: list[tuple[str, Edit | None]] = [
     ),
     ("a text file", swap("pyproject.toml", '"requests"', '"requests", "rich"')),
     ("a script in another language", swap("scripts/report", "the day's takings", "the week's takings")),
+    (
+        "a class that becomes a function",
+        swap(
+            "shop/orders/delivery.py",
+            "class Delivery(object):\n",
+            "def Delivery(identity):\n    if identity:\n        return identity\n\n\nclass Carrier:\n",
+        ),
+    ),
+    (
+        "and a class again",
+        swap(
+            "shop/orders/delivery.py",
+            "def Delivery(identity):\n    if identity:\n        return identity\n\n\nclass Carrier:\n",
+            "class Delivery(object):\n",
+        ),
+    ),
+    ("a file that becomes a folder", rename("scripts/report", "scripts/report/daily")),
+    ("and a file again", rename("scripts/report/daily", "scripts/report")),
+    (
+        "a broken spelling",
+        append("shop/base.py", "\n\ndef broken(a, **extra: int):\n    if a:\n        return extra\n"),
+    ),
+    ("another that reads alike", swap("shop/base.py", "def broken(a, **extra: int)", "def broken(a, * *extra: int)")),
     ("a mass rename", everywhere(r"\bidentity\b", "reference")),
     ("a change of settings", lambda files: files),
     ("the settings as they were", lambda files: files),

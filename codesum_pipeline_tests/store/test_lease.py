@@ -83,3 +83,14 @@ def test_a_block_that_raises_gives_its_lease_back(tmp_path: Path) -> None:
     with pytest.raises(KeyError), hold_lease(tmp_path / "a.sqlite", key="a", run_id="one"):
         raise KeyError("broken")
     assert current_holder(tmp_path / "a.sqlite") is None
+
+
+def test_setting_the_clock_takes_no_lease_from_a_living_build(
+    tmp_path: Path, holder: subprocess.Popen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("psutil.boot_time", lambda: 0.0)
+    monkeypatch.setattr("time.time", lambda: 0.0)
+
+    told = pytest.raises(LeaseHeld, match=f"process {holder.pid}")
+    with told, hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine"):
+        raise AssertionError("never reached")

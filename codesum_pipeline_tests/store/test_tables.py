@@ -116,3 +116,12 @@ def test_a_value_of_the_wrong_type_never_reaches_a_file(tmp_path: Path) -> None:
     with pytest.raises((pa.ArrowInvalid, pa.ArrowTypeError, ValueError)):
         store.write("graph_stats", "one", pa.table({"id": ["a"]}))
     assert store.readable_path("graph_stats", "one") is None
+
+
+def test_a_home_may_have_any_name(tmp_path: Path) -> None:
+    store = TableStore(tmp_path / "a[1]*?'b" / "warehouse")
+    store.write_rows("graph_stats", "one", ROWS, GraphStats)
+
+    with connect() as connection:
+        create_views(connection, store)
+        assert connection.execute("SELECT count(*) FROM graph_stats").fetchone() == (5,)
