@@ -19,7 +19,7 @@ _FIELDS = ("id", "query", "repo", "level")
 class Question:
     """One row of a batch: without `repo` all repositories are asked, without `level` all levels."""
 
-    id: str
+    id: str | int
     query: str
     repo: str | None
     level: Level | None
@@ -80,16 +80,24 @@ def parse_question(line: str) -> Question:
     if level is not None and level not in LEVELS:
         raise ConfigurationError(f"field 'level': {level!r} is none of {', '.join(LEVELS)}")
     return Question(
-        id=_text(row, "id") or "",
+        id=_identifier(row),
         query=_text(row, "query") or "",
         repo=_text(row, "repo", required=False),
         level=Level(level) if level else None,
     )
 
 
+def _identifier(row: Mapping[str, Any]) -> str | int:
+    """What the answer is known by, given back as it came: a text or a whole number."""
+    value = row.get("id")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return _text(row, "id") or ""
+
+
 def _text(row: Mapping[str, Any], field: str, *, required: bool = True) -> str | None:
     value = row.get(field)
-    if value is None and not required:
+    if value in (None, "") and not required:
         return None
     if not isinstance(value, str) or not value.strip():
         found = "is missing" if field not in row else f"{value!r} is no text"

@@ -1,13 +1,15 @@
 """End to end: a real `dagster dev`, a commit, and a backfill."""
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from codesum_pipeline.defs import assets
-from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.dagster_dev import (
     BACKFILL,
@@ -35,9 +37,10 @@ def dev(home: Home, tmp_path: Path) -> Iterator[DagsterDev]:
         yield running
 
 
-def published_text(home: Home, key: str) -> str:
-    version = published_version(home.layout.published(key), home.layout.versions(key), read_content=True)
-    return (version.folder / "summary.jsonl").read_text() if version else ""
+def found_by_search(home: Home, query: str) -> list[str]:
+    command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home.layout.home), "search", query, "--json"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return [hit["id"] for hit in json.loads(done.stdout)["hits"]]
 
 
 def test_a_commit_is_noticed_and_published_and_a_backfill_stops_at_no_broken_repository(
@@ -53,7 +56,7 @@ def test_a_commit_is_noticed_and_published_and_a_backfill_stops_at_no_broken_rep
     repo.commit({"shop/refunds.py": REFUND})
     second, _ = dev.finished(2, timeout_s=RUN_S, dagster__partition="shop")
     assert second["status"] == "SUCCESS", dev.tail()
-    assert "Give a customer the money back" in published_text(home, "shop")
+    assert "shop/refunds.py::refund" in found_by_search(home, "give a customer the money back")
 
     keys = ["broken", "other", "shop"]
     for key in ("broken", "other"):

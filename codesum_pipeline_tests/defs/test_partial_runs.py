@@ -51,3 +51,23 @@ def test_an_old_index_is_never_published_under_a_new_commit(register: Register, 
     assert published_commit(home) == first
     assert run_job("shop").success
     assert published_commit(home) == repo.git("rev-parse", "HEAD").strip()
+
+
+def test_texts_of_another_commit_are_never_published_under_the_one_that_came_back(
+    register: Register, run_job: RunJob, home: Home
+) -> None:
+    repo = register("shop")
+    assert run_job("shop").success
+    first = repo.git("rev-parse", "HEAD").strip()
+    repo.commit({"shop/prices.py": 'def total(items):\n    """Something else."""\n    return sum(items)\n'})
+    levels = ("function_summaries", "class_summaries", "file_summaries", "module_summaries")
+    until = ("repo_snapshot", "symbols", "call_graph", "summary_plan", *levels, "summary_documents")
+    assert run_job("shop", **some(*until)).success
+    repo.git("reset", "-q", "--hard", first)
+    assert run_job("shop", **some("repo_snapshot")).success
+
+    result = run_job("shop", **some("index_candidate", "published_index"))
+
+    assert not result.success
+    assert "was not made from the snapshot that stands now" in failure(result)
+    assert published_commit(home) == first

@@ -42,6 +42,7 @@ def published_files(workspace: Workspace) -> dict[str, Any]:
             found[name] = _content_digest(path)
         elif name not in _OFFSET_FILES:
             found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    found["stats.json"] = (workspace.layout.graph_index(workspace.key) / "stats.json").read_text(encoding="utf-8")
     return found
 
 

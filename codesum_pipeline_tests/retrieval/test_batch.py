@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.indexes.embedders import Embedder
-from codesum_pipeline.retrieval.batch import Answer, BadRow, answer_batch
+from codesum_pipeline.retrieval.batch import Answer, BadRow, Question, answer_batch, parse_question
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
@@ -85,3 +85,9 @@ def test_empty_lines_are_passed_over_and_counted(shop: PublishedIndex, embedder:
     assert answers(["", "  ", "{"], [shop], embedder)[0] == BadRow(
         3, "not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
     )
+
+
+def test_a_question_is_known_by_a_number_as_well_and_empty_filters_are_none() -> None:
+    question = parse_question('{"id": 7, "query": "carts", "repo": "", "level": ""}')
+
+    assert question == Question(id=7, query="carts", repo=None, level=None)

@@ -1,0 +1,65 @@
+"""How long a person waits for `codesum search`: process start to answer, in seconds.
+
+    python -m benchmarks.cold_search [PACKAGE]
+
+Indexes the sources of an installed package (default: networkx, more than 5,000
+documents) in a temporary home and times the command ten times, each in a
+process of its own, beside `python -c pass`. Prints one JSON line.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.throughput import sources_of
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.repositories import GitRepo
+
+RUNS = 10
+
+
+def timed(command: list[str]) -> list[float]:
+    """The seconds of each of the runs, sorted."""
+    seconds = []
+    for _ in range(RUNS):
+        started = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        seconds.append(time.perf_counter() - started)
+    return sorted(seconds)
+
+
+def main() -> None:
+    """Build, time, print."""
+    package = sys.argv[1] if len(sys.argv) > 1 else "networkx"
+    with tempfile.TemporaryDirectory() as folder:
+        repo = GitRepo.create(Path(folder) / "repo", sources_of(package))
+        home = Path(folder) / "home"
+        reports = build(workspace_of(open_home(home), RepositoryEntry("measured", str(repo.path))))
+        search = [
+            sys.executable,
+            "-m",
+            "codesum_pipeline.cli",
+            "--home",
+            str(home),
+            "search",
+            "shortest path",
+            "--json",
+        ]
+        answers, bare = timed(search), timed([sys.executable, "-c", "pass"])
+    figures = {
+        "package": package,
+        "documents": reports["summary_documents"].rows,
+        "search_s_median": round(statistics.median(answers), 3),
+        "search_s_worst": round(answers[-1], 3),
+        "python_start_s_median": round(statistics.median(bare), 3),
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
