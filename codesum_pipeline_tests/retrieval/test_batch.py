@@ -60,7 +60,7 @@ def test_a_repository_is_named_by_key_or_by_owner_and_name(
         ("[1]", "line 2: not an object but list"),
         ('{"query": "x"}', "line 2: field 'id': is missing"),
         ('{"id": "q", "query": ""}', "line 2: field 'query': '' is no text"),
-        ('{"id": 7, "query": "x"}', "line 2: field 'id': 7 is no text"),
+        ('{"id": [7], "query": "x"}', "line 2: field 'id': [7] is no text"),
         (
             '{"id": "q", "query": "x", "level": "chapter"}',
             "line 2: field 'level': 'chapter' is none of function, class",
