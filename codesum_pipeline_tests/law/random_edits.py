@@ -208,6 +208,18 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 
 
+def change(files: Files, operation: Operation, chance: random.Random) -> Files:
+    """The files after an operation; as they were where it would need a file and a folder of one name."""
+    changed = operation(files, chance)
+    folders = {folder for path in changed for folder in _folders(path)}
+    return files if folders & changed.keys() else changed
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
+
+
 def _python(files: Files) -> list[str]:
     found = sorted(path for path in files if path.endswith(".py"))
     return found or sorted(files)

@@ -14,7 +14,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.building import Reports, build, open_home, workspace_of
 from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
-from codesum_pipeline_tests.law.random_edits import OPERATIONS
+from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
 from codesum_pipeline_tests.law.script import EDITS, SETTINGS
 from codesum_pipeline_tests.law.shop import SHOP, Files
 from codesum_pipeline_tests.repositories import GitRepo
@@ -94,7 +94,7 @@ def hold_the_law(sequence: Sequence[tuple[int, int]], folder: Path) -> None:
     built = workspace_at(folder / "home", repo)
     build(built)
     for operation, number in sequence:
-        files = OPERATIONS[operation](files, random.Random(number))
+        files = change(files, OPERATIONS[operation], random.Random(number))
         repo.commit_exactly(files)
         build(built)
     must_equal_a_clean_build(built, repo, folder / "clean")

@@ -8,7 +8,7 @@ import pytest
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline_tests.building import open_home, workspace_of
-from codesum_pipeline_tests.law.random_edits import OPERATIONS
+from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
 from codesum_pipeline_tests.law.shop import SHOP, Files
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.repositories import GitRepo
@@ -22,7 +22,7 @@ def test_a_sequence_of_edits_built_by_the_job_ends_in_the_index_of_a_clean_build
     workspace = workspace_of(home, RepositoryEntry("shop", str(repo.path)))
     files: Files = SHOP
     for _ in range(8):
-        files = chance.choice(OPERATIONS)(files, chance)
+        files = change(files, chance.choice(OPERATIONS), chance)
         repo.commit_exactly(files)
         (outcome,) = index_repositories(home, ["shop"])
         assert outcome.succeeded, outcome.message
