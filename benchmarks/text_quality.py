@@ -32,8 +32,8 @@ from codesum_pipeline.summaries.inputs import (
     ModuleInput,
     TextFileInput,
 )
-from codesum_pipeline.summaries.placeholder import is_trivial
-from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, AnyInput, write
+from codesum_pipeline.summaries.placeholder import AnyInput, is_trivial
+from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, write
 
 # Read as text files beside the Python sources.
 TEXT_SUFFIXES = {

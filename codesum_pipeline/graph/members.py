@@ -72,7 +72,7 @@ class Members:
             case InstanceValue():
                 return self._of_instance(value, name)
             case SuperValue(scope):
-                found = self._member(scope, name, self.mro(scope)[1:])
+                found = self._member(name, self.mro(scope)[1:])
                 receiver = InstanceValue(scope, Reason.SELF)
                 return FunctionValue(found.scope, Reason.SUPER, receiver) if isinstance(found, FunctionValue) else found
             case ExternalValue(dotted):
@@ -114,9 +114,9 @@ class Members:
 
     def member(self, scope: ScopeFacts, name: str) -> Value:
         """What a class or one of its ancestors binds a name to."""
-        return self._member(scope, name, self.mro(scope))
+        return self._member(name, self.mro(scope))
 
-    def _member(self, scope: ScopeFacts, name: str, order: tuple[Ancestor, ...]) -> Value:
+    def _member(self, name: str, order: tuple[Ancestor, ...]) -> Value:
         for entry in order:
             if isinstance(entry, ScopeFacts):
                 found = self._own_member(entry, name)

@@ -26,9 +26,8 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.decide import Rewrite, Wanted, decide, removed
 from codesum_pipeline.summaries.outline import read_outline
+from codesum_pipeline.summaries.placeholder import AnyInput, UpperInput
 from codesum_pipeline.summaries.writers import (
-    AnyInput,
-    UpperInput,
     want_function,
     want_upper,
     write,

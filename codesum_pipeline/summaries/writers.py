@@ -29,14 +29,18 @@ from codesum_pipeline.summaries.inputs import (
     ModuleInput,
     TextFileInput,
 )
-from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION, is_empty, is_trivial, placeholder_text
+from codesum_pipeline.summaries.placeholder import (
+    PLACEHOLDER_VERSION,
+    AnyInput,
+    UpperInput,
+    is_empty,
+    is_trivial,
+    placeholder_text,
+)
 
 # What a function's writer states are facts that the parser read off its canonical source.
 EXTRACTIVE = f"extractive/{EXTRACTIVE_VERSION}.{sha1_hex(PARSER_VERSION)[:8]}"
 PLACEHOLDER = f"placeholder/{PLACEHOLDER_VERSION}"
-
-UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
-AnyInput = FunctionInput | UpperInput
 
 
 def written_by(writer: str) -> WrittenBy:

@@ -14,12 +14,11 @@ from codesum_pipeline.defs.shows import (
 )
 from codesum_pipeline.defs.steps import run_step, step_asset
 from codesum_pipeline.summaries.documents import assemble_documents
-from codesum_pipeline.summaries.extractive import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.levels import write_classes, write_files, write_functions, write_modules
-from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
 from codesum_pipeline.summaries.plan import plan_summaries
+from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER
 
-WRITERS_VERSION = f"extractive-{EXTRACTIVE_VERSION} placeholder-{PLACEHOLDER_VERSION}"
+WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
 
 
 @step_asset(group="summaries", kinds={"duckdb", "parquet"}, table="plan", version=WRITERS_VERSION, deps=[call_graph])

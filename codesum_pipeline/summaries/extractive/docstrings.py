@@ -140,10 +140,10 @@ class _Reader:
             and (self._after_blank or self._section)
             and (match := _SECTION.match(stripped))
         ):
-            return self._open_google(match, stripped, indent)
+            return self._open_google(match, indent)
         return False
 
-    def _open_google(self, match: re.Match[str], stripped: str, indent: int) -> bool:
+    def _open_google(self, match: re.Match[str], indent: int) -> bool:
         name, rest = match[1].lower(), match[2].strip()
         if rest and not (
             name in _RETURN_SECTIONS

@@ -176,7 +176,7 @@ def _chain_value(text: str, shape: str) -> tuple[str, str] | None:
         return _template_value(text) if shape.startswith('""') else None
     name = names[-1]
     if shape.endswith("()"):
-        return _called_value(text, shape, names)
+        return _called_value(text, names)
     if name.startswith("__") and name.endswith("__"):
         return f"its {spoken(name)}", ""
     words = spoken(name)
@@ -195,7 +195,7 @@ def _chain_value(text: str, shape: str) -> tuple[str, str] | None:
     return with_article(words, definite=True), ""
 
 
-def _called_value(text: str, shape: str, names: list[str]) -> tuple[str, str] | None:
+def _called_value(text: str, names: list[str]) -> tuple[str, str] | None:
     name = names[-1]
     table = VALUE_METHODS if len(names) > 1 else VALUE_FUNCTIONS
     if name in table:
