@@ -60,7 +60,7 @@ class Graph:
 def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> GraphReport:
     """Read files, symbols and facts; write edges, graph_stats, contexts and `stats.json`."""
     files = ws.tables.read_rows("files", ws.key, SourceFile)
-    facts = ws.tables.read("file_facts", ws.key, columns=["file_path", "exports", "references"]).to_pylist()
+    facts = ws.tables.read("file_facts", ws.key, columns=["file_path", "language", "exports", "references"]).to_pylist()
     rows = ws.tables.read("symbols", ws.key, columns=["id", "type", "parent_id"]).to_pylist()
     symbols = [SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"]) for row in rows]
     scopes = load_files(facts, progress=progress)
@@ -82,7 +82,7 @@ def load_files(facts: Sequence[Mapping[str, Any]], *, progress: Progress = no_pr
     for done, row in enumerate(facts):
         if done % PROGRESS_EVERY == 0:
             progress("reading references", done, len(facts))
-        if row["references"] != NO_REFERENCES:
+        if row["language"] == "python" and row["references"] != NO_REFERENCES:
             exports = row["exports"]
             path = row["file_path"]
             loaded[path] = load_file(path, row["references"], None if exports is None else tuple(exports))

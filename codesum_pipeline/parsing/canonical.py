@@ -14,8 +14,9 @@ the same.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import Any
 
 from tree_sitter import Node, Tree
 
@@ -32,14 +33,26 @@ TRIPLE_QUOTES = ('"""', "'''")
 # What a docstring's line without text looks like: nothing, or the closing quotes alone.
 BLANK_PIECES = ("", *TRIPLE_QUOTES)
 
-NOTED = Role.LINE | Role.BLOCK | Role.MARKED | Role.BRANCH | Role.ERROR
+NOTED = Role.LINE | Role.BLOCK | Role.MARKED | Role.BRANCH | Role.ERROR | Role.COMMENT | Role.DEFINING | Role.HANGING
 CHILDLESS = Role.ATOM | Role.DROPPED | Role.FIXED
 UNREAD = Role.DROPPED | Role.FIXED
-STARTS_LINE = Role.LINE | Role.BLOCK
-BLOCK, FIXED = Role.BLOCK, Role.FIXED
+ENCLOSING = Role.BRACED | Role.PARENED
+INDENTING = Role.BLOCK | Role.HANGING | ENCLOSING
+BLOCK, FIXED, HANGING, BRACED, PARENED = Role.BLOCK, Role.FIXED, Role.HANGING, Role.BRACED, Role.PARENED
+BRACE = Role.BRACE
+BRACKET = Role.BRACE | Role.PAREN
 
 # A node that a language asked for: the name of its kind, its first byte, the node.
 Mark = tuple[str, int, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A node that a language says defines something, what it says, and the outermost wrapper right around it."""
+
+    node: Node
+    defined: Any
+    wrapper: Node | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +61,8 @@ class Tokens:
 
     `parts` holds each token with the blank before it, if it has one, `offsets`
     the tokens' first bytes. Characters of the parts stand for bytes; `decoded`
-    turns them into text.
+    turns them into text. A definition starts a line even amid an expression:
+    `forced` are the ends of those, of which the walk has not come to the end.
     """
 
     parts: list[str]
@@ -59,6 +73,10 @@ class Tokens:
     branches: list[int]
     errors: list[int]
     is_ascii: bool
+    comments: list[Node] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
+    forced: list[int] = field(default_factory=list)
+    open_wrapper: list[Node] = field(default_factory=list)
 
     def decoded(self, text: str) -> str:
         """The text that a string of bytes-as-characters stands for."""
@@ -68,7 +86,13 @@ class Tokens:
         """The canonical text of a part of the file on one line, or of its first tokens."""
         first = bisect_left(self.offsets, start_byte)
         end = bisect_left(self.offsets, end_byte, first)
-        text = "".join(self.parts[first : end if max_tokens is None else min(end, first + max_tokens)])
+        end = end if max_tokens is None else min(end, first + max_tokens)
+        line = bisect_right(self.line_tokens, first)
+        if line < len(self.line_tokens) and self.line_tokens[line] < end:
+            starts = {*self.line_tokens[line : bisect_left(self.line_tokens, end)]}
+            text = "".join([f" {self.parts[k]}" if k in starts else self.parts[k] for k in range(first, end)])
+        else:
+            text = "".join(self.parts[first:end])
         if "\n" in text:
             text = " ".join([line.strip(BLANKS) for line in text.split("\n")])
         return self.decoded(text[1:] if text.startswith(" ") else text)
@@ -77,6 +101,14 @@ class Tokens:
         """The last byte of the last token that begins before `end_byte`."""
         token = bisect_left(self.offsets, end_byte) - 1
         return self.offsets[token] + len(self.parts[token].lstrip(" ")) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class DocComment:
+    """A comment that documents something: its lines without margin (characters stand for bytes), and their offsets."""
+
+    start_byte: int
+    lines: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +178,23 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
     """
     tokens = Tokens([], [], [], [], [], [], [], text.isascii())
     parts, offsets = tokens.parts.append, tokens.offsets.append
-    roles, steps = grammar.roles, grammar.follow
+    roles, steps, forced = grammar.roles, grammar.follow, tokens.forced
     cursor = tree.walk()
     down, right, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
     is_broken = tree.root_node.has_error
     parents = [tree.root_node.kind_id]
-    depth, is_line_start, before, seen = OUTSIDE, True, 0, 0
+    # How deep the tree and the text are around each opened brace.
+    braces: list[tuple[int, int]] = []
+    depth, is_line_start, before, seen, hang = OUTSIDE, True, 0, 0, 0
     while (node := cursor.node) is not None:
         kind = node.kind_id
         role = roles[kind]
         if role & NOTED:
-            depth += role & BLOCK and 1
-            is_line_start = _note(tokens, node, role, grammar, parents[-1]) or is_line_start
+            is_open = bool(braces) and braces[-1][0] == len(parents)
+            is_line_start = _note(tokens, node, role, grammar, parents[-1], is_open=is_open) or is_line_start
+            if role & HANGING:
+                hang = 1
+            depth += 1 if role & (BLOCK | HANGING) else 0
         if not role & CHILDLESS and down():
             parents.append(kind)
             continue
@@ -167,35 +204,73 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
             is_line_start = _mend(tokens, node, text, seen, depth, parents[-1]) or is_line_start
             seen = max(seen, node.end_byte)
             role = role & ~FIXED if node.is_missing else role
-        if word or role == FIXED:
+        if forced and start >= forced[-1]:
+            is_line_start = bool(forced.pop())
+        is_opening = False
+        if role & BRACKET and roles[parents[-1]] & (BRACED if role & BRACE else PARENED):
+            is_opening = text[start] in "{("
+            if not is_opening and braces and braces[-1][0] == len(parents):
+                depth = braces.pop()[1]
+                is_line_start = tokens.parts[-1].lstrip() not in ("{", "(")
+        if word or role & UNREAD == FIXED:
             if is_line_start:
                 tokens.line_tokens.append(len(tokens.offsets))
-                tokens.line_depths.append(max(depth, 0))
-                is_line_start, before = False, 0
+                tokens.line_depths.append(max(depth - hang, 0))
+                is_line_start, before, hang = False, 0, 0
             blank, before = steps[before][kind] or grammar.follow_in[before, parents[-1], kind]
             parts(blank + word if word else blank)
             offsets(start)
-        if role & BLOCK:
-            depth, is_line_start = depth - 1, True
+        if is_opening:
+            braces.append((len(parents), depth))
+            depth, is_line_start = depth + 1, True
+        if role & (BLOCK | HANGING):
+            depth, is_line_start, hang = depth - 1, is_line_start or bool(role & BLOCK), 0
         while not right():
             if not up():
                 _keep_unseen(tokens, text[seen:] if is_broken else "", seen, 0)
                 return tokens
-            if roles[parents.pop()] & BLOCK:
-                depth, is_line_start = depth - 1, True
+            left = roles[parents.pop()]
+            if left & INDENTING:
+                if braces and braces[-1][0] > len(parents):
+                    depth = braces.pop()[1]
+                if left & (BLOCK | HANGING):
+                    depth, is_line_start, hang = depth - 1, is_line_start or bool(left & BLOCK), 0
     return tokens
 
 
-def _note(tokens: Tokens, node: Node, role: int, grammar: Grammar, parent: int) -> bool:
-    """Keep what the readers of facts and complexity ask for; whether the node starts a line."""
+def _note(tokens: Tokens, node: Node, role: int, grammar: Grammar, parent: int, *, is_open: bool) -> bool:
+    """Keep what the readers of facts and complexity ask for; whether the node starts a line.
+
+    `is_open`: the node stands between the braces of its parent.
+    """
+    around = grammar.roles[parent]
     if role & Role.MARKED:
         tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
     if role & Role.BRANCH:
         tokens.branches.append(node.start_byte)
+    if role & Role.COMMENT:
+        tokens.comments.append(node)
     if role & Role.ERROR:
         tokens.errors.append(node.start_byte)
-        return bool(grammar.roles[parent] & BLOCK)
-    return bool(role & STARTS_LINE)
+        return bool(around & INDENTING)
+    if role & Role.WRAPPER and not around & Role.WRAPPER:
+        tokens.open_wrapper[:] = [node]
+    is_line = bool(role & Role.BLOCK or (role & Role.LINE and (is_open or around & Role.CONTAINER)))
+    is_wrapped = bool(around & Role.WRAPPER) and not is_open
+    defines = role & Role.DEFINING and _is_definition(tokens, node, grammar, is_wrapped=is_wrapped)
+    if defines and not is_line and tokens.found[-1].wrapper is None:
+        tokens.forced.append(node.end_byte)
+        return True
+    return is_line
+
+
+def _is_definition(tokens: Tokens, node: Node, grammar: Grammar, *, is_wrapped: bool) -> bool:
+    """Keep what a node defines, if it does; the first definition in a wrapper takes it as its own."""
+    defined = grammar.define(node) if grammar.define else None
+    if defined is not None:
+        wrapper = tokens.open_wrapper.pop() if is_wrapped and tokens.open_wrapper else None
+        tokens.found.append(Found(node, defined, wrapper))
+    return defined is not None
 
 
 def _mend(tokens: Tokens, leaf: Node, text: str, seen: int, depth: int, parent: int) -> bool:
@@ -222,21 +297,33 @@ def _keep_unseen(tokens: Tokens, gap: str, start: int, depth: int) -> bool:
     return bool(shown)
 
 
-def lay_out(tokens: Tokens, source: bytes, docstrings: Collection[int]) -> Canonical:
-    """Put tokens on lines. `docstrings` are the first bytes of the literals whose margin is layout."""
+def lay_out(
+    tokens: Tokens, source: bytes, docstrings: Collection[int], comments: Sequence[DocComment] = ()
+) -> Canonical:
+    """Put tokens on lines. `docstrings` are the first bytes of the literals whose margin is layout.
+
+    Each of `comments`, in source order, comes before the line that starts after it, at that line's depth.
+    """
     row_ends = list(accumulate([len(row) + 1 for row in source.split(b"\n")]))
     canonical = Canonical([], [], [], row_ends)
+    waiting = list(reversed(comments))
     parts, offsets = tokens.parts, tokens.offsets
     ends = [*tokens.line_tokens[1:], len(offsets)]
     for first, end, depth in zip(tokens.line_tokens, ends, tokens.line_depths, strict=False):
         text = "".join(parts[first:end])
         start = offsets[first]
+        while waiting and waiting[-1].start_byte < start:
+            canonical.extend((line, depth, offset) for line, offset in waiting.pop().lines)
+        if not text:
+            continue
         if "\n" not in text:
             canonical.append(text, depth, start)
         elif start in docstrings and end == first + 1:
             canonical.extend(_docstring_lines(text, depth, start))
         else:
             canonical.extend(_literal_lines(tokens, first, end, depth))
+    for comment in reversed(waiting):
+        canonical.extend((line, 0, offset) for line, offset in comment.lines)
     if not tokens.is_ascii:
         canonical.texts[:] = [tokens.decoded(text) for text in canonical.texts]
     return canonical

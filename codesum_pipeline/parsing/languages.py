@@ -6,12 +6,12 @@ branches, walking definitions) is driven by it. Names are those of the
 tree-sitter grammar; a name that the grammar does not have is an error.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 
-from tree_sitter import Language, Parser
+from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.spacing import Token, is_spaced, settle
@@ -24,11 +24,14 @@ ERROR_KIND = 65535
 class LanguageSpec:
     """One language's node types.
 
-    `lines` start a line of the canonical source, `blocks` indent what is in
-    them, `atoms` are kept as written, `dropped` are left out. `branches` add
-    one to the complexity. `definitions` are the symbols, `wrappers` what may
-    stand around one and belongs to it; `marked` nodes are handed to the
-    language's own reading of facts, in document order.
+    `lines` start a line of the canonical source, but only directly in one of
+    `containers` where a language has such; `blocks` indent what is in them,
+    `braced` what is between their braces, `parened` between their parentheses,
+    `hanging` all lines but their first (the cases of a switch). `atoms` are
+    kept as written, `dropped` are left out, and so are `comments`, unless they document a
+    definition. `branches` add one to the complexity. `definitions` are the
+    symbols, `wrappers` what may stand around one and belongs to it; `marked`
+    nodes are handed to the language's own reading of facts, in document order.
     `tokens` places tokens that are not what their spelling suggests (a named
     leaf is a `WORD`, an anonymous one an `INFIX`); `tokens_in` does so below
     one parent.
@@ -41,9 +44,14 @@ class LanguageSpec:
     lines: frozenset[str]
     blocks: frozenset[str]
     atoms: frozenset[str]
-    dropped: frozenset[str]
     branches: frozenset[str]
-    definitions: Mapping[str, SymbolType]
+    dropped: frozenset[str] = frozenset()
+    definitions: Mapping[str, SymbolType] = field(default_factory=dict)
+    containers: frozenset[str] = frozenset()
+    braced: frozenset[str] = frozenset()
+    parened: frozenset[str] = frozenset()
+    hanging: frozenset[str] = frozenset()
+    comments: frozenset[str] = frozenset()
     wrappers: frozenset[str] = frozenset()
     marked: frozenset[str] = frozenset()
     tokens: Mapping[str, Token] = field(default_factory=dict)
@@ -71,12 +79,25 @@ class Role:
     BRANCH = 32
     ERROR = 64
     FIXED = 128  # a token with one spelling
+    COMMENT = 256
+    BRACED = 512
+    BRACE = 1024  # opens or closes what is braced
+    CONTAINER = 2048
+    DEFINING = 4096  # asks the language whether it defines something
+    WRAPPER = 8192
+    PARENED = 16384
+    PAREN = 32768  # opens or closes what is in parentheses
+    HANGING = 65536
 
 
 # What follows a token of one class, by kind: the blank before it with, for a fixed token, its
 # spelling, and the class that it settles to. None where that depends on the parent.
 Step = tuple[str, int]
 Follow = dict[int, Step | None]
+
+
+# Whether a node of a defining kind defines something: None if not.
+Define = Callable[[Node], object | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +113,20 @@ class Grammar:
     roles: Mapping[int, int]
     follow: tuple[Follow, ...]
     follow_in: Mapping[tuple[int, int, int], Step]
+    define: Define | None = None
 
     def parser(self) -> Parser:
         """A new parser; parsers are not shared between threads."""
         return Parser(self.language)
 
 
-def compile_grammar(spec: LanguageSpec) -> Grammar:
-    """Look up every name of `spec` in its grammar."""
+def compile_grammar(
+    spec: LanguageSpec, define: Define | None = None, defining: Iterable[str] = (), marked: Iterable[str] = ()
+) -> Grammar:
+    """Look up every name of `spec` in its grammar.
+
+    Nodes of the `defining` kinds are shown to `define`; `marked` are those besides `spec.marked`.
+    """
     language = Language(spec.grammar())
     kinds = _Kinds(language)
     classes = _token_classes(spec, kinds)
@@ -112,7 +139,7 @@ def compile_grammar(spec: LanguageSpec) -> Grammar:
     return Grammar(
         language=language,
         names=kinds.names,
-        roles=_roles(spec, kinds),
+        roles=_roles(spec, kinds, frozenset(defining), spec.marked.union(marked)),
         follow=tuple(
             {
                 kind: None if kind in contextual else _step(before, token, kinds.spelling(kind))
@@ -125,6 +152,7 @@ def compile_grammar(spec: LanguageSpec) -> Grammar:
             for before in Token
             for (parent, kind), token in classes_in.items()
         },
+        define=define,
     )
 
 
@@ -132,6 +160,7 @@ class _Kinds:
     """The kinds of a grammar by number and by name; a name may stand for several."""
 
     def __init__(self, language: Language) -> None:
+        self._grammar = language.name
         self.all = range(language.node_kind_count)
         self.names = tuple([language.node_kind_for_id(kind) or "" for kind in self.all])
         self.named = frozenset(kind for kind in self.all if language.node_kind_is_named(kind))
@@ -141,33 +170,47 @@ class _Kinds:
 
     def called(self, name: str) -> list[int]:
         """All kinds of a name: node types and tokens."""
+        if name not in self._by_name:
+            raise LookupError(f"the grammar {self._grammar!r} has no node or token {name!r}")
         return self._by_name[name]
 
     def node_types(self, name: str) -> list[int]:
         """The node types of a name, or its tokens where it has no node type."""
-        return [kind for kind in self._by_name[name] if kind in self.named] or self._by_name[name]
+        called = self.called(name)
+        return [kind for kind in called if kind in self.named] or called
 
     def spelling(self, kind: int) -> str:
         """The text of a token that has only one; empty for the others."""
-        if kind == ERROR_KIND or kind in self.named or " " in self.names[kind]:
+        if kind == ERROR_KIND or kind in self.named or any(map(str.isspace, self.names[kind])):
             return ""
         return self.names[kind]
 
 
-def _roles(spec: LanguageSpec, kinds: _Kinds) -> dict[int, int]:
+def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: frozenset[str]) -> dict[int, int]:
     roles = {kind: Role.FIXED if kinds.spelling(kind) else 0 for kind in kinds.all}
     for bit, names in (
         (Role.LINE, spec.lines),
         (Role.BLOCK, spec.blocks),
         (Role.ATOM, spec.atoms),
-        (Role.DROPPED, spec.dropped),
-        (Role.MARKED, spec.marked | spec.wrappers | set(spec.definitions)),
+        (Role.DROPPED, spec.dropped | spec.comments),
+        (Role.COMMENT, spec.comments),
+        (Role.BRACED, spec.braced),
+        (Role.BRACE, frozenset("{}") if spec.braced else frozenset[str]()),
+        (Role.PARENED, spec.parened),
+        (Role.PAREN, frozenset("()") if spec.parened else frozenset[str]()),
+        (Role.HANGING, spec.hanging),
+        (Role.CONTAINER, spec.containers | spec.blocks),
+        (Role.DEFINING, defining),
+        (Role.WRAPPER, spec.wrappers),
+        (Role.MARKED, marked | spec.wrappers | set(spec.definitions)),
         (Role.BRANCH, spec.branches),
     ):
         for name in names:
             for kind in kinds.node_types(name):
                 roles[kind] |= bit
-    roles[ERROR_KIND] = Role.ERROR
+    if not (spec.containers or spec.braced):
+        roles = {kind: role if role & Role.FIXED else role | Role.CONTAINER for kind, role in roles.items()}
+    roles[ERROR_KIND] = Role.ERROR | Role.CONTAINER
     return roles
 
 
@@ -180,5 +223,7 @@ def _token_classes(spec: LanguageSpec, kinds: _Kinds) -> dict[int, Token]:
 
 
 def _step(before: Token, token: Token, spelling: str) -> Step:
+    if token is Token.OMITTED:
+        return ("", int(before))
     settled = settle(before, token)
     return ((" " if is_spaced(before, settled) else "") + spelling, int(settled))

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.parsing.declarations import go
+from codesum_pipeline.parsing.declared.declaration import Declaration
+from codesum_pipeline.parsing.declared.reader import DeclaredParser
 from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.python import parse_python, python_parser
 from codesum_pipeline.parsing.text import parse_text, text_parser
@@ -25,7 +28,16 @@ class LanguageParser:
     version: Callable[[HashPolicy], str]
 
 
-PARSERS: Mapping[str, LanguageParser] = {"python": LanguageParser(parse_python, python_parser)}
+def _parser(declaration: Declaration) -> LanguageParser:
+    parser = DeclaredParser(declaration)
+    return LanguageParser(parser.parse, parser.version)
+
+
+DECLARATIONS: tuple[Declaration, ...] = (go.DECLARATION,)
+PARSERS: Mapping[str, LanguageParser] = {
+    "python": LanguageParser(parse_python, python_parser),
+    **{declaration.spec.name: _parser(declaration) for declaration in DECLARATIONS},
+}
 
 
 def parser_version(language: str, hash_policy: HashPolicy) -> str:

@@ -21,6 +21,7 @@ class Token(IntEnum):
     TIGHT = 8  # no space on either side
     SPACED = 9  # a space on both sides, whatever the neighbours want
     EITHER = 10
+    OMITTED = 11  # not shown: what comes after stands as if it were not there
 
 
 OPERANDS = frozenset({Token.WORD, Token.NUMBER, Token.CLOSE})

@@ -1,0 +1,1 @@
+"""One module a language: what its grammar calls things, and how it is written."""

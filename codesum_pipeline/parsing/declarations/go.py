@@ -1,0 +1,235 @@
+"""Go."""
+
+from collections.abc import Iterator
+
+import tree_sitter_go
+from tree_sitter import Node
+
+from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declared.braces import BRACKETS
+from codesum_pipeline.parsing.declared.declaration import (
+    Called,
+    Declaration,
+    Defined,
+    Docs,
+    Facts,
+    Imported,
+    Text,
+    Typed,
+    field_text,
+    raw_text,
+)
+from codesum_pipeline.parsing.languages import LanguageSpec
+from codesum_pipeline.parsing.spacing import Token
+
+SPEC = LanguageSpec(
+    name="go",
+    version=1,
+    distribution="tree-sitter-go",
+    grammar=tree_sitter_go.language,
+    lines=frozenset({
+        "package_clause", "import_declaration", "import_spec", "const_declaration", "const_spec", "var_declaration",
+        "var_spec", "function_declaration", "method_declaration", "type_declaration", "type_spec", "type_alias",
+        "field_declaration", "method_elem", "type_elem", "expression_statement", "send_statement", "inc_statement",
+        "dec_statement", "assignment_statement", "short_var_declaration", "labeled_statement",
+        "fallthrough_statement", "break_statement", "continue_statement", "goto_statement", "return_statement",
+        "go_statement", "defer_statement", "if_statement", "for_statement", "expression_switch_statement",
+        "type_switch_statement", "select_statement", "block", "expression_case", "default_case", "type_case",
+        "communication_case",
+    }),
+    blocks=frozenset({"source_file"}),
+    braced=frozenset({
+        "block", "field_declaration_list", "interface_type", "expression_switch_statement", "type_switch_statement",
+        "select_statement",
+    }),
+    parened=frozenset({"import_spec_list", "var_spec_list", "const_declaration", "type_declaration"}),
+    hanging=frozenset({"expression_case", "default_case", "type_case", "communication_case"}),
+    containers=frozenset({"statement_list"}),
+    atoms=frozenset({"interpreted_string_literal", "raw_string_literal", "rune_literal"}),
+    comments=frozenset({"comment"}),
+    branches=frozenset({
+        "if_statement", "for_statement", "expression_case", "type_case", "communication_case",
+    }),
+    wrappers=frozenset({"type_declaration"}),
+    tokens={
+        **BRACKETS,
+        ".": Token.TIGHT,
+        ":": Token.COMMA,
+        ";": Token.COMMA,
+        "...": Token.PREFIX,
+        "++": Token.CLOSE,
+        "--": Token.CLOSE,
+        "!": Token.PREFIX,
+        "*": Token.EITHER,
+        "&": Token.EITHER,
+        "-": Token.EITHER,
+        "+": Token.EITHER,
+        "^": Token.EITHER,
+        "<-": Token.EITHER,
+    },
+    tokens_in={
+        ("slice_expression", ":"): Token.TIGHT,
+        ("func_literal", "func"): Token.WORD,
+        ("function_type", "func"): Token.WORD,
+        ("pointer_type", "*"): Token.PREFIX,
+        ("slice_type", "["): Token.PREFIX,
+        ("slice_type", "]"): Token.TIGHT,
+        ("array_type", "["): Token.PREFIX,
+        ("array_type", "]"): Token.TIGHT,
+        ("map_type", "map"): Token.WORD,
+        ("map_type", "]"): Token.TIGHT,
+        ("statement_list", ";"): Token.OMITTED,
+        ("source_file", ";"): Token.OMITTED,
+        ("field_declaration_list", ";"): Token.OMITTED,
+        ("interface_type", ";"): Token.OMITTED,
+        ("import_spec_list", ";"): Token.OMITTED,
+        ("const_declaration", ";"): Token.OMITTED,
+        ("var_spec_list", ";"): Token.OMITTED,
+        ("type_declaration", ";"): Token.OMITTED,
+    },
+)  # fmt: skip
+
+
+def _function(node: Node) -> Defined | None:
+    name = raw_text(node.child_by_field_name("name"))
+    return Defined((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+
+
+def _method(node: Node) -> Defined | None:
+    """A method belongs to its receiver's type, wherever that is declared."""
+    name = raw_text(node.child_by_field_name("name"))
+    owner = _receiver_type(node)
+    parts = (owner, name) if owner else (name,)
+    return Defined(parts, SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+
+
+def _receiver_type(node: Node) -> str:
+    receiver = node.child_by_field_name("receiver")
+    declared = next(iter(receiver.named_children), None) if receiver else None
+    type_ = declared.child_by_field_name("type") if declared else None
+    while type_ is not None and type_.type in ("pointer_type", "generic_type", "parenthesized_type"):
+        type_ = type_.child_by_field_name("type") or type_.named_children[0]
+    return raw_text(type_)
+
+
+def _type(node: Node) -> Defined | None:
+    name = raw_text(node.child_by_field_name("name"))
+    type_ = node.child_by_field_name("type")
+    if not name or type_ is None:
+        return None
+    body = next((child for child in type_.children if child.type in ("field_declaration_list", "{")), None)
+    return Defined((name,), SymbolType.CLASS, body)
+
+
+def _interface_method(node: Node) -> Defined | None:
+    name = raw_text(node.child_by_field_name("name"))
+    return Defined((name,), SymbolType.FUNCTION) if name else None
+
+
+def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
+    receiver = node.child_by_field_name("receiver")
+    for declared in receiver.named_children if receiver else ():
+        for name in declared.children_by_field_name("name"):
+            yield Parameter(text(name), field_text(declared, "type", text), None, "receiver")
+    parameters = node.child_by_field_name("parameters")
+    for declared in parameters.named_children if parameters else ():
+        kind = "var_positional" if declared.type == "variadic_parameter_declaration" else "positional"
+        for name in declared.children_by_field_name("name"):
+            yield Parameter(text(name), field_text(declared, "type", text), None, kind)
+
+
+def _return_type(node: Node, text: Text) -> str | None:
+    return field_text(node, "result", text) or None
+
+
+def _bases(node: Node, text: Text) -> Iterator[str]:
+    """Embedded fields of a struct, embedded interfaces of an interface."""
+    type_ = node.child_by_field_name("type")
+    for child in type_.named_children if type_ else ():
+        if child.type == "field_declaration_list":
+            for declared in child.named_children:
+                if declared.type == "field_declaration" and declared.child_by_field_name("name") is None:
+                    yield field_text(declared, "type", text)
+        elif child.type == "type_elem" and child.named_child_count == 1:
+            yield text(child)
+
+
+def _call(node: Node, text: Text) -> Called | None:
+    function = node.child_by_field_name("function")
+    if function is not None and function.type == "selector_expression":
+        return Called(field_text(function, "operand", text), field_text(function, "field", text))
+    return Called("", text(function)) if function is not None and function.type == "identifier" else None
+
+
+def _import(node: Node, text: Text) -> Iterator[Imported]:
+    path = field_text(node, "path", text).strip('"`')
+    name = field_text(node, "name", text)
+    if path:
+        yield Imported(path, "*") if name == "." else Imported(path, None, name or None)
+
+
+def _field_names(node: Node, text: Text) -> Iterator[str]:
+    type_ = field_text(node, "type", text)
+    for name in node.children_by_field_name("name"):
+        yield f"{text(name)} {type_}"
+
+
+def _typed(node: Node, text: Text) -> Iterator[Typed]:
+    """Parameters, fields and variables that say their type."""
+    type_ = field_text(node, "type", text)
+    for name in node.children_by_field_name("name"):
+        yield Typed(text(name), type_)
+
+
+def _typed_by_value(node: Node, text: Text) -> Iterator[Typed]:
+    """`x := T{…}` and `x := &T{…}` say their type."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None:
+        return
+    for name, value in zip(left.named_children, right.named_children, strict=False):
+        made = value.child_by_field_name("operand") if value.type == "unary_expression" else value
+        if name.type == "identifier" and made is not None and made.type == "composite_literal":
+            yield Typed(text(name), field_text(made, "type", text))
+
+
+def _globals(node: Node, text: Text) -> Iterator[str]:
+    for name in node.children_by_field_name("name"):
+        yield text(name)
+
+
+def _package(node: Node, text: Text) -> str:
+    return text(node.named_children[0]) if node.named_children else ""
+
+
+DECLARATION = Declaration(
+    spec=SPEC,
+    definitions={
+        "function_declaration": _function,
+        "method_declaration": _method,
+        "type_spec": _type,
+        "type_alias": _type,
+        "method_elem": _interface_method,
+    },
+    docs=Docs.ADJACENT,
+    facts=Facts(
+        returns=frozenset({"return_statement"}),
+        assignments={"assignment_statement": "left", "inc_statement": "operand", "dec_statement": "operand"},
+        raising_calls=frozenset({"panic"}),
+        closures=frozenset({"func_literal"}),
+        fields={"field_declaration": _field_names},
+    ),
+    calls={"call_expression": _call},
+    imports={"import_spec": _import},
+    typed={
+        "parameter_declaration": _typed,
+        "field_declaration": _typed,
+        "var_spec": _typed,
+        "short_var_declaration": _typed_by_value,
+    },
+    parameters=_parameters,
+    return_type=_return_type,
+    bases=_bases,
+    is_public=lambda name, modifiers: name[:1].isupper(),
+    package={"package_clause": _package},
+    globals={"const_spec": _globals, "var_spec": _globals},
+)

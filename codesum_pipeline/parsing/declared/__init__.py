@@ -1,0 +1,1 @@
+"""Reads a file of any language that has a declaration."""

@@ -1,0 +1,155 @@
+"""What must be said about a language besides its node types.
+
+Hooks answer about one node each and see nothing else of the file; what is
+general (nesting, ids, docs, canonical source, facts, what the graph resolves)
+is done once for all languages. A hook that finds nothing says so with None or
+nothing: it never raises on what does not parse.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tree_sitter import Node
+
+from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.languages import LanguageSpec
+
+# The canonical text of a node on one line.
+Text = Callable[[Node | None], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """What a node defines.
+
+    `parts` are its own name, and before it those of an owner that does not
+    stand around it (a Go method's receiver, `Shape::area` of C++). Without a
+    `type` it is no symbol, only a scope: a namespace, a Rust `impl`. `body` is
+    where the signature ends; without one, the signature is all of it.
+    """
+
+    parts: tuple[str, ...]
+    type: SymbolType | None
+    body: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. `is_new` makes an object."""
+
+    receiver: str
+    name: str
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One imported name.
+
+    `module` is the path as the language writes it, without quotes. `name` is
+    what is taken from it: None for the module itself, `*` for all of it.
+    `alias` is what it is called here, where that is not the last part.
+    `level` counts the steps up where a language writes them apart.
+    """
+
+    module: str
+    name: str | None = None
+    alias: str | None = None
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A variable, parameter or field that says what class it is of: `name` has the type `type`, as written."""
+
+    name: str
+    type: str
+
+
+class Docs(StrEnum):
+    """Which comments directly above a definition document it."""
+
+    MARKED = "marked"  # those with the mark of a doc comment: `/** */`, `///`, `--- `
+    ADJACENT = "adjacent"  # any, where no blank line comes between
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """How a definition's facts are found, by node type.
+
+    `returns`, `raises` and `yields` are statements or expressions whose named
+    children are the value. `assignments` name the field of what is assigned.
+    """
+
+    returns: frozenset[str] = frozenset()
+    raises: frozenset[str] = frozenset()
+    yields: frozenset[str] = frozenset()
+    assignments: Mapping[str, str] = field(default_factory=dict)
+    # Functions that raise when called (`panic`, `raise`, `die`).
+    raising_calls: frozenset[str] = frozenset()
+    # Functions without a name: what they return is not what the function around them returns.
+    closures: frozenset[str] = frozenset()
+    # The expression whose value a definition's body gives without a statement that returns it.
+    result: Callable[[Node], Node | None] = lambda body: None
+    # The members of a class that are no definitions, as "name" or "name: type".
+    fields: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One language. Names of node types are those of its grammar.
+
+    `definitions` are asked what a node defines; they see raw text through
+    `tree_sitter`'s own `node.text`. All other hooks come after the file is
+    read and see canonical text. `preambles` stand before a definition and
+    belong to it (attributes, a type signature). Equal definitions of the kinds
+    in `clauses` that follow each other are one.
+    """
+
+    spec: LanguageSpec
+    definitions: Mapping[str, Callable[[Node], Defined | None]]
+    docs: Docs
+    # The beginnings of a doc comment, and of a comment about what is around it (`//!`), which documents the file.
+    doc_marks: tuple[str, ...] = ()
+    file_doc_marks: tuple[str, ...] = ()
+    preambles: frozenset[str] = frozenset()
+    clauses: frozenset[str] = frozenset()
+    facts: Facts = field(default_factory=Facts)
+    calls: Mapping[str, Callable[[Node, Text], Called | None]] = field(default_factory=dict)
+    imports: Mapping[str, Callable[[Node, Text], Iterable[Imported]]] = field(default_factory=dict)
+    typed: Mapping[str, Callable[[Node, Text], Iterable[Typed]]] = field(default_factory=dict)
+    parameters: Callable[[Node, Text], Iterable[Parameter]] = lambda node, text: ()
+    return_type: Callable[[Node, Text], str | None] = lambda node, text: None
+    bases: Callable[[Node, Text], Iterable[str]] = lambda node, text: ()
+    # Words before a definition (`public`, `async`, `abstract`), in the order written; preambles come with it.
+    modifiers: Callable[[Node, tuple[Node, ...], Text], Iterable[str]] = lambda node, preambles, text: ()
+    # Whether others may use a definition, from its name and modifiers.
+    is_public: Callable[[str, tuple[str, ...]], bool] = lambda name, modifiers: True
+    # Documentation that is code (Elixir's `@doc`): the node that holds it, and its text.
+    inner_doc: Callable[[Node, tuple[Node, ...]], tuple[Node, str] | None] = lambda node, preambles: None
+    # The package or namespace that a whole file belongs to, by the node types that say it.
+    package: Mapping[str, Callable[[Node, Text], str]] = field(default_factory=dict)
+    # The names that a file gives away, where the language lists them apart.
+    exports: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+    # Names at the top of a file that are no definitions: constants, variables.
+    globals: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+
+    @property
+    def marked(self) -> frozenset[str]:
+        """All node types that a hook asks for."""
+        facts = self.facts
+        return frozenset().union(
+            self.preambles, facts.returns, facts.raises, facts.yields, facts.closures, facts.assignments, facts.fields,
+            self.calls, self.imports, self.typed, self.package, self.exports, self.globals,
+        )  # fmt: skip
+
+
+def field_text(node: Node, name: str, text: Text) -> str:
+    """The canonical text of a node's field; empty without it."""
+    return text(node.child_by_field_name(name))
+
+
+def raw_text(node: Node | None) -> str:
+    """A node's own text with blanks as one; empty without it."""
+    return " ".join(node.text.decode("utf-8", "replace").split()) if node is not None and node.text else ""

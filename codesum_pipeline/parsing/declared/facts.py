@@ -1,0 +1,116 @@
+"""What a definition says about itself, read off its marked nodes.
+
+Everything here is a function of the canonical source: no path, no neighbour
+and no real line stands in it.
+"""
+
+from tree_sitter import Node
+
+from codesum_pipeline.model.symbols import Fact, SymbolFacts, SymbolType
+from codesum_pipeline.parsing.canonical import Canonical, Tokens
+from codesum_pipeline.parsing.declared.declaration import Declaration, Text
+from codesum_pipeline.parsing.declared.definitions import Definition
+from codesum_pipeline.parsing.python_facts import MAX_FACTS, MAX_TEXT, shorten
+
+# What an assignment to a variable of the function itself assigns is no effect.
+LOCAL_NAMES = frozenset({"identifier", "simple_identifier", "variable_name", "variable", "word", "name", "shorthand"})
+
+
+class FactReader:
+    """Reads the facts of one file's definitions."""
+
+    def __init__(self, declaration: Declaration, tokens: Tokens, canonical: Canonical, text: Text) -> None:
+        self._declaration = declaration
+        self._tokens = tokens
+        self._canonical = canonical
+        self._text = text
+
+    def read(self, definition: Definition, *, first_line: int, is_async: bool) -> SymbolFacts:
+        """The facts of one definition, without what is nested in it."""
+        found = _Found()
+        is_class = definition.type is SymbolType.CLASS
+        for node in definition.nodes:
+            self._read_node(definition, node, found, is_class=is_class)
+
+        def facts(texts: dict[str, int]) -> tuple[Fact, ...]:
+            return tuple(
+                [Fact(text, self._canonical.line_at(offset) - first_line + 1) for text, offset in texts.items()]
+            )
+
+        node = definition.nodes[0]
+        return SymbolFacts(
+            parameters=() if is_class else tuple(self._declaration.parameters(node, self._text)),
+            return_type=None if is_class else self._declaration.return_type(node, self._text) or None,
+            returned=facts(found.returned),
+            raises=facts(found.raises),
+            writes=facts(found.writes),
+            calls=facts(found.calls),
+            fields=facts(found.fields),
+            is_generator=found.is_generator and not is_class,
+            is_async=is_async,
+        )
+
+    def _read_node(self, definition: Definition, node: Node, found: "_Found", *, is_class: bool) -> None:
+        rules = self._declaration.facts
+        body = definition.body if len(definition.nodes) == 1 else None
+        start, closed = (body or node).start_byte, 0
+        for kind, offset, mark in definition.marks:
+            if not start <= offset < node.end_byte:
+                continue
+            if kind in rules.closures and mark.end_byte < node.end_byte:
+                closed = max(closed, mark.end_byte)
+            if is_class and (names := rules.fields.get(kind)):
+                for name in names(mark, self._text):
+                    self._add(found.fields, name, offset)
+            if kind in rules.returns and offset >= closed:
+                self._add(found.returned, self._value(mark), offset)
+            if kind in rules.yields and offset >= closed:
+                found.is_generator = True
+                self._add(found.returned, self._value(mark), offset)
+            if kind in rules.raises:
+                self._add(found.raises, self._value(mark), offset)
+            if kind in rules.assignments:
+                self._assignment(mark.child_by_field_name(rules.assignments[kind]), found)
+            if read_call := self._declaration.calls.get(kind):
+                self._call(mark, read_call(mark, self._text), found)
+        if body is not None and not is_class and (result := rules.result(body)) is not None:
+            self._add(found.returned, self._short(result.start_byte, result.end_byte), result.start_byte)
+
+    def _call(self, node: Node, called: object, found: "_Found") -> None:
+        if called is None:
+            return
+        receiver, name, is_new = called.receiver, called.name, called.is_new  # type: ignore[attr-defined]
+        if not receiver and name in self._declaration.facts.raising_calls:
+            self._add(found.raises, self._short(node.start_byte, node.end_byte), node.start_byte)
+            return
+        callee = f"{receiver}.{name}" if receiver else name
+        self._add(found.calls, f"new {callee}" if is_new else callee, node.start_byte)
+
+    def _assignment(self, left: Node | None, found: "_Found") -> None:
+        targets = left.named_children if left is not None and left.type.endswith("_list") else [left]
+        for target in targets:
+            if target is not None and target.type not in LOCAL_NAMES:
+                self._add(found.writes, self._short(target.start_byte, target.end_byte), target.start_byte)
+
+    def _value(self, node: Node) -> str:
+        shown = [child for child in node.named_children if not child.is_extra]
+        return self._short(shown[0].start_byte, shown[-1].end_byte) if shown else ""
+
+    def _short(self, start: int, end: int) -> str:
+        return self._tokens.text(start, end, max_tokens=MAX_TEXT + 1)
+
+    def _add(self, texts: dict[str, int], text: str, offset: int) -> None:
+        if text and len(texts) < MAX_FACTS:
+            texts.setdefault(shorten(text), offset)
+
+
+class _Found:
+    """Distinct texts, each with the first byte that says it."""
+
+    def __init__(self) -> None:
+        self.returned: dict[str, int] = {}
+        self.raises: dict[str, int] = {}
+        self.writes: dict[str, int] = {}
+        self.calls: dict[str, int] = {}
+        self.fields: dict[str, int] = {}
+        self.is_generator = False

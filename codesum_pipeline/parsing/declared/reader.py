@@ -1,0 +1,179 @@
+"""One file of a declared language becomes symbols and facts."""
+
+from bisect import bisect_left
+from functools import partial
+
+from tree_sitter import Node
+
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
+from codesum_pipeline.parsing.canonical import Canonical, Tokens, bytes_as_characters, lay_out, read_tokens
+from codesum_pipeline.parsing.declared.comments import Comments
+from codesum_pipeline.parsing.declared.declaration import Declaration, Text
+from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions, number_definitions
+from codesum_pipeline.parsing.declared.facts import FactReader
+from codesum_pipeline.parsing.declared.references import (
+    REFERENCES_VERSION,
+    read_imports,
+    read_names,
+    read_references,
+)
+from codesum_pipeline.parsing.languages import Grammar, compile_grammar
+from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
+
+# What a signature may end with that belongs to the body.
+_BODY_MARKS = ("{", "=>", "=", ":", "->", "do", "begin", "where")
+
+
+class DeclaredParser:
+    """Reads the files of one language; the grammar is compiled at the first one."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        self.declaration = declaration
+        self._compiled: Grammar | None = None
+
+    def version(self, hash_policy: HashPolicy) -> str:
+        """Everything besides a file's bytes that decides what is read from it."""
+        return f"{self.declaration.spec.parser_version} references/{REFERENCES_VERSION} {hash_policy}"
+
+    def parse(
+        self, source: bytes, file_path: str, *, blob: str = "", hash_policy: HashPolicy = HashPolicy.CANONICAL
+    ) -> ParsedFile:
+        """The symbols and facts of one file; `source` is UTF-8 with `\\n` line ends.
+
+        Never fails on what is in the file: what does not parse is counted in
+        `syntax_errors`, and the definitions around it are read.
+        """
+        grammar = self._grammar()
+        tree = grammar.parser().parse(source)
+        characters = bytes_as_characters(source)
+        tokens = read_tokens(tree, characters, grammar)
+        return _File(self, tokens, characters, source, file_path, hash_policy).read(blob)
+
+    def _grammar(self) -> Grammar:
+        if self._compiled is None:
+            declaration = self.declaration
+            definitions = declaration.definitions
+
+            def define(node: Node) -> object | None:
+                return definitions[node.type](node)
+
+            spec = declaration.spec
+            self._compiled = compile_grammar(spec, define, definitions, declaration.marked)
+        return self._compiled
+
+
+class _File:
+    """All that is known about one file while it is read."""
+
+    def __init__(
+        self,
+        parser: DeclaredParser,
+        tokens: Tokens,
+        characters: str,
+        source: bytes,
+        file_path: str,
+        hash_policy: HashPolicy,
+    ) -> None:
+        self._parser = parser
+        self._declaration = parser.declaration
+        self._tokens = tokens
+        self._source = source
+        self._path = file_path
+        self._hash_policy = hash_policy
+        self._text: Text = partial(_canonical_text, tokens)
+        self._comments = Comments(tokens, characters, self._declaration)
+        self._outline = find_definitions(tokens, self._declaration, self._comments)
+        self._file_docs = self._comments.of_file()
+        self._canonical = self._lay_out()
+        self._facts = FactReader(self._declaration, tokens, self._canonical, self._text)
+
+    def read(self, blob: str) -> ParsedFile:
+        """Symbols in source order, and the file's facts."""
+        declaration, canonical, outline = self._declaration, self._canonical, self._outline
+        ids = number_definitions(outline.definitions, self._path)
+        symbols = tuple([
+            self._symbol(definition, id_, None if definition.parent is None else ids[definition.parent])
+            for definition, id_ in zip(outline.definitions, ids, strict=True)
+        ])  # fmt: skip
+        file_source = canonical.source(0, len(canonical.texts))
+        facts = FileFacts(
+            file_path=self._path,
+            blob=blob,
+            language=declaration.spec.name,
+            parser=self._parser.version(self._hash_policy),
+            content_hash=content_hash(self._hash_policy, file_source, self._source),
+            source=file_source,
+            lines=count_lines(self._source),
+            docstring=self._comments.text_of(self._file_docs),
+            imports=read_imports(declaration, outline, ids, self._text, canonical),
+            globals=tuple(read_names(declaration.globals, outline, self._text)),
+            exports=tuple(read_names(declaration.exports, outline, self._text)) if declaration.exports else None,
+            references=read_references(declaration, outline, symbols, self._path, self._text),
+            syntax_errors=len(self._tokens.errors),
+        )
+        return ParsedFile(facts, symbols)
+
+    def _lay_out(self) -> Canonical:
+        nodes = {node.start_byte: node for definition in self._outline.definitions for node in definition.docs}
+        nodes.update((node.start_byte, node) for node in self._file_docs)
+        comments = [self._comments.canonical(nodes[start]) for start in sorted(nodes)]
+        return lay_out(self._tokens, self._source, (), comments)
+
+    def _symbol(self, definition: Definition, id_: str, parent_id: str | None) -> Symbol:
+        declaration, canonical, tokens = self._declaration, self._canonical, self._tokens
+        node = definition.nodes[0]
+        type_ = definition.type or SymbolType.CLASS
+        start, end = definition.start_byte, definition.end_byte
+        first, end_line = canonical.lines_between(start, end)
+        last_byte = tokens.last_byte(end)
+        source = canonical.source(first, end_line)
+        words = tuple(declaration.modifiers(node, definition.preambles, self._text))
+        docstring, doc_lines = self._docstring(definition)
+        return Symbol(
+            id=id_,
+            type=type_,
+            qualified_name=".".join(definition.parts),
+            name=definition.parts[-1],
+            file_path=self._path,
+            language=declaration.spec.name,
+            start_line=canonical.real_line(definition.code_start),
+            end_line=canonical.real_line(last_byte),
+            signature=self._signature(definition),
+            docstring=docstring,
+            modifiers=words,
+            bases=tuple(declaration.bases(node, self._text)) if type_ is SymbolType.CLASS else (),
+            parent_id=parent_id,
+            complexity=1 + bisect_left(tokens.branches, end) - bisect_left(tokens.branches, start),
+            line_count=end_line - first - doc_lines,
+            is_public=declaration.is_public(definition.parts[-1], words),
+            content_hash=content_hash(self._hash_policy, source, self._source[start : last_byte + 1]),
+            canonical_source=source,
+            line_map=canonical.real_lines(first, end_line),
+            facts=self._facts.read(definition, first_line=first, is_async="async" in words),
+            has_syntax_errors=any(part.has_error for part in definition.nodes),
+        )
+
+    def _docstring(self, definition: Definition) -> tuple[str | None, int]:
+        """What documents a definition, and how many canonical lines that takes."""
+        said = [self._comments.text_of(definition.docs)] if definition.docs else []
+        lines = sum(len(self._comments.canonical(node).lines) for node in definition.docs)
+        inner = self._declaration.inner_doc(definition.nodes[0], definition.preambles)
+        if inner is not None:
+            held, text = inner
+            first, end = self._canonical.lines_between(held.start_byte, held.end_byte)
+            said.append(text)
+            lines += end - first
+        return "\n\n".join(filter(None, said)) or None, lines
+
+    def _signature(self, definition: Definition) -> str:
+        outer = definition.wrapper or definition.nodes[0]
+        body = definition.body
+        signature = self._tokens.text(outer.start_byte, body.start_byte if body else definition.nodes[0].end_byte)
+        for mark in _BODY_MARKS:
+            signature = signature.removesuffix(f" {mark}") if mark.isalpha() else signature.removesuffix(mark).rstrip()
+        return signature.removesuffix(";")
+
+
+def _canonical_text(tokens: Tokens, node: Node | None) -> str:
+    return tokens.text(node.start_byte, node.end_byte) if node is not None else ""

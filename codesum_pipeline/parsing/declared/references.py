@@ -1,0 +1,109 @@
+"""What a file of a declared language says to the graph, as JSON.
+
+`{"language", "package", "exports", "symbols", "imports", "typed", "calls"}`:
+a symbol is `[id without path, type, parts, bases, return type]`; an import
+`[symbol, module, name, alias, level]`; a typed name `[symbol, name, type]`
+(a field where the symbol is a class); a call `[symbol, receiver, name,
+is_new]`. `symbol` is the number of the innermost symbol around it, -1 outside
+of all. Nothing here is looked up: names are as written.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from codesum_pipeline.model.symbols import Import, Symbol
+from codesum_pipeline.parsing.canonical import Canonical, Mark
+from codesum_pipeline.parsing.declared.declaration import Called, Declaration, Text
+from codesum_pipeline.parsing.declared.definitions import Outline
+
+REFERENCES_VERSION = 1
+# Longer receivers are expressions whose class nobody can tell from their text.
+MAX_RECEIVER = 120
+MAX_TYPE = 200
+
+
+def read_references(
+    declaration: Declaration, outline: Outline, symbols: Sequence[Symbol], file_path: str, text: Text
+) -> str:
+    """The JSON of one file."""
+    content: dict[str, Any] = {
+        "language": declaration.spec.name,
+        "package": read_package(declaration, outline, text),
+        "exports": read_names(declaration.exports, outline, text),
+        "symbols": [_symbol(symbol, file_path) for symbol in symbols],
+        "imports": [],
+        "typed": [],
+        "calls": [],
+    }
+    for number, mark in _all_marks(outline):
+        kind, _, node = mark
+        if read_imports := declaration.imports.get(kind):
+            content["imports"].extend(
+                [number, found.module, found.name, found.alias, found.level] for found in read_imports(node, text)
+            )
+        if read_typed := declaration.typed.get(kind):
+            content["typed"].extend(
+                [number, found.name, found.type]
+                for found in read_typed(node, text)
+                if found.name and found.type and len(found.type) <= MAX_TYPE
+            )
+        if (read_call := declaration.calls.get(kind)) and (called := read_call(node, text)) and called.name:
+            content["calls"].append([number, *_call(called)])
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_package(declaration: Declaration, outline: Outline, text: Text) -> str | None:
+    """The package that the file says it belongs to."""
+    for kind, _, node in outline.outside:
+        if read := declaration.package.get(kind):
+            return read(node, text) or None
+    return None
+
+
+def read_names(readers: Any, outline: Outline, text: Text) -> list[str]:
+    """The names that hooks find outside of all symbols, each once, in source order."""
+    names = {name: None for kind, _, node in outline.outside if kind in readers for name in readers[kind](node, text)}
+    return list(names)
+
+
+def read_imports(
+    declaration: Declaration, outline: Outline, ids: Sequence[str], text: Text, canonical: Canonical
+) -> tuple[Import, ...]:
+    """What a file imports, in source order."""
+    marks = sorted(_all_marks(outline), key=lambda numbered: numbered[1][1])
+    return tuple([
+        Import(
+            module=found.module,
+            level=found.level,
+            name=found.name,
+            alias=found.alias,
+            scope_id=ids[number] if number >= 0 else None,
+            line=canonical.real_line(start),
+        )
+        for number, (kind, start, node) in marks
+        if kind in declaration.imports
+        for found in declaration.imports[kind](node, text)
+    ])  # fmt: skip
+
+
+def _all_marks(outline: Outline) -> Iterator[tuple[int, Mark]]:
+    yield from ((-1, mark) for mark in outline.outside)
+    for number, definition in enumerate(outline.definitions):
+        yield from ((number, mark) for mark in definition.marks)
+
+
+def _symbol(symbol: Symbol, file_path: str) -> list[Any]:
+    local_id = symbol.id.removeprefix(f"{file_path}::")
+    return [
+        local_id,
+        symbol.type.value,
+        local_id.partition("#")[0].split("::"),
+        list(symbol.bases),
+        symbol.facts.return_type,
+    ]
+
+
+def _call(called: Called) -> list[Any]:
+    receiver = called.receiver if len(called.receiver) <= MAX_RECEIVER else "?"
+    return [receiver, called.name, int(called.is_new)]

@@ -1,0 +1,143 @@
+"""The laws that hold for every declared language."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.parsing.declared.declaration import Declaration
+from codesum_pipeline.parsing.parsers import DECLARATIONS
+from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.parsing.languages.cases import LanguageCase, all_cases, hashes, parse, symbols_by_name
+from codesum_pipeline_tests.repositories import GitRepo
+
+CASES = all_cases()
+EVERY_LANGUAGE = pytest.mark.parametrize("case", CASES, ids=[case.language for case in CASES])
+BRACED = pytest.mark.parametrize(
+    "case", [case for case in CASES if case.is_braced], ids=[case.language for case in CASES if case.is_braced]
+)
+BY_NAME = {declaration.spec.name: declaration for declaration in DECLARATIONS}
+
+
+@EVERY_LANGUAGE
+def test_the_case_parses_without_errors_and_has_enough_to_show(case: LanguageCase) -> None:
+    for source in (case.source, case.reformatted, case.commented, case.edited_source(), case.renamed_source()):
+        assert parse(case.language, source).facts.syntax_errors == 0
+    assert len(symbols_by_name(case.language, case.source)) >= 8
+
+
+@EVERY_LANGUAGE
+def test_another_layout_is_the_same_content(case: LanguageCase) -> None:
+    assert case.reformatted != case.source
+    assert parse(case.language, case.reformatted).facts.source == parse(case.language, case.source).facts.source
+    assert hashes(case, case.reformatted) == hashes(case, case.source)
+
+
+@EVERY_LANGUAGE
+def test_other_comments_are_the_same_content(case: LanguageCase) -> None:
+    assert case.commented != case.source
+    assert hashes(case, case.commented) == hashes(case, case.source)
+    assert (
+        parse(case.language, case.commented).facts.content_hash == parse(case.language, case.source).facts.content_hash
+    )
+
+
+@EVERY_LANGUAGE
+def test_a_body_edit_changes_that_symbol_and_what_it_stands_in(case: LanguageCase) -> None:
+    before, after = hashes(case, case.source), hashes(case, case.edited_source())
+
+    assert before.keys() == after.keys()
+    assert {name for name in before if before[name] != after[name]} == case.edited
+
+
+@EVERY_LANGUAGE
+def test_a_rename_gives_new_ids(case: LanguageCase) -> None:
+    before, after = hashes(case, case.source), hashes(case, case.renamed_source())
+
+    assert case.renamed
+    assert [case.renamed.get(name, name) for name in before] == list(after)
+
+
+@EVERY_LANGUAGE
+def test_nothing_but_comments_and_blanks_is_left_out_of_the_canonical_source(case: LanguageCase) -> None:
+    facts = parse(case.language, case.source).facts
+    declaration = BY_NAME[case.language]
+
+    assert _tokens(facts.source, declaration) == _tokens(_without_comments(case), declaration)
+
+
+@EVERY_LANGUAGE
+def test_lines_of_symbols_point_into_the_file(case: LanguageCase) -> None:
+    rows = case.source.split("\n")
+    for symbol in parse(case.language, case.source).symbols:
+        assert 1 <= symbol.start_line <= symbol.end_line <= len(rows)
+        assert len(symbol.line_map) == len(symbol.canonical_source.split("\n"))
+        assert list(symbol.line_map) == sorted(symbol.line_map)
+        assert symbol.line_map[-1] <= symbol.end_line
+        assert symbol.name.split("/")[0] in "\n".join(rows[symbol.start_line - 1 : symbol.end_line])
+
+
+@BRACED
+def test_canonical_source_is_a_fixed_point(case: LanguageCase) -> None:
+    first = parse(case.language, case.source)
+    again = parse(case.language, first.facts.source)
+
+    assert again.facts.source == first.facts.source
+    assert [(s.id, s.content_hash) for s in again.symbols] == [(s.id, s.content_hash) for s in first.symbols]
+
+
+@EVERY_LANGUAGE
+def test_changes_one_after_the_other_equal_a_clean_build(case: LanguageCase, tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "repo", {case.path: case.source})
+    entry = RepositoryEntry("case", str(repo.path))
+    for number, source in enumerate((case.source, case.reformatted, case.edited_source(), case.renamed_source())):
+        repo.commit({case.path: source, "README.md": f"# Change {number}\n"})
+        built = workspace_of(open_home(tmp_path / "home"), entry)
+        build(built)
+    clean = workspace_of(open_home(tmp_path / "clean"), entry)
+    build(clean)
+
+    assert first_difference(table_rows(built), table_rows(clean)) is None
+    assert first_difference(published_files(built), published_files(clean)) is None
+
+
+def _without_comments(case: LanguageCase) -> str:
+    """The source with each comment that the canonical source leaves out taken out, found by the grammar alone."""
+    grammar_comments = BY_NAME[case.language].spec.comments
+    kept = parse(case.language, case.source).facts.source
+    data = case.source.encode()
+    tree = _tree(case.language, data)
+    waiting, spans = [tree.root_node], []
+    while waiting:
+        node = waiting.pop()
+        if node.type in grammar_comments:
+            text = data[node.start_byte : node.end_byte].decode()
+            if _squeezed(text) not in _squeezed(kept):
+                spans.append((node.start_byte, node.end_byte))
+        else:
+            waiting.extend(node.children)
+    for start, end in sorted(spans, reverse=True):
+        data = data[:start] + b" " + data[end:]
+    return data.decode()
+
+
+def _tree(language: str, data: bytes):  # type: ignore[no-untyped-def]
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(BY_NAME[language].spec.grammar())).parse(data)
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def _tokens(text: str, declaration: Declaration) -> str:
+    """The text without blanks and without tokens that the language leaves out somewhere."""
+    omitted = {name for (_, name), token in declaration.spec.tokens_in.items() if token is Token.OMITTED}
+    squeezed = _squeezed(text)
+    for name in omitted | {name for name in declaration.spec.dropped if not name.isidentifier()}:
+        squeezed = squeezed.replace(name, "")
+    return squeezed
