@@ -39,7 +39,7 @@ UNREAD = Role.DROPPED | Role.FIXED
 ENCLOSING = Role.BRACED | Role.PARENED
 INDENTING = Role.BLOCK | Role.HANGING | ENCLOSING
 BLOCK, FIXED, HANGING, BRACED, PARENED = Role.BLOCK, Role.FIXED, Role.HANGING, Role.BRACED, Role.PARENED
-BRACE = Role.BRACE
+BRACE, ROWS = Role.BRACE, Role.ROWS
 BRACKET = Role.BRACE | Role.PAREN
 
 # A node that a language asked for: the name of its kind, its first byte, the node.
@@ -86,6 +86,8 @@ class Tokens:
         """The canonical text of a part of the file on one line, or of its first tokens."""
         first = bisect_left(self.offsets, start_byte)
         end = bisect_left(self.offsets, end_byte, first)
+        if end == first + 1 and "\n" not in self.parts[first]:
+            return self.decoded(self.parts[first].removeprefix(" "))
         end = end if max_tokens is None else min(end, first + max_tokens)
         line = bisect_right(self.line_tokens, first)
         if line < len(self.line_tokens) and self.line_tokens[line] < end:
@@ -189,9 +191,11 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
     while (node := cursor.node) is not None:
         kind = node.kind_id
         role = roles[kind]
+        if roles[parents[-1]] & ROWS and node.is_named and not role & Role.DROPPED:
+            is_line_start = is_line_start or not roles[parents[-1]] & ENCLOSING or _is_open(braces, parents)
         if role & NOTED:
-            is_open = bool(braces) and braces[-1][0] == len(parents)
-            is_line_start = _note(tokens, node, role, grammar, parents[-1], is_open=is_open) or is_line_start
+            is_open = _is_open(braces, parents)
+            is_line_start |= _note(tokens, node, role, grammar, parents[-1], is_open=is_open, is_line=is_line_start)
             if role & HANGING:
                 hang = 1
             depth += 1 if role & (BLOCK | HANGING) else 0
@@ -205,11 +209,13 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
             seen = max(seen, node.end_byte)
             role = role & ~FIXED if node.is_missing else role
         if forced and start >= forced[-1]:
-            is_line_start = bool(forced.pop())
+            is_line_start = True
+            while forced and start >= forced[-1]:
+                forced.pop()
         is_opening = False
         if role & BRACKET and roles[parents[-1]] & (BRACED if role & BRACE else PARENED):
             is_opening = text[start] in "{("
-            if not is_opening and braces and braces[-1][0] == len(parents):
+            if not is_opening and _is_open(braces, parents):
                 depth = braces.pop()[1]
                 is_line_start = tokens.parts[-1].lstrip() not in ("{", "(")
         if word or role & UNREAD == FIXED:
@@ -238,10 +244,17 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
     return tokens
 
 
-def _note(tokens: Tokens, node: Node, role: int, grammar: Grammar, parent: int, *, is_open: bool) -> bool:
+def _is_open(braces: Sequence[tuple[int, int]], parents: Sequence[int]) -> bool:
+    """Whether the walk is between the braces of the node it is directly in."""
+    return bool(braces) and braces[-1][0] == len(parents)
+
+
+def _note(
+    tokens: Tokens, node: Node, role: int, grammar: Grammar, parent: int, *, is_open: bool, is_line: bool
+) -> bool:
     """Keep what the readers of facts and complexity ask for; whether the node starts a line.
 
-    `is_open`: the node stands between the braces of its parent.
+    `is_open`: the node stands between the braces of its parent; `is_line`: it starts a line anyway.
     """
     around = grammar.roles[parent]
     if role & Role.MARKED:
@@ -255,7 +268,7 @@ def _note(tokens: Tokens, node: Node, role: int, grammar: Grammar, parent: int, 
         return bool(around & INDENTING)
     if role & Role.WRAPPER and not around & Role.WRAPPER:
         tokens.open_wrapper[:] = [node]
-    is_line = bool(role & Role.BLOCK or (role & Role.LINE and (is_open or around & Role.CONTAINER)))
+    is_line |= bool(role & Role.BLOCK or (role & Role.LINE and (is_open or around & Role.CONTAINER)))
     is_wrapped = bool(around & Role.WRAPPER) and not is_open
     defines = role & Role.DEFINING and _is_definition(tokens, node, grammar, is_wrapped=is_wrapped)
     if defines and not is_line and tokens.found[-1].wrapper is None:

@@ -25,7 +25,8 @@ class LanguageSpec:
     """One language's node types.
 
     `lines` start a line of the canonical source, but only directly in one of
-    `containers` where a language has such; `blocks` indent what is in them,
+    `containers` where a language has such, and so does all that stands directly
+    in one of `rows` (between its braces, if it is braced); `blocks` indent what is in them,
     `braced` what is between their braces, `parened` between their parentheses,
     `hanging` all lines but their first (the cases of a switch). `atoms` are
     kept as written, `dropped` are left out, and so are `comments`, unless they document a
@@ -48,6 +49,7 @@ class LanguageSpec:
     dropped: frozenset[str] = frozenset()
     definitions: Mapping[str, SymbolType] = field(default_factory=dict)
     containers: frozenset[str] = frozenset()
+    rows: frozenset[str] = frozenset()
     braced: frozenset[str] = frozenset()
     parened: frozenset[str] = frozenset()
     hanging: frozenset[str] = frozenset()
@@ -88,6 +90,7 @@ class Role:
     PARENED = 16384
     PAREN = 32768  # opens or closes what is in parentheses
     HANGING = 65536
+    ROWS = 131072
 
 
 # What follows a token of one class, by kind: the blank before it with, for a fixed token, its
@@ -199,6 +202,7 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         (Role.PARENED, spec.parened),
         (Role.PAREN, frozenset("()") if spec.parened else frozenset[str]()),
         (Role.HANGING, spec.hanging),
+        (Role.ROWS, spec.rows),
         (Role.CONTAINER, spec.containers | spec.blocks),
         (Role.DEFINING, defining),
         (Role.WRAPPER, spec.wrappers),
@@ -208,7 +212,7 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         for name in names:
             for kind in kinds.node_types(name):
                 roles[kind] |= bit
-    if not (spec.containers or spec.braced):
+    if not (spec.containers or spec.braced or spec.rows):
         roles = {kind: role if role & Role.FIXED else role | Role.CONTAINER for kind, role in roles.items()}
     roles[ERROR_KIND] = Role.ERROR | Role.CONTAINER
     return roles

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codesum_pipeline.model.options import HashPolicy
-from codesum_pipeline.parsing.declarations import go
+from codesum_pipeline.parsing.declarations import go, rust
 from codesum_pipeline.parsing.declared.declaration import Declaration
 from codesum_pipeline.parsing.declared.reader import DeclaredParser
 from codesum_pipeline.parsing.parsed import ParsedFile
@@ -33,7 +33,7 @@ def _parser(declaration: Declaration) -> LanguageParser:
     return LanguageParser(parser.parse, parser.version)
 
 
-DECLARATIONS: tuple[Declaration, ...] = (go.DECLARATION,)
+DECLARATIONS: tuple[Declaration, ...] = (go.DECLARATION, rust.DECLARATION)
 PARSERS: Mapping[str, LanguageParser] = {
     "python": LanguageParser(parse_python, python_parser),
     **{declaration.spec.name: _parser(declaration) for declaration in DECLARATIONS},

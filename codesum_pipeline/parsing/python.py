@@ -11,6 +11,7 @@ from codesum_pipeline.parsing.canonical import Mark, bytes_as_characters, lay_ou
 from codesum_pipeline.parsing.definitions import Definition, find_definitions, number_definitions
 from codesum_pipeline.parsing.languages import Grammar, LanguageSpec, compile_grammar
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
+from codesum_pipeline.parsing.python_comments import without_comment_runs
 from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
 from codesum_pipeline.parsing.python_module import IMPORT_STATEMENTS, read_exports, read_globals, read_imports
 from codesum_pipeline.parsing.python_references import REFERENCES_VERSION, extract_references
@@ -143,7 +144,7 @@ def parse_python(
     `syntax_errors`, and the definitions around it are read.
     """
     grammar = python_grammar()
-    tree = grammar.parser().parse(source)
+    tree = grammar.parser().parse(without_comment_runs(source))
     tokens = read_tokens(tree, bytes_as_characters(source), grammar)
     definitions, outside = find_definitions(tokens, PYTHON)
     docstrings = [docstring_node(definition.node.child_by_field_name("body")) for definition in definitions]

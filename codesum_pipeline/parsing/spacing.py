@@ -6,8 +6,9 @@ from enum import IntEnum
 class Token(IntEnum):
     """How a token wants to stand beside its neighbours.
 
-    `EITHER` is `INFIX` after an operand and `PREFIX` elsewhere. `START` is no
-    token, but the beginning of a line.
+    `EITHER` is `INFIX` after an operand and `PREFIX` elsewhere, `STEP` `CLOSE`
+    after an operand and `PREFIX` elsewhere. `START` is no token, but the
+    beginning of a line.
     """
 
     START = 0
@@ -22,6 +23,7 @@ class Token(IntEnum):
     SPACED = 9  # a space on both sides, whatever the neighbours want
     EITHER = 10
     OMITTED = 11  # not shown: what comes after stands as if it were not there
+    STEP = 12
 
 
 OPERANDS = frozenset({Token.WORD, Token.NUMBER, Token.CLOSE})
@@ -33,6 +35,8 @@ def settle(before: Token, after: Token) -> Token:
     """What `after` is, now that it is known what stands before it."""
     if after is Token.EITHER:
         return Token.INFIX if before in OPERANDS else Token.PREFIX
+    if after is Token.STEP:
+        return Token.CLOSE if before in OPERANDS else Token.PREFIX
     return after
 
 

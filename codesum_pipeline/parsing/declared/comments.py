@@ -41,6 +41,7 @@ class Comments:
         self._declaration = declaration
         self._by_end = {self.end_of(node): node for node in tokens.comments}
         self._taken: set[int] = set()
+        self._canonical: dict[int, DocComment] = {}
 
     def before(self, start: int, preambles: dict[int, Node]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
         """The preambles and the documenting comments directly before a definition that starts at a byte."""
@@ -52,10 +53,11 @@ class Comments:
             if (preamble := preambles.get(end)) is not None and preamble.end_byte <= start:
                 before.append(preamble)
                 position = preamble.start_byte
-            elif (comment := self._by_end.get(end)) is not None and self._starts_line(comment):
-                if self._is_doc(comment, gap=self._text[end:position], docs=docs):
+            elif (comment := self._by_end.get(end)) is not None:
+                gap = self._text[end:position]
+                if self._is_doc(comment, gap=gap, docs=docs):
                     docs.append(comment)
-                elif not _DIRECTIVE.match(self._raw(comment)):
+                elif self._declaration.docs is Docs.ADJACENT and gap.count("\n") > 1:
                     break
                 position = comment.start_byte
             else:
@@ -81,8 +83,13 @@ class Comments:
         """What comments say; None where that is nothing."""
         return self._tokens.decoded(doc_text([self._raw(node) for node in docs])) or None
 
-    def canonical(self, node: Node) -> DocComment:
-        """A comment's lines without margin."""
+    def canonical(self, node: Node, *, stands_apart: bool = False) -> DocComment:
+        """A comment's lines without margin; a blank line after it, if it must not document what follows."""
+        if node.start_byte not in self._canonical:
+            self._canonical[node.start_byte] = self._read_canonical(node, stands_apart=stands_apart)
+        return self._canonical[node.start_byte]
+
+    def _read_canonical(self, node: Node, *, stands_apart: bool) -> DocComment:
         rows = [row.rstrip() for row in self._raw(node).split("\n")]
         offsets = [node.start_byte]
         for row in self._text[node.start_byte : self.end_of(node)].split("\n")[:-1]:
@@ -90,11 +97,12 @@ class Comments:
         rest = dedent("\n".join(rows[1:])).split("\n") if len(rows) > 1 else []
         if all(_STAR.match(row) or row.strip() in ("", "*/") for row in rest):
             rest = [f" {row.strip()}" if row.strip() else "" for row in rest]
-        return DocComment(node.start_byte, tuple(zip([rows[0], *rest], offsets, strict=True)))
+        lines = list(zip([rows[0], *rest], offsets, strict=True))
+        return DocComment(node.start_byte, (*lines, ("", lines[-1][1])) if stands_apart else tuple(lines))
 
     def _is_doc(self, node: Node, *, gap: str, docs: Sequence[Node]) -> bool:
         raw = self._raw(node)
-        if _DIRECTIVE.match(raw):
+        if _DIRECTIVE.match(raw) or not self._starts_line(node):
             return False
         is_block = raw.startswith(("/*", "{-", "--[", "=begin"))
         if is_block and docs:

@@ -26,21 +26,27 @@ class Defined:
     `parts` are its own name, and before it those of an owner that does not
     stand around it (a Go method's receiver, `Shape::area` of C++). Without a
     `type` it is no symbol, only a scope: a namespace, a Rust `impl`. `body` is
-    where the signature ends; without one, the signature is all of it.
+    where the signature ends, `head` where it begins if annotations stand before
+    that inside of the node; without them, the signature is all of it.
     """
 
     parts: tuple[str, ...]
     type: SymbolType | None
     body: Node | None = None
+    head: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. `is_new` makes an object."""
+    """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. `is_new` makes an object.
+
+    `mark` stands between the two where that is not a dot.
+    """
 
     receiver: str
     name: str
     is_new: bool = False
+    mark: str = "."
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class Definition:
     type: SymbolType | None
     parts: tuple[str, ...]
     body: Node | None
+    head: Node | None
     parent: int | None
     preambles: tuple[Node, ...]
     docs: tuple[Node, ...]
@@ -94,6 +95,7 @@ def _definition(
         type=defined.type,
         parts=(*(scopes[parent].parts if parent is not None else ()), *defined.parts),
         body=defined.body,
+        head=defined.head,
         parent=parent,
         preambles=before,
         docs=docs,

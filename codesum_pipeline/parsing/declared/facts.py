@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Fact, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical, Tokens
-from codesum_pipeline.parsing.declared.declaration import Declaration, Text
+from codesum_pipeline.parsing.declared.declaration import Called, Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Definition
 from codesum_pipeline.parsing.python_facts import MAX_FACTS, MAX_TEXT, shorten
 
@@ -16,14 +16,32 @@ from codesum_pipeline.parsing.python_facts import MAX_FACTS, MAX_TEXT, shorten
 LOCAL_NAMES = frozenset({"identifier", "simple_identifier", "variable_name", "variable", "word", "name", "shorthand"})
 
 
+class Calls:
+    """What the calls of a file are, each read once."""
+
+    def __init__(self, declaration: Declaration, text: Text) -> None:
+        self._readers = declaration.calls
+        self._text = text
+        self._known: dict[int, Called | None] = {}
+
+    def read(self, kind: str, node: Node) -> Called | None:
+        """The call that a node of a kind in `Declaration.calls` is; None if it is none."""
+        if node.id not in self._known:
+            self._known[node.id] = self._readers[kind](node, self._text)
+        return self._known[node.id]
+
+
 class FactReader:
     """Reads the facts of one file's definitions."""
 
-    def __init__(self, declaration: Declaration, tokens: Tokens, canonical: Canonical, text: Text) -> None:
+    def __init__(
+        self, declaration: Declaration, tokens: Tokens, canonical: Canonical, text: Text, calls: Calls
+    ) -> None:
         self._declaration = declaration
         self._tokens = tokens
         self._canonical = canonical
         self._text = text
+        self._calls = calls
 
     def read(self, definition: Definition, *, first_line: int, is_async: bool) -> SymbolFacts:
         """The facts of one definition, without what is nested in it."""
@@ -53,7 +71,7 @@ class FactReader:
     def _read_node(self, definition: Definition, node: Node, found: "_Found", *, is_class: bool) -> None:
         rules = self._declaration.facts
         body = definition.body if len(definition.nodes) == 1 else None
-        start, closed = (body or node).start_byte, 0
+        start, closed = (node if is_class else body or node).start_byte, 0
         for kind, offset, mark in definition.marks:
             if not start <= offset < node.end_byte:
                 continue
@@ -71,20 +89,19 @@ class FactReader:
                 self._add(found.raises, self._value(mark), offset)
             if kind in rules.assignments:
                 self._assignment(mark.child_by_field_name(rules.assignments[kind]), found)
-            if read_call := self._declaration.calls.get(kind):
-                self._call(mark, read_call(mark, self._text), found)
+            if kind in self._declaration.calls:
+                self._call(mark, self._calls.read(kind, mark), found)
         if body is not None and not is_class and (result := rules.result(body)) is not None:
             self._add(found.returned, self._short(result.start_byte, result.end_byte), result.start_byte)
 
-    def _call(self, node: Node, called: object, found: "_Found") -> None:
+    def _call(self, node: Node, called: Called | None, found: "_Found") -> None:
         if called is None:
             return
-        receiver, name, is_new = called.receiver, called.name, called.is_new  # type: ignore[attr-defined]
-        if not receiver and name in self._declaration.facts.raising_calls:
+        if not called.receiver and called.name in self._declaration.facts.raising_calls:
             self._add(found.raises, self._short(node.start_byte, node.end_byte), node.start_byte)
             return
-        callee = f"{receiver}.{name}" if receiver else name
-        self._add(found.calls, f"new {callee}" if is_new else callee, node.start_byte)
+        callee = f"{called.receiver}{called.mark}{called.name}" if called.receiver else called.name
+        self._add(found.calls, f"new {callee}" if called.is_new else callee, node.start_byte)
 
     def _assignment(self, left: Node | None, found: "_Found") -> None:
         targets = left.named_children if left is not None and left.type.endswith("_list") else [left]

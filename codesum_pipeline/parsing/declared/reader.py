@@ -9,9 +9,9 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical, Tokens, bytes_as_characters, lay_out, read_tokens
 from codesum_pipeline.parsing.declared.comments import Comments
-from codesum_pipeline.parsing.declared.declaration import Declaration, Text
+from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions, number_definitions
-from codesum_pipeline.parsing.declared.facts import FactReader
+from codesum_pipeline.parsing.declared.facts import Calls, FactReader
 from codesum_pipeline.parsing.declared.references import (
     REFERENCES_VERSION,
     read_imports,
@@ -86,7 +86,8 @@ class _File:
         self._outline = find_definitions(tokens, self._declaration, self._comments)
         self._file_docs = self._comments.of_file()
         self._canonical = self._lay_out()
-        self._facts = FactReader(self._declaration, tokens, self._canonical, self._text)
+        self._calls = Calls(self._declaration, self._text)
+        self._facts = FactReader(self._declaration, tokens, self._canonical, self._text, self._calls)
 
     def read(self, blob: str) -> ParsedFile:
         """Symbols in source order, and the file's facts."""
@@ -109,7 +110,7 @@ class _File:
             imports=read_imports(declaration, outline, ids, self._text, canonical),
             globals=tuple(read_names(declaration.globals, outline, self._text)),
             exports=tuple(read_names(declaration.exports, outline, self._text)) if declaration.exports else None,
-            references=read_references(declaration, outline, symbols, self._path, self._text),
+            references=read_references(declaration, outline, symbols, self._path, self._text, self._calls),
             syntax_errors=len(self._tokens.errors),
         )
         return ParsedFile(facts, symbols)
@@ -117,7 +118,11 @@ class _File:
     def _lay_out(self) -> Canonical:
         nodes = {node.start_byte: node for definition in self._outline.definitions for node in definition.docs}
         nodes.update((node.start_byte, node) for node in self._file_docs)
-        comments = [self._comments.canonical(nodes[start]) for start in sorted(nodes)]
+        # Only where any comment documents what comes right after it, one about the file must stand apart.
+        last = self._file_docs[-1:] if self._declaration.docs is Docs.ADJACENT else ()
+        comments = [
+            self._comments.canonical(nodes[start], stands_apart=nodes[start] in last) for start in sorted(nodes)
+        ]
         return lay_out(self._tokens, self._source, (), comments)
 
     def _symbol(self, definition: Definition, id_: str, parent_id: str | None) -> Symbol:
@@ -167,7 +172,7 @@ class _File:
         return "\n\n".join(filter(None, said)) or None, lines
 
     def _signature(self, definition: Definition) -> str:
-        outer = definition.wrapper or definition.nodes[0]
+        outer = definition.head or definition.wrapper or definition.nodes[0]
         body = definition.body
         signature = self._tokens.text(outer.start_byte, body.start_byte if body else definition.nodes[0].end_byte)
         for mark in _BODY_MARKS:

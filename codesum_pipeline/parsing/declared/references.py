@@ -16,6 +16,7 @@ from codesum_pipeline.model.symbols import Import, Symbol
 from codesum_pipeline.parsing.canonical import Canonical, Mark
 from codesum_pipeline.parsing.declared.declaration import Called, Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Outline
+from codesum_pipeline.parsing.declared.facts import Calls
 
 REFERENCES_VERSION = 1
 # Longer receivers are expressions whose class nobody can tell from their text.
@@ -24,7 +25,7 @@ MAX_TYPE = 200
 
 
 def read_references(
-    declaration: Declaration, outline: Outline, symbols: Sequence[Symbol], file_path: str, text: Text
+    declaration: Declaration, outline: Outline, symbols: Sequence[Symbol], file_path: str, text: Text, calls: Calls
 ) -> str:
     """The JSON of one file."""
     content: dict[str, Any] = {
@@ -48,7 +49,7 @@ def read_references(
                 for found in read_typed(node, text)
                 if found.name and found.type and len(found.type) <= MAX_TYPE
             )
-        if (read_call := declaration.calls.get(kind)) and (called := read_call(node, text)) and called.name:
+        if kind in declaration.calls and (called := calls.read(kind, node)) and called.name:
             content["calls"].append([number, *_call(called)])
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 

@@ -19,6 +19,7 @@ UNKNOWN_ROOT = "?"
 MAX_LINKS = 30
 MAX_ALTERNATIVES = 4
 MAX_ANNOTATION_BYTES = 300
+MAX_DOTTED_LENGTH = 1_000
 
 _DOTTED = re.compile(rb"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _LITERALS = {
@@ -44,6 +45,8 @@ _LITERALS = {
 # Calls that keep the elements of their only argument, so that looping over either is the same.
 _SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "set", "frozenset", "iter"})
 _CASTS = frozenset({"cast", "typing.cast", "t.cast"})
+# No longer callee has a meaning of its own.
+_MAX_SPECIAL_BYTES = max(map(len, _CASTS))
 
 
 class ExpressionReader:
@@ -63,9 +66,9 @@ class ExpressionReader:
 
     def shape(self, node: Node) -> str:
         """The shape of one expression."""
-        written = self._source[node.start_byte : node.end_byte]
-        if _DOTTED.fullmatch(written) and node.type != "none":
-            return _LITERALS.get(node.type) or written.decode("utf-8", "replace")
+        start, end = node.start_byte, node.end_byte
+        if end - start <= MAX_DOTTED_LENGTH and _DOTTED.fullmatch(self._source, start, end) and node.type != "none":
+            return _LITERALS.get(node.type) or self._source[start:end].decode("utf-8", "replace")
         links: list[str] = []
         current: Node | None = node
         while current is not None and len(links) <= MAX_LINKS:
@@ -96,7 +99,10 @@ class ExpressionReader:
         function = node.child_by_field_name("function")
         if function is None:
             return UNKNOWN_ROOT, None
-        name = self._source[function.start_byte : function.end_byte]
+        start, end = function.start_byte, function.end_byte
+        if end - start > _MAX_SPECIAL_BYTES:
+            return "()", function
+        name = self._source[start:end]
         if name in (b"super", b"type"):
             arguments = _arguments(node)
             if name == b"type":
@@ -117,6 +123,7 @@ class ExpressionReader:
             return UNKNOWN_ROOT
         found: list[str] = []
         waiting = [node]
+        unwrapped = 0
         while waiting:
             current = waiting.pop()
             options = _alternatives(current)
@@ -124,7 +131,8 @@ class ExpressionReader:
                 found.append(self.shape(current))
             else:
                 waiting.extend(reversed(options))
-            if len(found) + len(waiting) > MAX_ALTERNATIVES:
+                unwrapped += 1
+            if len(found) + len(waiting) > MAX_ALTERNATIVES or unwrapped > MAX_LINKS:
                 return UNKNOWN_ROOT
         return "|".join(dict.fromkeys(found))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.parsing.references.expressions import ExpressionReader
+from codesum_pipeline.parsing.references.expressions import MAX_DOTTED_LENGTH, ExpressionReader
 
 
 class Bound(StrEnum):
@@ -59,9 +59,10 @@ class NameTable:
             elif kind == "attribute":
                 self.bind_attribute(scope, node, valued(shape))
             elif kind in SEQUENCES:
-                simple = shape is not None and "|" not in shape and kind != "parenthesized_expression"
+                is_told = shape is not None and "|" not in shape and len(shape) <= MAX_DOTTED_LENGTH
+                is_told = is_told and kind != "parenthesized_expression"
                 for position, child in enumerate(node.named_children):
-                    waiting.append((child, f"{shape}#{position}" if simple else None))
+                    waiting.append((child, f"{shape}#{position}" if is_told else None))
             elif kind in ("list_splat_pattern", "list_splat", "as_pattern_target"):
                 inner = shape if kind == "as_pattern_target" else None
                 waiting.extend((child, inner) for child in node.named_children)
