@@ -24,6 +24,7 @@ from codesum_pipeline.model.options import (
     Options,
     ScanOptions,
 )
+from codesum_pipeline.source.brought_along import check_is_own
 
 ENV_PREFIX = "CODESUM_"
 SETTINGS_FILE = "codesum.toml"
@@ -57,7 +58,7 @@ class FilterSettings(BaseModel):
 class PlannerSettings(BaseModel):
     """When Dagster rebuilds a repository by itself."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     nightly_cron: str = Field("0 2 * * *", description="When the nightly schedule looks at every repository (UTC).")
     sensor_interval_s: int = Field(60, ge=5, description="How often the sensor looks for new commits.")
@@ -69,7 +70,7 @@ class PlannerSettings(BaseModel):
 class Settings(BaseModel):
     """The settings of one home."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     home: Path = Field(description="Where everything is kept.")
     repos_file: Path | None = Field(None, description="The registry; default: repos.yaml in the home.")
@@ -81,12 +82,26 @@ class Settings(BaseModel):
     lang_allowlist: tuple[str, ...] = Field((), description="Languages to index; empty: all.")
     skip_patterns: tuple[str, ...] = Field((), description="More gitignore-style patterns of files to skip.")
     max_file_size_mb: float = Field(1.0, gt=0, description="Larger files are skipped.")
-    embedder: str = Field("static", description="The embedding model.")
+    embedder: str = Field(
+        "static",
+        description="The embedding model: static, minilm, sentence-transformers/ORG/NAME, a folder, litellm/MODEL or "
+        "text-embedding-…; see [operations](operations.md#choosing-an-embedding-model).",
+    )
+    embedder_api_base: str | None = Field(
+        None, description="Where a LiteLLM embedding model is asked; default: at its provider."
+    )
     summary_embed_max_tokens: int = Field(512, ge=16, description="Tokens of a document's text that are embedded.")
     keep_versions: int = Field(3, ge=2, description="Published versions that are kept.")
     git_timeout_s: float = Field(600.0, gt=0, description="How long one git command may take.")
     lease_wait_s: float = Field(600.0, ge=0, description="How long a build waits for another of the same repository.")
     planner: PlannerSettings = Field(default_factory=PlannerSettings)  # type: ignore[arg-type]
+
+    @field_validator("embedder_api_base")
+    @classmethod
+    def _holds_no_secret(cls, url: str | None) -> str | None:
+        if url is not None and not re.fullmatch(r"https?://[^@?#\s]+", url):
+            raise ValueError("write http(s)://HOST/PATH without a key or password: keys belong in the environment")
+        return url
 
     @property
     def options(self) -> Options:
@@ -108,6 +123,7 @@ class Settings(BaseModel):
             graph=GraphOptions(top_k_callers=self.top_k_callers, top_k_callees=self.top_k_callees),
             index=IndexOptions(
                 embedder=self.embedder,
+                embedder_api_base=self.embedder_api_base,
                 summary_embed_max_tokens=self.summary_embed_max_tokens,
                 keep_versions=self.keep_versions,
             ),
@@ -123,6 +139,9 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, environ: Mapping[st
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     home = Path(given.pop("home", None) or environ.get("CODESUM_HOME") or find_home())
     home = home.expanduser().absolute()
+    if "?" in str(home):
+        # DuckDB takes what follows for a query and cannot write its file.
+        raise ConfigurationError(f"home {str(home)!r}: its path must not hold a '?': choose another with --home")
     file = Path(given.pop("settings_file", None) or environ.get("CODESUM_SETTINGS_FILE") or home / SETTINGS_FILE)
     merged: dict[str, Any] = {}
     for source, values in (
@@ -143,6 +162,7 @@ def find_home(start: Path | None = None) -> Path:
     start = (start or Path.cwd()).absolute()
     for folder in (start, *start.parents):
         if (folder / HOME_FOLDER).is_dir():
+            check_is_own(folder / HOME_FOLDER)
             return folder / HOME_FOLDER
     return start / HOME_FOLDER
 
@@ -152,7 +172,10 @@ def _read_file(file: Path) -> dict[str, Any]:
         return {}
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise ConfigurationError(f"{file}: not valid TOML: nested deeper than any setting is") from error
+    # Besides what is no TOML: text that is not UTF-8, and numbers too long to be read.
+    except ValueError as error:
         raise ConfigurationError(f"{file}: not valid TOML: {error}") from error
     if "home" in values:
         raise ConfigurationError(f"{file}: 'home' cannot be set in a file inside the home: use CODESUM_HOME or --home")
@@ -207,7 +230,9 @@ def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
 def _explain(error: ValidationError, file: Path) -> str:
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
+    # What is no address may be the key that somebody put there.
+    value = "" if key == "embedder_api_base" else f" = {first['input']!r}"
     return (
-        f"setting {key!r} = {first['input']!r}: {first['msg']} "
+        f"setting {key!r}{value}: {first['msg']} "
         f"(set in {file}, by {ENV_PREFIX}{key.upper().replace('.', '__')} or by a flag)"
     )

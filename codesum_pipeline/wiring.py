@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 
 from codesum_pipeline.graph.build import GRAPH_VERSION
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.finished_vectors import discard
 from codesum_pipeline.indexes.lane_texts import LANES_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -62,7 +63,7 @@ class Home:
             "placeholder": PLACEHOLDER_VERSION,
             "lanes": LANES_VERSION,
             "index_schema": str(INDEX_SCHEMA_VERSION),
-            "embedder": load_embedder(self.settings.embedder).model_id,
+            "embedder": embedder_of(self.settings.options).model_id,
         }
 
     def workspace(
@@ -99,8 +100,9 @@ class Home:
         published = layout.published(key)
         if published.is_symlink():
             published.unlink()
-        for folder in (layout.versions(key), layout.graph_index(key), layout.mirror(key)):
+        for folder in (layout.versions(key), layout.graph_index(key), layout.mirror(key), layout.memos(key)):
             shutil.rmtree(folder, ignore_errors=True)
+        discard(layout.finished_vectors(key))
         self.tables.drop(key)
         write_serving_file(self.tables, layout.duckdb_file)
 

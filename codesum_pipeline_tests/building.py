@@ -1,40 +1,16 @@
 """The steps of a build in order: the same functions that the assets call."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.graph.build import build_call_graph
-from codesum_pipeline.indexes.candidate import write_candidate
-from codesum_pipeline.indexes.dense import embed_documents
-from codesum_pipeline.indexes.publish import publish_candidate
-from codesum_pipeline.indexes.sparse import index_terms
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.parsing.symbols import parse_symbols
+from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.source.snapshot import take_snapshot
+from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.documents import assemble_documents
-from codesum_pipeline.summaries.levels import write_classes, write_files, write_functions, write_modules
-from codesum_pipeline.summaries.plan import plan_summaries
 from codesum_pipeline.wiring import Home
-
-STEPS: Mapping[str, Callable[[Workspace], Any]] = {
-    "repo_snapshot": take_snapshot,
-    "symbols": parse_symbols,
-    "call_graph": build_call_graph,
-    "summary_plan": plan_summaries,
-    "function_summaries": write_functions,
-    "class_summaries": write_classes,
-    "file_summaries": write_files,
-    "module_summaries": write_modules,
-    "summary_documents": assemble_documents,
-    "dense_index": embed_documents,
-    "sparse_index": index_terms,
-    "index_candidate": write_candidate,
-    "published_index": publish_candidate,
-}
 
 Reports = Mapping[str, Any]
 
@@ -54,8 +30,8 @@ def workspace_of(home: Home, entry: RepositoryEntry, *, run_id: str = "run", for
 def build(workspace: Workspace, *, until: str | None = None) -> Reports:
     """Run the steps in order, up to and with `until`; their reports by name."""
     reports: dict[str, Any] = {}
-    for name, step in STEPS.items():
-        reports[name] = step(workspace)
-        if name == until:
+    for step in STEPS:
+        reports[step.name] = carry_out(step, workspace).report
+        if step.name == until:
             break
     return reports

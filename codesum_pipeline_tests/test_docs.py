@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from codesum_pipeline.settings import Settings
+from codesum_pipeline_tests.parsing.languages.page import PAGE, page
 
 ROOT = Path(__file__).parent.parent
 SETTINGS_PAGE = ROOT / "docs" / "settings.md"
@@ -48,6 +49,10 @@ def _shown(value: object) -> str:
 
 def test_the_settings_page_lists_every_setting_as_it_is() -> None:
     assert SETTINGS_PAGE.read_text(encoding="utf-8") == settings_page()
+
+
+def test_the_languages_page_says_what_the_declarations_say() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page()
 
 
 def test_every_setting_says_what_it_means() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from codesum_pipeline.cli.render import count, table
+from codesum_pipeline.cli.render import SHORT_COMMIT, count, table
 from codesum_pipeline.model.documents import LEVELS, Level
 
 if TYPE_CHECKING:
@@ -31,9 +31,28 @@ def outcome_json(outcome: "RunOutcome") -> dict[str, Any]:
         "repo": outcome.key,
         "run_id": outcome.run_id,
         "succeeded": outcome.succeeded,
+        "up_to_date": False,
         "seconds": round(outcome.seconds, 3),
         "message": outcome.message or None,
         "steps": {step: dict(numbers) for step, numbers in outcome.numbers.items()},
+    }
+
+
+def standing_line(key: str, commit: str) -> str:
+    """A repository that needed no run."""
+    return f"{key}: up to date at {commit[:SHORT_COMMIT]}, nothing to do"
+
+
+def standing_json(key: str, commit: str) -> dict[str, Any]:
+    """As `outcome_json`, of a repository that needed no run."""
+    return {
+        "repo": key,
+        "run_id": None,
+        "succeeded": True,
+        "up_to_date": True,
+        "commit": commit,
+        "message": None,
+        "steps": {},
     }
 
 

@@ -57,7 +57,11 @@ def doctor(
     if release_lease:
         _release(home, key)
     entries = [home.registry.get(key)] if key else home.registry.entries()
-    problems = [*(problem for entry in entries for problem in _examine(home, entry)), *_vanished_runs(home)]
+    problems = [
+        *(() if key else _misconfigured(home)),
+        *(problem for entry in entries for problem in _examine(home, entry)),
+        *_vanished_runs(home),
+    ]
     if as_json:
         for problem in problems:
             typer.echo(safe_json(asdict(problem)))
@@ -72,6 +76,11 @@ def _release(home: Home, key: str | None) -> None:
         raise ConfigurationError("--release-lease needs the KEY of one repository")
     holder = release_lease(home.layout.state(home.registry.get(key).key))
     note(f"{key}: the lease of {holder} is released" if holder else f"{key}: nobody holds the lease")
+
+
+def _misconfigured(home: Home) -> Iterator[Problem]:
+    for key, error in home.registry.survey().problems.items():
+        yield Problem(key, str(error), f"correct the entry in {home.registry.file}")
 
 
 def _examine(home: Home, entry: RepositoryEntry) -> Iterator[Problem]:

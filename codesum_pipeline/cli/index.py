@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codesum_pipeline.cli.built import built_table, outcome_json
+from codesum_pipeline.cli.built import built_table, outcome_json, standing_json, standing_line
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation, invocation
@@ -22,6 +22,7 @@ from codesum_pipeline.cli.registration import (
 )
 from codesum_pipeline.cli.render import note, show
 from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.cli.standing import standing_commits
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.store.lease import hold_lease
@@ -47,7 +48,9 @@ def index(
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     worktree: WorktreeOption = False,
-    force: Annotated[bool, typer.Option("--force", help="Write every text again, also where nothing changed.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run every step and write every text again, also where nothing changed.")
+    ] = False,
     rebuild: Annotated[
         bool,
         typer.Option(
@@ -58,7 +61,7 @@ def index(
 ) -> None:
     """Bring repositories' indexes up to date, registering what is not known yet.
 
-    Only what changed since the last time is parsed, written and embedded again.
+    Only what changed since the last time is parsed, written and embedded again, and where nothing did nothing is run.
 
     codesum index .
 
@@ -70,16 +73,20 @@ def index(
     home = Home(called.settings)
     if rebuild:
         _drop_tables(home, keys)
-    outcomes = _build(home, keys, force=force)
+    standing = {} if force else standing_commits(home, keys)
+    for found, commit in standing.items():
+        typer.echo(safe_json(standing_json(found, commit)) if as_json else standing_line(found, commit))
+    outcomes = _build(home, [key for key in keys if key not in standing], force=force)
     if as_json:
         for outcome in outcomes:
             typer.echo(safe_json(outcome_json(outcome)))
-    else:
+    elif outcomes:
         show(built_table(outcomes))
     failed = [outcome for outcome in outcomes if not outcome.succeeded]
     for outcome in failed:
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
-    if failed:
+    is_one_left_out = not targets and bool(called.registry.survey().problems)
+    if failed or is_one_left_out:
         raise typer.Exit(FAILED)
 
 
@@ -88,7 +95,7 @@ def _keys(called: Invocation, targets: Sequence[str], options: EntryOptions) -> 
     if not targets:
         if options.any_given:
             raise ConfigurationError("--key, --ref, --subdir, --include, --exclude and --worktree need a LOCATION")
-        keys = [entry.key for entry in called.registry.entries() if entry.enabled]
+        keys = [entry.key for entry in called.entries() if entry.enabled]
         if not keys:
             raise ConfigurationError("no repository is registered: name one, as in `codesum index .`")
         return keys
@@ -116,6 +123,8 @@ def _drop_tables(home: Home, keys: Sequence[str]) -> None:
 
 
 def _build(home: Home, keys: Sequence[str], *, force: bool) -> "list[RunOutcome]":
+    if not keys:
+        return []
     from codesum_pipeline.defs.control import index_repositories
 
     with progress_bar() as progress:

@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from codesum_pipeline.cli.failures import complain
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import Settings, load_settings
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout
@@ -29,6 +31,13 @@ class Invocation:
     @cached_property
     def registry(self) -> Registry:
         return Registry(self.settings.repos_file or self.layout.repos_file)
+
+    def entries(self) -> list[RepositoryEntry]:
+        """The registry's entries; one that cannot be read is told, and does not silence the others."""
+        survey = self.registry.survey()
+        for problem in survey.problems.values():
+            complain(f"left out: {problem}")
+        return list(survey.entries)
 
 
 def invocation(ctx: typer.Context) -> Invocation:

@@ -63,7 +63,7 @@ def open_published(called: Invocation, names: Sequence[str] = ()) -> list[Publis
     if names:
         entries = {entry.key: entry for name in names for entry in entries_named(called.registry, name)}
         return [PublishedIndex.open(called.layout.published(key)) for key in entries]
-    enabled = [entry.key for entry in called.registry.entries() if entry.enabled]
+    enabled = [entry.key for entry in called.entries() if entry.enabled]
     opened = [index for key in enabled if (index := _open_if_whole(called, key)) is not None]
     if not opened:
         raise MissingTable(f"{called.layout.home} holds no index yet: run `codesum index PATH|URL`")

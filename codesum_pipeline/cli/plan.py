@@ -3,6 +3,7 @@
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from codesum_pipeline.cli.registration import (
 )
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, show, table
 from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.indexes.embedding_plan import EmbeddingPlan, plan_embedding
 from codesum_pipeline.model.documents import LEVELS, Level, PlanAction, PlanRow
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
@@ -57,11 +59,13 @@ def plan(
     with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
         workspace = _workspace(called, entry, Path(scratch) / "home", is_known=is_known, force=force)
         with progress_bar() as progress:
-            preview = preview_plan(workspace, preview_of(workspace, Path(scratch) / "preview"), progress=progress)
+            looked_at = preview_of(workspace, Path(scratch) / "preview")
+            preview = preview_plan(workspace, looked_at, progress=progress)
+            embedding = plan_embedding(looked_at, preview.rows)
     if as_json:
-        typer.echo(safe_json(_as_json(entry, preview)))
+        typer.echo(safe_json(_as_json(entry, preview, embedding)))
     else:
-        show(*_sections(entry, preview, limit=limit))
+        show(*_sections(entry, preview, embedding, limit=limit))
 
 
 def _workspace(
@@ -76,7 +80,7 @@ def _workspace(
     return Home(settings).workspace(entry.key, run_id="plan", force=force)
 
 
-def _as_json(entry: RepositoryEntry, preview: PlanPreview) -> dict[str, Any]:
+def _as_json(entry: RepositoryEntry, preview: PlanPreview, embedding: EmbeddingPlan) -> dict[str, Any]:
     return {
         "repo": entry.key,
         "commit": preview.snapshot.commit,
@@ -84,10 +88,13 @@ def _as_json(entry: RepositoryEntry, preview: PlanPreview) -> dict[str, Any]:
             {"id": row.id, "level": row.level, "action": row.action, "cause": row.cause, "cause_ids": row.cause_ids}
             for row in preview.rows
         ],
+        "embedding": asdict(embedding),
     }
 
 
-def _sections(entry: RepositoryEntry, preview: PlanPreview, *, limit: int) -> Iterator[RenderableType]:
+def _sections(
+    entry: RepositoryEntry, preview: PlanPreview, embedding: EmbeddingPlan, *, limit: int
+) -> Iterator[RenderableType]:
     snapshot = preview.snapshot
     yield Text.assemble(
         (entry.key, "bold"),
@@ -95,6 +102,8 @@ def _sections(entry: RepositoryEntry, preview: PlanPreview, *, limit: int) -> It
         (f"  {count(snapshot.files_indexed, 'file')}, {snapshot.files_skipped:,} skipped", "dim"),
     )
     yield _counts(preview.rows)
+    if embedding.texts:
+        yield Text(_embedding(embedding), style="dim")
     changed = [row for row in _in_order(preview.rows) if row.action is not PlanAction.KEEP]
     if not changed:
         yield "nothing would be rewritten"
@@ -102,6 +111,14 @@ def _sections(entry: RepositoryEntry, preview: PlanPreview, *, limit: int) -> It
     if limit:
         yield Text(f"\n{_title(len(changed), limit)}", style="bold")
         yield _documents(changed[:limit])
+
+
+def _embedding(plan: EmbeddingPlan) -> str:
+    """What is embedded and what it costs; a model that runs here costs nothing and names no price."""
+    reason = f" instead of {plan.replaces}, which made the present vectors: all anew" if plan.replaces else ""
+    price = "price unknown" if plan.cost_usd is None else f"${plan.cost_usd:.4f}"
+    bill = "" if plan.cost_usd == 0 else f", about {plan.tokens:,} tokens, {price}"
+    return f"at most {count(plan.texts, 'text')} embedded by {plan.model}{reason}{bill}"
 
 
 def _title(changed: int, limit: int) -> str:

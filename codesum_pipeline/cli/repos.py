@@ -21,7 +21,7 @@ def repos(
     They are kept in repos.yaml in the home, which can also be edited by hand.
     """
     called = invocation(ctx)
-    found = [(entry, read_published(called.layout, entry.key)) for entry in called.registry.entries()]
+    found = [(entry, read_published(called.layout, entry.key)) for entry in called.entries()]
     if as_json:
         for entry, out in found:
             built = out and {

@@ -15,7 +15,7 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.lookup import open_published
 from codesum_pipeline.cli.render import lines_of, note, show, styled
 from codesum_pipeline.cli.safe_text import clean, escaped_json, one_line, safe_json
-from codesum_pipeline.indexes.embedders import Embedder, load_embedder
+from codesum_pipeline.indexes.embedders import Embedder, embedder_of
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
@@ -77,7 +77,7 @@ def search(
         raise ConfigurationError("give one QUERY, or --batch FILE")
     called = invocation(ctx)
     indexes = open_published(called, repo or ())
-    embedder = load_embedder(called.settings.embedder)
+    embedder = embedder_of(called.settings.options)
     levels, lanes = level or LEVELS, lane or LANES
     if query is None:
         _answer(batch or _STDIN, indexes, embedder, top, levels, lanes)

@@ -50,7 +50,7 @@ def status(
     """
     called = invocation(ctx)
     home = Home(called.settings)
-    entries = [home.registry.get(key)] if key else home.registry.entries()
+    entries = [home.registry.get(key)] if key else called.entries()
     found = look_at(home, entries, ask_remotes=remote)
     if as_json:
         for each in found:

@@ -15,7 +15,8 @@ from codesum_pipeline.defs.metadata import table_of
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.steps import stage_failures
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.dense import vector_length
+from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.lanes import DENSE_LANES
 
 if TYPE_CHECKING:
@@ -113,13 +114,14 @@ def documents_are_whole(
 def vectors_are_whole(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> dg.AssetCheckResult:
     """One vector of the model's length per lane and document that is no placeholder, finite and normalised."""
     with _tables(context, codesum) as connection:
-        embedder = load_embedder(codesum.open_home().settings.embedder)
+        workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
+        embedder = embedder_of(workspace.options)
         faults = find_faults(
             connection,
             VECTOR_FAULTS,
             lanes=[str(lane) for lane in DENSE_LANES],
             model=embedder.model_id,
-            dimensions=embedder.dimensions,
+            dimensions=vector_length(workspace, embedder),
             tolerance=NORM_TOLERANCE,
         )
     return _result(dense_index.key, "vectors_are_whole", faults)

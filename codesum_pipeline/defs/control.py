@@ -18,11 +18,13 @@ import dagster as dg
 import codesum_pipeline
 from codesum_pipeline.defs import processes
 from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.caller import Caller, called_by
+from codesum_pipeline.defs.observing import recorded_fingerprint
 from codesum_pipeline.defs.outcomes import RunOutcome, outcome_of, was_interrupted
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.store.atomic import write_bytes_atomically
+from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import this_process
 from codesum_pipeline.wiring import Home
@@ -102,9 +104,21 @@ def index_repositories(
         for key in keys:
             with called_by(Caller(home, _named(progress, key) if progress and len(keys) > 1 else progress)):
                 outcomes.append(_run_one(job, instance, key, force=force))
+            if outcomes[-1].succeeded:
+                _note_recorded(home, key, recorded_fingerprint(instance, key) or "")
             if on_outcome:
                 on_outcome(outcomes[-1])
     return outcomes
+
+
+def is_recorded(home: Home, key: str, fingerprint: str) -> bool:
+    """Whether every asset of a repository was materialised for a fingerprint; it is then noted beside the records."""
+    with open_instance(home.layout) as instance:
+        found = {recorded_fingerprint(instance, key, asset.key) for asset in ASSETS}
+    if found != {fingerprint}:
+        return False
+    _note_recorded(home, key, fingerprint)
+    return True
 
 
 def register_partition(home: Home, key: str) -> None:
@@ -173,6 +187,10 @@ def _packaged_file() -> Path:
     package = Path(codesum_pipeline.__file__).parent
     inside = package / INSTANCE_FILE
     return inside if inside.exists() else package.parent / INSTANCE_FILE
+
+
+def _note_recorded(home: Home, key: str, fingerprint: str) -> None:
+    write_text_atomically(home.layout.recorded(key), fingerprint)
 
 
 def _run_one(job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, force: bool) -> RunOutcome:

@@ -93,9 +93,11 @@ def _observe_one(home: Home, instance: dg.DagsterInstance, entry: RepositoryEntr
     return seen if seen.is_up_to_date else _with_attempts(seen, instance)
 
 
-def recorded_fingerprint(instance: dg.DagsterInstance, key: str) -> str | None:
-    """The fingerprint that the last publication of a repository was recorded with."""
-    last = last_materialization(instance, published_index.key, key)
+def recorded_fingerprint(
+    instance: dg.DagsterInstance, key: str, asset: dg.AssetKey = published_index.key
+) -> str | None:
+    """The fingerprint that the last materialisation of a repository's asset, else its publication, is tagged with."""
+    last = last_materialization(instance, asset, key)
     return (last.tags or {}).get(FINGERPRINT_TAG) if last else None
 
 

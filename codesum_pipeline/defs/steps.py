@@ -1,9 +1,9 @@
-"""Between Dagster and a stage: a step of a run calls one stage function and shows what it reports."""
+"""Between Dagster and a build: an asset carries out one step and shows what it reports."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import dagster as dg
 import pyarrow.parquet as pq
@@ -15,32 +15,20 @@ from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.shows import PLOT, PREVIEW, Shown
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.reuse import Step, carry_out
 from codesum_pipeline.store.workspace import Workspace
 
 OWNER = "team:codesum"
 # What an asset was built from; on the last one, what the planner compares with what it would be built from now.
 FINGERPRINT_TAG = "codesum/fingerprint"
 SECONDS = "seconds"
+REUSED = "reused"
 # For a server that is restarting; longer trouble is left to the planner.
 MAX_RETRIES = 2
 RETRY_WAIT_S = 2.0
 
 # Each changes with the table alone, so they are drawn again only where it changed.
 Show = Callable[[Workspace], Shown]
-
-
-class Report(Protocol):
-    """What every stage function returns."""
-
-    @property
-    def table_hash(self) -> str: ...
-
-
-class Stage(Protocol):
-    """A stage function."""
-
-    def __call__(self, ws: Workspace, /, *, progress: Progress) -> Report: ...
 
 
 def step_asset(
@@ -68,22 +56,25 @@ def step_asset(
 def run_step(
     context: dg.AssetExecutionContext,
     codesum: CodesumResource,
-    stage: Stage,
+    step: Step[Any],
     *,
     show: Show | None = None,
 ) -> dg.MaterializeResult[None]:
-    """Run a stage for the partition at hand. Every run materialises: an unchanged table keeps its data version."""
+    """Carry out a step for the partition at hand. Every run materialises: a step that need not run is `reused`."""
     with stage_failures(retry_number=context.retry_number):
         workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
         check_upstream(context, workspace)
+        workspace.layout.recorded(workspace.key).unlink(missing_ok=True)
         start = time.perf_counter()
-        report = stage(workspace, progress=progress_of(context.log))
+        done = carry_out(step, workspace, progress=progress_of(context.log))
+        report = done.report
         seconds = time.perf_counter() - start
         rows = _rows(workspace, context.assets_def.metadata_by_key[context.asset_key]["codesum/table"])
         return dg.MaterializeResult(
             data_version=dg.DataVersion(report.table_hash),
             metadata={
                 SECONDS: round(seconds, 3),
+                REUSED: done.is_reused,
                 "dagster/row_count": rows,
                 "dagster/partition_row_count": rows,
                 **report_metadata(report),

@@ -49,7 +49,10 @@ def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: loggi
     """Look at the registry's repositories and decide which to build."""
     for run_id in end_vanished_runs(instance):
         log.warning("run %s: its process is gone; marked as failed", run_id)
-    entries = [entry for entry in home.registry.entries() if entry.enabled]
+    survey = home.registry.survey()
+    for problem in survey.problems.values():
+        log.warning("%s", problem)
+    entries = [entry for entry in survey.entries if entry.enabled]
     seen = observe(home, instance, entries, last=last)
     planner = home.settings.planner
     plan = plan_builds(seen, max_attempts=planner.max_attempts, max_requests=planner.max_requests_per_tick)

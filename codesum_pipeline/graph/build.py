@@ -11,24 +11,36 @@ from dataclasses import dataclass
 from typing import Any
 
 from codesum_pipeline.graph.contexts import Documents, SymbolPlace, find_contexts
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, load_declared
+from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.edges import Coverage, find_edges
 from codesum_pipeline.graph.facts import FileScopes, load_file
 from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.module_paths import ModulePaths
 from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.model.files import FileStatus, SourceFile
+from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsed import NO_REFERENCES
+from codesum_pipeline.parsing.project_files import is_project_file, project_text
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.workspace import Workspace
 
-GRAPH_VERSION = "1"
+GRAPH_VERSION = "2"
 
 PROGRESS_EVERY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFiles:
+    """What parsers have read for the graph, by path: Python's files, those of declared languages, project files."""
+
+    python: Mapping[str, FileScopes]
+    declared: Mapping[str, DeclaredFile]
+    projects: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +71,12 @@ class Graph:
 
 def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> GraphReport:
     """Read files, symbols and facts; write edges, graph_stats, contexts and `stats.json`."""
-    files = ws.tables.read_rows("files", ws.key, SourceFile)
+    files = ws.tables.read_rows("files", ws.key, FilePlace)
     facts = ws.tables.read("file_facts", ws.key, columns=["file_path", "language", "exports", "references"]).to_pylist()
     rows = ws.tables.read("symbols", ws.key, columns=["id", "type", "parent_id"]).to_pylist()
     symbols = [SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"]) for row in rows]
-    scopes = load_files(facts, progress=progress)
-    graph = make_graph(files, symbols, scopes, root=ws.entry.root_module, options=ws.options.graph, progress=progress)
+    loaded = load_files(facts, progress=progress)
+    graph = make_graph(files, symbols, loaded, root=ws.entry.root_module, options=ws.options.graph, progress=progress)
     written = (
         ws.tables.write_rows("edges", ws.key, graph.edges, Edge),
         ws.tables.write_rows("graph_stats", ws.key, graph.stats, GraphStats),
@@ -73,26 +85,31 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
     if ws.tables.base is None:
         write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(graph.stats))
     table_hash = hash_of([table.table_hash for table in written])
-    return _report(graph, table_hash, files=len(scopes), symbols=len(symbols))
+    return _report(graph, table_hash, files=len(loaded.python) + len(loaded.declared), symbols=len(symbols))
 
 
-def load_files(facts: Sequence[Mapping[str, Any]], *, progress: Progress = no_progress) -> dict[str, FileScopes]:
-    """The files that a parser of references has read, by path; the others have no references."""
-    loaded = {}
+def load_files(facts: Sequence[Mapping[str, Any]], *, progress: Progress = no_progress) -> LoadedFiles:
+    """The files that say something to the graph; the others have no references."""
+    python, declared, projects = {}, {}, {}
     for done, row in enumerate(facts):
         if done % PROGRESS_EVERY == 0:
             progress("reading references", done, len(facts))
-        if row["language"] == "python" and row["references"] != NO_REFERENCES:
-            exports = row["exports"]
-            path = row["file_path"]
-            loaded[path] = load_file(path, row["references"], None if exports is None else tuple(exports))
-    return loaded
+        path, references, exports = row["file_path"], row["references"], row["exports"]
+        if references == NO_REFERENCES:
+            continue
+        if row["language"] == "python":
+            python[path] = load_file(path, references, None if exports is None else tuple(exports))
+        elif is_project_file(path):
+            projects[path] = project_text(references)
+        else:
+            declared[path] = load_declared(path, references)
+    return LoadedFiles(python, declared, projects)
 
 
 def make_graph(
-    files: Sequence[SourceFile],
+    files: Sequence[SourceFile | FilePlace],
     symbols: Sequence[SymbolPlace],
-    scopes: Mapping[str, FileScopes],
+    loaded: LoadedFiles,
     *,
     root: str,
     options: GraphOptions,
@@ -100,8 +117,11 @@ def make_graph(
 ) -> Graph:
     """The whole graph from the facts alone; the order of the arguments' items does not matter."""
     indexed = {file.path for file in files if file.status is FileStatus.INDEXED}
-    parsed = {path: scopes[path] for path in sorted(scopes) if path in indexed}
-    edges, coverage = find_edges(Resolver(parsed, ModulePaths(files, parsed, root=root)), progress=progress)
+    parsed = {path: loaded.python[path] for path in sorted(loaded.python) if path in indexed}
+    declared = {path: loaded.declared[path] for path in sorted(loaded.declared) if path in indexed}
+    projects = Projects(indexed, {path: text for path, text in loaded.projects.items() if path in indexed})
+    resolver = Resolver(parsed, ModulePaths(files, parsed, root=root))
+    edges, coverage = find_edges(resolver, declared, projects, progress=progress)
     progress("ranking", 0, 2)
     stats = graph_stats({*(symbol.id for symbol in symbols), *indexed}, edges)
     progress("sampling contexts", 1, 2)

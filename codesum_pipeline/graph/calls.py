@@ -74,8 +74,12 @@ class Calls:
     def _of_function(self, function: FunctionValue) -> Value:
         result = self._results.get(function.scope)
         if result is None:
+            if self._resolver.is_too_deep():
+                return UNKNOWN
             self._results[function.scope] = NONE
+            self._resolver.depth += 1
             result = self._results[function.scope] = self._work_out(function.scope)
+            self._resolver.depth -= 1
         if result is Nothing.SELF:
             result = self._receiver(function)
         return result if result is not NONE else UNKNOWN

@@ -1,95 +1,167 @@
-"""Groups of nodes that refer to each other more than to the rest: the Louvain method.
+"""Groups of nodes that refer to each other more than to the rest: the Louvain method, in columns.
 
-Blondel et al. (2008), with everything that is random there taken in the order
-of the nodes' numbers, and ties given to the lowest community. networkx's own
-takes 8 s for 5,000 nodes, and its label propagation ends in one community that
-holds nearly everything.
+Blondel et al. (2008) move one node at a time. Here many move at once, each to
+where it would gain most if the others stayed: in every round about half of the
+nodes, drawn by their numbers, since two neighbours that move together may only
+change places. A node whose neighbours stayed is not looked at again. All sums
+are of whole numbers, so no order of additions can change a result, and ties go
+to the lowest community.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
-# A move must gain more than rounding can.
-_LEAST_GAIN = 1e-9
-# Later passes move next to nothing.
-_MAX_PASSES = 12
+import numpy as np
+from numpy.typing import NDArray
+
+# More rounds add less than 0.01 to the modularity of graphs of 200 to 100,000 nodes.
+_MAX_ROUNDS = 12
 _MAX_LEVELS = 12
+# A round that adds less than 1 / 2,000 to the modularity is not worth its time, and two of them end a level.
+_LEAST_GAIN = 2_000
+_MAX_IDLE_ROUNDS = 2
 
-Neighbours = list[dict[int, float]]
+Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
-def find_communities(size: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """A weighted graph: every link in both directions, sorted by source; `loops` are weights inside a node."""
+
+    sources: Numbers
+    targets: Numbers
+    weights: Numbers
+    loops: Numbers
+
+    @classmethod
+    def of(cls, size: int, pairs: Numbers) -> Self:
+        one, other = pairs[:, 0], pairs[:, 1]
+        sources, targets = np.concatenate((one, other)), np.concatenate((other, one))
+        return cls(*_summed(sources, targets, np.ones_like(sources), size), np.zeros(size, np.int64))
+
+    @property
+    def size(self) -> int:
+        return len(self.loops)
+
+    def merged(self, community: Numbers) -> "_Links":
+        """The graph whose nodes are the communities."""
+        size = int(community.max()) + 1
+        sources, targets, weights = _summed(community[self.sources], community[self.targets], self.weights, size)
+        loops = _total_by(community, self.loops, size)
+        inside = sources == targets
+        loops[sources[inside]] += weights[inside] // 2
+        return _Links(sources[~inside], targets[~inside], weights[~inside], loops)
+
+
+def find_communities(size: int, pairs: Sequence[tuple[int, int]] | Numbers) -> list[int]:
     """Each node's community, numbered by its first node. Direction does not count."""
-    neighbours: Neighbours = [{} for _ in range(size)]
-    for one, other in pairs:
-        neighbours[one][other] = neighbours[one].get(other, 0.0) + 1.0
-        neighbours[other][one] = neighbours[other].get(one, 0.0) + 1.0
-    loops = [0.0] * size
-    member_of = list(range(size))
+    links = _Links.of(size, np.asarray(pairs, np.int64).reshape(-1, 2))
+    member_of = np.arange(size)
     for _ in range(_MAX_LEVELS):
-        moved = _move_nodes(neighbours, loops)
+        moved = _Level(links).moved()
         if moved is None:
             break
-        member_of = [moved[group] for group in member_of]
-        neighbours, loops = _merge(neighbours, loops, moved)
-    return in_order(member_of)
+        member_of = moved[member_of]
+        links = links.merged(moved)
+    numbered: list[int] = _in_order(member_of).tolist()
+    return numbered
 
 
-def _move_nodes(neighbours: Neighbours, loops: list[float]) -> list[int] | None:
-    """Move each node where it gains most until none gains; None where none ever moved."""
-    degrees = [sum(links.values()) + 2 * loop for links, loop in zip(neighbours, loops, strict=True)]
-    total = sum(degrees)
-    if total == 0:
-        return None
-    community = list(range(len(neighbours)))
-    weights = list(degrees)
-    any_moved = False
-    for _ in range(_MAX_PASSES):
-        moves = 0
-        for node, links in enumerate(neighbours):
-            own = community[node]
-            weights[own] -= degrees[node]
-            best = _best_community(own, links, community, weights, degrees[node] / total)
-            weights[best] += degrees[node]
-            if best != own:
-                community[node] = best
-                moves += 1
-        any_moved = any_moved or moves > 0
-        if moves == 0:
-            break
-    return in_order(community) if any_moved else None
+class _Level:
+    """One graph while its nodes move."""
+
+    def __init__(self, links: _Links) -> None:
+        self._links = links
+        self._degrees = _total_by(links.sources, links.weights, links.size) + 2 * links.loops
+        self._total = int(self._degrees.sum())
+        self._community = np.arange(links.size)
+        self._weights = self._degrees
+
+    def moved(self) -> Numbers | None:
+        """The best communities found, in order of their first node; None where no move gains."""
+        best, best_quality, idle = None, self._quality(), 0
+        waiting = np.ones(self._links.size, np.bool_)
+        for number in range(_MAX_ROUNDS):
+            turn = waiting & _half(self._links.size, number)
+            waiting &= ~turn
+            waiting |= self._move(turn)
+            quality = self._quality()
+            is_better = quality - best_quality > self._total**2 // _LEAST_GAIN
+            if is_better:
+                best, best_quality = self._community, quality
+            idle = 0 if is_better else idle + 1
+            if idle == _MAX_IDLE_ROUNDS or not waiting.any():
+                break
+        return None if best is None else _in_order(best)
+
+    def _move(self, turn: Mask) -> Mask:
+        """Move those of `turn` that gain; the nodes that are linked to one that moved."""
+        links, degrees = self._links, self._degrees
+        seen = turn[links.sources]
+        nodes, groups, towards = _summed(
+            links.sources[seen], self._community[links.targets[seen]], links.weights[seen], links.size
+        )
+        is_own = self._community[nodes] == groups
+        others = self._weights[groups] - np.where(is_own, degrees[nodes], 0)
+        gains = towards * self._total - others * degrees[nodes]
+        stays = -(self._weights[self._community] - degrees) * degrees
+        stays[nodes[is_own]] = gains[is_own]
+        best = _first_highest(nodes, gains)
+        best = best[gains[best] > stays[nodes[best]]]
+        self._community = self._community.copy()
+        self._community[nodes[best]] = groups[best]
+        self._weights = _total_by(self._community, degrees, links.size)
+        has_moved = np.zeros(links.size, np.bool_)
+        has_moved[nodes[best]] = True
+        touched = np.zeros(links.size, np.bool_)
+        touched[links.sources[has_moved[links.targets]]] = True
+        return touched
+
+    def _quality(self) -> int:
+        """The modularity, times the square of the total weight."""
+        links = self._links
+        within = self._community[links.sources] == self._community[links.targets]
+        inside = int(links.weights[within].sum()) + 2 * int(links.loops.sum())
+        return inside * self._total - int(np.square(self._weights).sum())
 
 
-def _best_community(own: int, links: dict[int, float], community: list[int], weights: list[float], share: float) -> int:
-    towards: dict[int, float] = {own: 0.0}
-    for neighbour, weight in links.items():
-        group = community[neighbour]
-        towards[group] = towards.get(group, 0.0) + weight
-    best, best_gain = own, towards[own] - weights[own] * share
-    for group, weight in towards.items():
-        gain = weight - weights[group] * share
-        if gain > best_gain + _LEAST_GAIN or (gain > best_gain - _LEAST_GAIN and best != own and group < best):
-            best, best_gain = group, gain
-    return best
+def _half(size: int, number: int) -> Mask:
+    """About half of the nodes, others in each round: the top bit of a multiplicative hash."""
+    mixed = (np.arange(size, dtype=np.uint64) + np.uint64(number * size)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    return mixed >= np.uint64(1 << 63)
 
 
-def _merge(neighbours: Neighbours, loops: list[float], community: list[int]) -> tuple[Neighbours, list[float]]:
-    """The graph whose nodes are the communities."""
-    size = max(community) + 1
-    merged: Neighbours = [{} for _ in range(size)]
-    merged_loops = [0.0] * size
-    for node, links in enumerate(neighbours):
-        group = community[node]
-        merged_loops[group] += loops[node]
-        for neighbour, weight in links.items():
-            other = community[neighbour]
-            if other == group:
-                merged_loops[group] += weight / 2
-            else:
-                merged[group][other] = merged[group].get(other, 0.0) + weight
-    return merged, merged_loops
+def _summed(ones: Numbers, others: Numbers, weights: Numbers, size: int) -> tuple[Numbers, Numbers, Numbers]:
+    """The distinct pairs in order, each with the sum of its weights."""
+    keys = ones * size + others
+    order = np.argsort(keys)
+    keys = keys[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    sums = np.add.reduceat(weights[order], starts) if len(starts) else weights
+    return keys[starts] // size, keys[starts] % size, sums
 
 
-def in_order(labels: Iterable[int]) -> list[int]:
+def _total_by(groups: Numbers, weights: Numbers, size: int) -> Numbers:
+    """The sum of weights of each group; whole numbers below 2**53 are exact as floats."""
+    return np.bincount(groups, weights=weights, minlength=size).astype(np.int64)
+
+
+def _first_highest(nodes: Numbers, gains: Numbers) -> Numbers:
+    """For each run of equal nodes the position of its first highest gain."""
+    if len(nodes) == 0:
+        return np.zeros(0, np.int64)
+    starts = np.flatnonzero(np.diff(nodes, prepend=-1))
+    highest = np.repeat(np.maximum.reduceat(gains, starts), np.diff(starts, append=len(nodes)))
+    found = np.flatnonzero(gains == highest)
+    return found[np.flatnonzero(np.diff(nodes[found], prepend=-1))]
+
+
+def _in_order(labels: Numbers) -> Numbers:
     """The same partition with numbers in order of first appearance."""
-    numbers: dict[int, int] = {}
-    return [numbers.setdefault(label, len(numbers)) for label in labels]
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), np.int64)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return numbers[inverse]

@@ -6,17 +6,21 @@ give no edge.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codesum_pipeline.graph.call_sites import CallSite, Outcome, resolve_calls
+from codesum_pipeline.graph.declared.definitions import DeclaredFile
+from codesum_pipeline.graph.declared.edges import add_declared_edges
+from codesum_pipeline.graph.declared.projects import Projects
+from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
 from codesum_pipeline.graph.imports import imported, imported_files
-from codesum_pipeline.graph.reasons import CONFIDENCE, Reason
+from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.graph.unique_names import UniqueNames
 from codesum_pipeline.graph.values import ClassValue, ExternalValue
 from codesum_pipeline.model.graph import Edge, EdgeKind
-from codesum_pipeline.model.ids import SEPARATOR, module_path_of
 from codesum_pipeline.model.progress import Progress, no_progress
 
 PROGRESS_EVERY = 200
@@ -35,52 +39,9 @@ class Coverage:
     by_reason: tuple[tuple[str, int], ...]
 
 
-@dataclass(slots=True)
-class _Gathered:
-    count: int
-    reason: Reason
-
-
-class EdgeTable:
-    """Gathers what connects the same two things in the same way."""
-
-    def __init__(self) -> None:
-        self._edges: dict[tuple[str, str, bool, EdgeKind], _Gathered] = {}
-
-    def add(self, src_id: str, dst: str, kind: EdgeKind, reason: Reason, *, is_external: bool = False) -> None:
-        """Count one more use; the most trusted reason stands."""
-        key = (src_id, dst, is_external, kind)
-        gathered = self._edges.get(key)
-        if gathered is None:
-            self._edges[key] = _Gathered(1, reason)
-            return
-        gathered.count += 1
-        if (-CONFIDENCE[reason], reason) < (-CONFIDENCE[gathered.reason], gathered.reason):
-            gathered.reason = reason
-
-    def edges(self) -> list[Edge]:
-        """All edges, sorted."""
-        return [
-            Edge(
-                src_id=src_id,
-                dst=dst,
-                is_external=is_external,
-                kind=kind,
-                count=gathered.count,
-                confidence=CONFIDENCE[gathered.reason],
-                reason=gathered.reason,
-                is_cross_module=is_external or folder_of(src_id) != folder_of(dst),
-            )
-            for (src_id, dst, is_external, kind), gathered in sorted(self._edges.items())
-        ]
-
-
-def folder_of(document_id: str) -> str:
-    """The module that a function, class or file stands in."""
-    return module_path_of(document_id.partition(SEPARATOR)[0])
-
-
-def find_edges(resolver: Resolver, *, progress: Progress = no_progress) -> tuple[list[Edge], Coverage]:
+def find_edges(
+    resolver: Resolver, declared: Mapping[str, DeclaredFile], projects: Projects, *, progress: Progress = no_progress
+) -> tuple[list[Edge], Coverage]:
     """All edges of a repository, and what became of its calls."""
     table = EdgeTable()
     outcomes: Counter[Outcome] = Counter()
@@ -98,6 +59,7 @@ def find_edges(resolver: Resolver, *, progress: Progress = no_progress) -> tuple
             _add_call(table, site)
             if site.reason is not None:
                 reasons[site.reason] += 1
+    add_declared_edges(table, declared, projects, outcomes, reasons, progress=progress)
     return table.edges(), _coverage(outcomes, reasons)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from codesum_pipeline.graph.communities import find_communities, in_order
+from codesum_pipeline.graph.communities import find_communities
 from codesum_pipeline.model.graph import Edge, GraphStats
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def graph_stats(ids: Iterable[str], edges: Sequence[Edge]) -> list[GraphStats]:
     graph = directed_graph(size, pairs)
     ranks = pagerank(size, pairs)
     components = find_components(graph)
-    communities = find_communities(size, graph.edges)
+    communities = find_communities(size, pairs)
     return [
         GraphStats(
             id=node_id,
@@ -94,5 +94,8 @@ def find_components(graph: "nx.DiGraph[int]") -> list[int]:
     """Each node's weakly connected component, numbered by its first node."""
     import networkx as nx
 
-    first_of = {node: min(nodes) for nodes in nx.weakly_connected_components(graph) for node in nodes}
-    return in_order(first_of[node] for node in sorted(first_of))
+    found = [0] * len(graph)
+    for number, nodes in enumerate(sorted(nx.weakly_connected_components(graph), key=min)):
+        for node in nodes:
+            found[node] = number
+    return found

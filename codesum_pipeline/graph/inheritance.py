@@ -8,6 +8,8 @@ T = TypeVar("T", bound=Hashable)
 
 def linearize(own: T, ancestors: Sequence[Sequence[T]]) -> tuple[T, ...]:
     """Python's C3 order of `own` and its bases' orders; where that contradicts itself, depth first."""
+    if len(ancestors) == 1:
+        return (own, *(entry for entry in ancestors[0] if entry != own))
     merged = _merge([list(order) for order in ancestors if order] + [[order[0] for order in ancestors if order]])
     if merged is None:
         merged = list(dict.fromkeys(entry for order in ancestors for entry in order))

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # What a class of the repository or something outside of it may derive from.
 Ancestor = ScopeFacts | ExternalValue | BuiltinValue | Nothing
 
+# Beyond these the rest of a class's ancestors count as unknown; Django's deepest class has 22.
+MAX_ANCESTORS = 100
+
 # Bases that bring no methods one would call by name.
 _BARE = frozenset({"Generic", "Protocol", "ABC", "NamedTuple", "TypedDict"})
 _ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
@@ -44,11 +47,26 @@ class Members:
 
     def mro(self, scope: ScopeFacts) -> tuple[Ancestor, ...]:
         """A class and its ancestors, in the order in which attributes are looked up."""
-        order = self._orders.get(scope)
-        if order is None:
-            self._orders[scope] = (scope,)
-            order = self._orders[scope] = linearize(scope, [self._ancestors(base) for base in self.bases(scope)])
-        return order
+        if scope not in self._orders:
+            self._order_all(scope)
+        return self._orders[scope]
+
+    def _order_all(self, scope: ScopeFacts) -> None:
+        """Find the order of a class after those of its bases; one that derives from itself adds nothing to its own."""
+        bases: dict[ScopeFacts, list[Value]] = {}
+        waiting = [scope]
+        while waiting:
+            current = waiting[-1]
+            if current not in bases and current not in self._orders:
+                self._orders[current] = (current,)
+                bases[current] = self.bases(current)
+                classes = (base.scope for base in reversed(bases[current]) if isinstance(base, ClassValue))
+                waiting.extend(found for found in classes if found not in self._orders)
+            else:
+                waiting.pop()
+                if current in bases:
+                    order = linearize(current, [self._ancestors(base) for base in bases.pop(current)])
+                    self._orders[current] = order if len(order) <= MAX_ANCESTORS else (*order[:MAX_ANCESTORS], UNKNOWN)
 
     def bases(self, scope: ScopeFacts) -> list[Value]:
         """The values of a class's bases, as written."""
@@ -57,7 +75,7 @@ class Members:
 
     def _ancestors(self, base: Value) -> tuple[Ancestor, ...]:
         if isinstance(base, ClassValue):
-            return self.mro(base.scope)
+            return self._orders[base.scope]
         if isinstance(base, ExternalValue | BuiltinValue):
             return (base,)
         return (EXTERNAL_RESULT,) if base is EXTERNAL_RESULT else (UNKNOWN,)
@@ -133,10 +151,14 @@ class Members:
             return self._own[key]
         bindings = [(scope, binding) for binding in scope.names.get(name, ())]
         bindings += [(scope.file.scopes[number], binding) for number, binding in scope.attributes.get(name, ())]
+        if bindings and self._resolver.is_too_deep():
+            return UNKNOWN
         # While it is being worked out it adds nothing to its own answer.
         self._own[key] = NONE if bindings else None
         if bindings:
+            self._resolver.depth += 1
             self._own[key] = self._resolver.names.settle(bindings)
+            self._resolver.depth -= 1
         return self._own[key]
 
 

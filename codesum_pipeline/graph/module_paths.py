@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codesum_pipeline.graph.python_names import STANDARD_LIBRARY
-from codesum_pipeline.model.files import FileStatus, SourceFile
+from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules
 
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
@@ -41,7 +41,7 @@ class ModulePath:
 class ModulePaths:
     """The modules of one repository; `parsed` are the files whose names are known."""
 
-    def __init__(self, files: Sequence[SourceFile], parsed: Iterable[str], *, root: str) -> None:
+    def __init__(self, files: Sequence[SourceFile | FilePlace], parsed: Iterable[str], *, root: str) -> None:
         self._parsed = frozenset(parsed)
         self._folders = {folder for path in self._parsed for folder in parent_modules(path, root=root)}
         self._packages = {module_path_of(f.path) for f in files if _name(f.path) in _PACKAGE_FILES}
@@ -49,14 +49,14 @@ class ModulePaths:
         self._shared_roots = self._find_shared_roots(files)
         self._found: dict[tuple[str, str], ModulePath | Absent] = {}
 
-    def _find_roots(self, files: Sequence[SourceFile], root: str) -> list[str]:
+    def _find_roots(self, files: Sequence[SourceFile | FilePlace], root: str) -> list[str]:
         roots = {root, ROOT_MODULE}
         roots.update(module_path_of(package) for package in self._packages if package != ROOT_MODULE)
         roots.update(folder for folder in self._folders if _name(folder) in _ROOT_NAMES)
         roots.update(module_path_of(f.path) for f in files if _name(f.path) in _PROJECT_FILES)
         return sorted((roots - self._packages) | {root, ROOT_MODULE})
 
-    def _find_shared_roots(self, files: Sequence[SourceFile]) -> list[str]:
+    def _find_shared_roots(self, files: Sequence[SourceFile | FilePlace]) -> list[str]:
         """The roots that code elsewhere in the repository may import from."""
         own = [f.path for f in files if f.status is FileStatus.INDEXED and not f.is_test and not f.is_vendored]
         folders = {folder for path in own if path in self._parsed for folder in parent_modules(path)}

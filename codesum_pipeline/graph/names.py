@@ -67,8 +67,12 @@ class Names:
         key = (scope, name)
         if key in self._known:
             return self._known[key]
+        if self._resolver.is_too_deep():
+            return UNKNOWN
         self._known[key] = None
+        self._resolver.depth += 1
         value = self.settle([(scope, binding) for binding in scope.names[name]])
+        self._resolver.depth -= 1
         self._known[key] = value
         return value
 
@@ -186,9 +190,13 @@ class Names:
         if key in self._stars_in_progress:
             self._star_cycles += 1
             return None
+        if self._resolver.is_too_deep():
+            return UNKNOWN
         cycles = self._star_cycles
         self._stars_in_progress.add(key)
+        self._resolver.depth += 1
         given = self._from_stars(file, name)
+        self._resolver.depth -= 1
         self._stars_in_progress.discard(key)
         # An answer that a cycle cut short is not the whole answer.
         if cycles == self._star_cycles:

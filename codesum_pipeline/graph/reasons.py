@@ -11,6 +11,9 @@ from enum import StrEnum
 class Reason(StrEnum):
     IMPORT = "ast:import"
     SAME_FILE = "ast:same-file"
+    PACKAGE = "ast:package"
+    INCLUDE = "ast:include"
+    LINK = "ast:link"
     SELF = "ast:self"
     SUPER = "ast:super"
     CONSTRUCTOR_TYPE = "ast:constructor-type"
@@ -23,6 +26,12 @@ CONFIDENCE = {
     # Nobody rebinds the name from elsewhere.
     Reason.IMPORT: 0.98,
     Reason.SAME_FILE: 0.98,
+    # Nothing of that name comes between the file and its package, or the namespaces around it.
+    Reason.PACKAGE: 0.97,
+    # The header that is found is the one that a compiler is told to take.
+    Reason.INCLUDE: 0.95,
+    # The only function of that name in the repository is linked into this program.
+    Reason.LINK: 0.88,
     # No class derived from this one overrides the method.
     Reason.SELF: 0.96,
     # No class of another branch comes between in the order of bases.

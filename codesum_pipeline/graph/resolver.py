@@ -27,8 +27,10 @@ from codesum_pipeline.graph.values import (
     agree,
 )
 
-# How far one answer may rest on others: chains of a person's code are short, and Python's stack is finite.
-MAX_DEPTH = 40
+# How far one answer may rest on others: names, expressions, members, results and annotations all count. Chains of
+# a person's code are short, and Python's stack is finite: a link takes fewer than ten of its 1,000 frames. What
+# rests on more is unknown.
+MAX_DEPTH = 80
 
 _TOKEN = re.compile(r"\{[^}]*\}|super\([^)]*\)|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+")
 
@@ -49,7 +51,11 @@ class Resolver:
         self.types = Types(self)
         self.calls = Calls(self)
         self._known: dict[tuple[ScopeFacts, str], Value] = {}
-        self._depth = 0
+        self.depth = 0
+
+    def is_too_deep(self) -> bool:
+        """Whether no further answer may be looked for; who looks for one counts it in `depth` meanwhile."""
+        return self.depth >= MAX_DEPTH
 
     def alternatives(self, scope: ScopeFacts, shapes: str) -> Value:
         """The value of an expression with alternatives, if they agree."""
@@ -63,12 +69,12 @@ class Resolver:
         value = self._known.get(key)
         if value is not None:
             return value
-        if self._depth >= MAX_DEPTH:
+        if self.is_too_deep():
             return UNKNOWN
-        self._depth += 1
+        self.depth += 1
         value = self._follow(scope, shape)
-        self._depth -= 1
-        if self._depth == 0 or value not in (UNKNOWN, NONE):
+        self.depth -= 1
+        if self.depth == 0 or value not in (UNKNOWN, NONE):
             self._known[key] = value
         return value
 

@@ -59,6 +59,14 @@ class Types:
         return found
 
     def _object(self, scope: ScopeFacts, annotation: Annotation) -> Value:
+        if self._resolver.is_too_deep():
+            return UNKNOWN
+        self._resolver.depth += 1
+        value = self._described(scope, annotation)
+        self._resolver.depth -= 1
+        return value
+
+    def _described(self, scope: ScopeFacts, annotation: Annotation) -> Value:
         name, arguments = annotation.name, annotation.arguments
         if name == "None":
             return NONE

@@ -22,6 +22,23 @@ from codesum_pipeline.indexes.string_table import StringTable
 # Lucene's defaults (Robertson and Zaragoza, 2009, give the ranges 1.2-2 and 0.5-0.8).
 K1 = 1.2
 B = 0.75
+# Scores computed at one time: bounds the memory.
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """Token `columns[k]` stands `counts[k]` times in text `rows[k]`; sorted by column, then by row.
+
+    A column is a position in `vocabulary`, which is sorted. `lengths` says how
+    many tokens each text has.
+    """
+
+    columns: Array
+    rows: Array
+    counts: Array
+    lengths: Array
+    vocabulary: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,34 +88,32 @@ class Bm25Index:
         )
 
 
-def build_bm25(tokens: Array, lengths: Array, levels: Array, vocabulary: StringTable) -> Bm25Index:
-    """Count and score.
-
-    `tokens` are positions in the vocabulary, those of document 0 first;
-    `lengths` says how many each document has, `levels` its level's number.
-    """
-    documents, terms = len(lengths), len(vocabulary)
-    document_of_token = np.repeat(np.arange(documents, dtype=np.int64), lengths)
-    pairs, counts = np.unique(tokens.astype(np.int64) * max(documents, 1) + document_of_token, return_counts=True)
-    columns, rows = np.divmod(pairs, max(documents, 1))
+def build_bm25(found: TokenCounts, levels: Array) -> Bm25Index:
+    """Score what was counted; `levels` says the number of each document's level."""
     return Bm25Index(
-        documents=documents,
-        vocabulary=vocabulary,
-        data=_scores(columns, rows, counts, lengths, levels).astype(np.float32),
-        indices=rows.astype(np.int32),
-        indptr=np.searchsorted(columns, np.arange(terms + 1)).astype(np.int64),
+        documents=len(found.lengths),
+        vocabulary=StringTable.of(found.vocabulary),
+        data=_scores(found, levels),
+        indices=found.rows,
+        indptr=np.searchsorted(found.columns, np.arange(len(found.vocabulary) + 1)).astype(np.int64),
     )
 
 
-def _scores(columns: Array, rows: Array, counts: Array, lengths: Array, levels: Array) -> npt.NDArray[np.float64]:
+def _scores(found: TokenCounts, levels: Array) -> npt.NDArray[np.float32]:
     """The score of each (token, document) pair."""
     level_count = int(levels.max(initial=0)) + 1
     members = np.bincount(levels, minlength=level_count)
-    usual_length = np.bincount(levels, weights=lengths, minlength=level_count) / np.maximum(members, 1)
-    level_of_pair = levels[rows]
-    groups = columns * level_count + level_of_pair
-    frequency = np.bincount(groups)[groups] if len(groups) else np.empty(0)
-    idf = np.log1p((members[level_of_pair] - frequency + 0.5) / (frequency + 0.5))
-    relative_length = lengths[rows] / usual_length[level_of_pair]
-    scores: npt.NDArray[np.float64] = idf * counts / (counts + K1 * (1 - B + B * relative_length))
+    usual_length = np.bincount(levels, weights=found.lengths, minlength=level_count) / np.maximum(members, 1)
+    # No document of a level without tokens is in any pair.
+    usual_length[usual_length == 0] = 1
+    length_norm = K1 * (1 - B + B * (found.lengths / usual_length[levels]))
+    groups = found.columns.astype(np.int64) * level_count + levels[found.rows]
+    frequency = np.bincount(groups, minlength=len(found.vocabulary) * level_count)
+    level_members = np.tile(members, len(found.vocabulary))
+    idf = np.log1p((level_members - frequency + 0.5) / (frequency + 0.5))
+    scores = np.empty(len(groups), dtype=np.float32)
+    for start in range(0, len(groups), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        counts = found.counts[some]
+        scores[some] = idf[groups[some]] * counts / (counts + length_norm[found.rows[some]])
     return scores

@@ -8,15 +8,16 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from codesum_pipeline.indexes.candidate_files import read_candidate_tables, write_files
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.manifest import build_manifest, describe_files
 from codesum_pipeline.indexes.version_folder import (
     ASIDE,
@@ -52,9 +53,9 @@ class CandidateReport:
 
 def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> CandidateReport:
     """Write `.versions/<key>/<digest>/` and the table `candidate` that names it."""
-    embedder = load_embedder(ws.options.index.embedder)
+    embedder = embedder_of(ws.options)
     snapshot = ws.tables.read_rows("snapshot", ws.key, Snapshot)[0]
-    tables = read_candidate_tables(ws, dimensions=embedder.dimensions)
+    tables = read_candidate_tables(ws, embedder)
     versions = ws.layout.versions(ws.key)
     with _folder_aside(versions) as folder:
         files = describe_files(folder, write_files(folder, tables, progress=progress))
@@ -99,13 +100,27 @@ def _share_files(folder: Path, published: Path, manifest: Manifest) -> set[Path]
     K versions then cost little more than one. Contents are compared, so that damage is not passed on.
     """
     shared = set()
+    known = _files_of(published)
     for name, entry in manifest["files"].items():
         theirs, ours = published / name, folder / name
-        if theirs.is_file() and theirs.stat().st_size == entry["bytes"] and sha256_of(theirs) == entry["sha256"]:
+        if (
+            known.get(name, {}).get("sha256") == entry["sha256"]
+            and theirs.is_file()
+            and sha256_of(theirs) == entry["sha256"]
+        ):
             ours.unlink()
             os.link(theirs, ours)
             shared.add(ours)
     return shared
+
+
+def _files_of(published: Path) -> Mapping[str, Mapping[str, Any]]:
+    """What the published version says of its files; nothing where there is none."""
+    try:
+        files: Mapping[str, Mapping[str, Any]] = read_version(published.resolve()).manifest["files"]
+    except (BrokenIndex, OSError):
+        return {}
+    return files
 
 
 def _put_in_place(folder: Path, version: Version, *, read_content: bool) -> None:

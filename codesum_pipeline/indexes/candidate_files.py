@@ -6,7 +6,7 @@ then by id, and so are the vectors, which leave the placeholders out.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +15,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.bm25 import build_bm25
-from codesum_pipeline.indexes.dense import matrix_of
-from codesum_pipeline.indexes.embedders import Vectors
+from codesum_pipeline.indexes.arrow_texts import utf8_of
+from codesum_pipeline.indexes.bm25 import TokenCounts, build_bm25
+from codesum_pipeline.indexes.dense import matrix_of, vector_length
+from codesum_pipeline.indexes.embedders import Embedder, Vectors
+from codesum_pipeline.indexes.json_columns import json_objects, json_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
-from codesum_pipeline.indexes.published_documents import document_lines, in_index_order
+from codesum_pipeline.indexes.published_documents import document_lines, index_order
 from codesum_pipeline.indexes.stored_zip import Array, npy_parts, write_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import build_symbol_names
+from codesum_pipeline.indexes.token_counts import count_tokens
 from codesum_pipeline.indexes.torch_file import write_tensor
 from codesum_pipeline.indexes.version_folder import (
     CODE_BM25,
@@ -37,50 +40,86 @@ from codesum_pipeline.indexes.version_folder import (
     SYMBOL_NAMES,
     VECTOR_FILES,
 )
-from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 
 _BM25_FILES = {Lane.CODE: CODE_BM25, Lane.KEYWORDS: KEYWORDS_BM25}
 
 
+# Of each document, all but what stands in its line alone.
+_HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateTables:
-    """What an index is made of; `documents` are in index order, and row k of `vectors` is document `dense_rows[k]`."""
+    """What an index is made of. `heads` are the documents' short columns in index order, and row k of a dense lane is
+    document `dense_rows[k]`; all that is large is read when it is written."""
 
-    documents: pa.Table
-    history: pa.Table
-    pageranks: pa.Table
+    tables: TableStore
+    key: str
+    heads: pa.Table
     dense_rows: npt.NDArray[np.int32]
-    vectors: Mapping[Lane, Vectors]
-    tokens: Mapping[Lane, pa.StringArray]
+    dimensions: int
 
     @property
-    def ids(self) -> list[str]:
-        ids: list[str] = self.documents.column("id").to_pylist()
-        return ids
+    def ids(self) -> pa.StringArray:
+        return self.heads.column("id").chunk(0)
+
+    @property
+    def dense_ids(self) -> pa.StringArray:
+        return self.ids.take(pa.array(self.dense_rows))
+
+    def vectors(self) -> dict[Lane, Vectors]:
+        """The vectors of each dense lane; raises `BrokenStore` when one lacks a document."""
+        ids = self.dense_ids
+        lanes = (Lane.SUMMARY, *VECTOR_FILES)
+        matrices = {lane: np.empty((len(ids), self.dimensions), dtype=np.float32) for lane in lanes}
+        known, stored = (dict.fromkeys(lanes, 0) for _ in range(2))
+        for some in self.tables.read_parts("vectors", self.key, columns=["id", "lane", "vector"]):
+            positions = pc.fill_null(pc.index_in(some.column("id"), value_set=ids), -1).to_numpy()
+            matrix = matrix_of(some, self.dimensions)
+            for lane, rows in _rows_by_lane(some):
+                stored[lane] += len(rows)
+                rows = rows[positions[rows] >= 0]
+                known[lane] += len(rows)
+                matrices[lane][positions[rows]] = matrix[rows]
+        for lane in lanes:
+            self._check(lane, known[lane], stored[lane], len(ids))
+        return matrices
+
+    def tokens(self) -> dict[Lane, pa.ChunkedArray]:
+        """The tokens of each document, for each BM25 lane; raises `BrokenStore` when one lacks a document."""
+        terms = self.tables.read("terms", self.key, columns=["id", "lane", "tokens"])
+        found = {}
+        for lane in TERM_LANES:
+            of_lane = terms.filter(pc.equal(terms.column("lane"), str(lane))).combine_chunks()
+            positions = pc.index_in(self.ids, value_set=of_lane.column("id"))
+            self._check(lane, len(positions) - positions.null_count, of_lane.num_rows, len(positions))
+            found[lane] = of_lane.column("tokens").take(positions)
+        return found
+
+    def _check(self, lane: Lane, known: int, stored: int, documents: int) -> None:
+        if not known == stored == documents:
+            raise BrokenStore(
+                f"repository {self.key!r}: lane {lane.value!r} has {stored} rows for {documents} documents: "
+                f"run `codesum index {self.key}` again"
+            )
 
 
-def read_candidate_tables(ws: Workspace, *, dimensions: int) -> CandidateTables:
-    """Read the tables and put all rows in index order; raises `BrokenStore` when a lane lacks a document."""
-    documents = in_index_order(ws.tables.read("documents", ws.key))
-    ids = documents.column("id").combine_chunks()
-    dense_rows = np.flatnonzero(~_booleans(documents, "is_placeholder")).astype(np.int32)
-    dense_ids = ids.take(pa.array(dense_rows))
-    vectors = ws.tables.read("vectors", ws.key, columns=["id", "lane", "vector"])
-    terms = ws.tables.read("terms", ws.key, columns=["id", "lane", "tokens"])
+def read_candidate_tables(ws: Workspace, embedder: Embedder) -> CandidateTables:
+    """Read what is short, and put it in index order."""
+    documents = ws.tables.read("documents", ws.key, columns=_HEAD)
+    level = pc.index_in(documents.column("type"), value_set=pa.array([str(level) for level in LEVELS]))
+    heads = documents.append_column("level", level).take(index_order(documents)).combine_chunks()
     return CandidateTables(
-        documents=documents,
-        history=ws.tables.read("document_history", ws.key),
-        pageranks=ws.tables.read_or_empty("graph_stats", ws.key, columns=["id", "pagerank"]),
-        dense_rows=dense_rows,
-        vectors={
-            lane: matrix_of(_of_lane(vectors, lane, dense_ids, ws.key), dimensions)
-            for lane in (Lane.SUMMARY, *VECTOR_FILES)
-        },
-        tokens={lane: _of_lane(terms, lane, ids, ws.key).column("tokens").combine_chunks() for lane in TERM_LANES},
+        tables=ws.tables,
+        key=ws.key,
+        heads=heads,
+        dense_rows=np.flatnonzero(~_booleans(heads, "is_placeholder")).astype(np.int32),
+        dimensions=vector_length(ws, embedder),
     )
 
 
@@ -91,8 +130,7 @@ def write_files(folder: Path, tables: CandidateTables, *, progress: Progress) ->
         ("documents", lambda: without_provenance.update(_write_documents(folder, tables))),
         ("document arrays", lambda: _write_arrays(folder, tables)),
         ("vectors", lambda: _write_vectors(folder, tables)),
-        ("code words", lambda: _write_terms(folder, Lane.CODE, tables)),
-        ("keywords", lambda: _write_terms(folder, Lane.KEYWORDS, tables)),
+        ("words", lambda: _write_terms(folder, tables)),
         ("names", lambda: _write_names(folder, tables)),
     )
     for done, (doing, write) in enumerate(steps):
@@ -104,28 +142,30 @@ def write_files(folder: Path, tables: CandidateTables, *, progress: Progress) ->
 
 def _write_documents(folder: Path, tables: CandidateTables) -> dict[str, str]:
     content = hashlib.sha256()
-    offsets = [0]
+    lengths: list[Array] = []
+    documents, history = (tables.tables.read(name, tables.key) for name in ("documents", "document_history"))
     with _new_file(folder, DOCUMENTS).open("wb") as file:
-        for line in document_lines(tables.documents, tables.history):
-            content.update(f"{line.content}\n".encode())
-            offsets.append(offsets[-1] + file.write(line.line.encode()))
-    _write_npy(_new_file(folder, OFFSETS), np.array(offsets, dtype=np.int64))
+        for some in document_lines(documents, history):
+            content.update(utf8_of(some.contents))
+            file.write(utf8_of(some.lines))
+            lengths.append(pc.binary_length(some.lines).to_numpy())
+    _write_npy(_new_file(folder, OFFSETS), np.cumsum(np.concatenate(([0], *lengths)), dtype=np.int64))
     return dict.fromkeys((DOCUMENTS, OFFSETS), content.hexdigest())
 
 
 def _write_arrays(folder: Path, tables: CandidateTables) -> None:
     """What ranking needs of every document, without reading its line."""
-    documents = tables.documents
-    ids = documents.column("id").combine_chunks()
-    files = pc.if_else(pc.equal(documents.column("type"), str(Level.MODULE)), None, documents.column("file_path"))
-    parent_rows = _rows_of(documents.column("parent_id"), ids)
-    names = StringTable.of(tables.ids)
+    heads, ids = tables.heads, tables.ids
+    files = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), None, heads.column("file_path"))
+    parent_rows = _rows_of(heads.column("parent_id"), ids)
+    pageranks = tables.tables.read_or_empty("graph_stats", tables.key, columns=["id", "pagerank"])
+    names = StringTable.of(ids.to_pylist())
     arrays: dict[str, Array] = {
-        "level": level_numbers(documents),
-        "is_placeholder": _booleans(documents, "is_placeholder"),
-        "is_test": _booleans(documents, "is_test"),
-        "is_vendored": _booleans(documents, "is_vendored"),
-        "importance": _importance(tables.pageranks, ids, parent_rows),
+        "level": level_numbers(heads),
+        "is_placeholder": _booleans(heads, "is_placeholder"),
+        "is_test": _booleans(heads, "is_test"),
+        "is_vendored": _booleans(heads, "is_vendored"),
+        "importance": _importance(pageranks, ids, parent_rows),
         "file_row": _rows_of(files, ids),
         "parent_row": parent_rows,
         "dense_rows": tables.dense_rows,
@@ -153,61 +193,44 @@ def _importance(
 
 
 def _write_vectors(folder: Path, tables: CandidateTables) -> None:
-    write_tensor(_new_file(folder, EMBEDDINGS), tables.vectors[Lane.SUMMARY])
-    ids = tables.ids
-    _write_json(_new_file(folder, INDEX_MAP), [ids[row] for row in tables.dense_rows.tolist()])
+    vectors = tables.vectors()
+    write_tensor(_new_file(folder, EMBEDDINGS), vectors[Lane.SUMMARY])
+    _write_json(_new_file(folder, INDEX_MAP), tables.dense_ids.to_pylist())
     for lane, name in VECTOR_FILES.items():
-        _write_npy(_new_file(folder, name), tables.vectors[lane])
+        _write_npy(_new_file(folder, name), vectors[lane])
 
 
-def _write_terms(folder: Path, lane: Lane, tables: CandidateTables) -> None:
-    tokens, lengths, vocabulary = _numbered(tables.tokens[lane])
-    index = build_bm25(tokens, lengths, level_numbers(tables.documents), StringTable.of(vocabulary))
-    index.write(_new_file(folder, _BM25_FILES[lane]))
-    if lane is Lane.KEYWORDS:
-        _write_json(_new_file(folder, KEYWORDS_VOCABULARY), {token: k for k, token in enumerate(vocabulary)})
-        columns = [tables.documents.column(name).to_pylist() for name in ("id", "type", "file_path")]
-        rows = zip(*columns, lengths.tolist(), strict=True)
-        lines = (canonical_json(dict(zip(("id", "type", "file_path", "length"), row, strict=True))) for row in rows)
-        _new_file(folder, KEYWORDS_METADATA).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+def _write_terms(folder: Path, tables: CandidateTables) -> None:
+    for lane, texts in tables.tokens().items():
+        found = count_tokens(texts)
+        build_bm25(found, level_numbers(tables.heads)).write(_new_file(folder, _BM25_FILES[lane]))
+        if lane is Lane.KEYWORDS:
+            _write_keywords(folder, tables, found)
+
+
+def _write_keywords(folder: Path, tables: CandidateTables, found: TokenCounts) -> None:
+    """What people and other programs read of the keywords."""
+    _write_json(_new_file(folder, KEYWORDS_VOCABULARY), {token: k for k, token in enumerate(found.vocabulary)})
+    columns = {name: tables.heads.column(name) for name in ("file_path", "id")}
+    columns |= {"length": pa.array(found.lengths), "type": tables.heads.column("type")}
+    lines = json_objects({name: json_texts(column) for name, column in columns.items()}, end="}\n")
+    _new_file(folder, KEYWORDS_METADATA).write_bytes(utf8_of(lines))
 
 
 def _write_names(folder: Path, tables: CandidateTables) -> None:
-    columns = (tables.documents.column(name).to_pylist() for name in ("qualified_name", "file_path"))
+    columns = (tables.heads.column(name).to_pylist() for name in ("qualified_name", "file_path"))
     build_symbol_names(zip(*columns, strict=True)).write(_new_file(folder, SYMBOL_NAMES))
 
 
-def _numbered(texts: pa.StringArray) -> tuple[Array, Array, list[str]]:
-    """The tokens of all texts as positions in their sorted vocabulary, how many each text has, the vocabulary."""
-    split = pc.split_pattern(texts, " ")
-    flat = split.flatten()
-    # An empty text splits into one empty token.
-    lengths = np.where(
-        pc.equal(texts, "").to_numpy(zero_copy_only=False), 0, pc.list_value_length(split).to_numpy()
-    ).astype(np.int64)
-    encoded = flat.filter(pc.not_equal(flat, "")).dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[encoded.indices.to_numpy()], lengths, encoded.dictionary.take(pa.array(order)).to_pylist()
-
-
-def level_numbers(documents: pa.Table) -> npt.NDArray[np.int8]:
+def level_numbers(heads: pa.Table) -> npt.NDArray[np.int8]:
     """The position of each document's level in `LEVELS`."""
-    numbers: npt.NDArray[np.int8] = documents.column("level").to_numpy().astype(np.int8)
+    numbers: npt.NDArray[np.int8] = heads.column("level").to_numpy().astype(np.int8)
     return numbers
 
 
-def _of_lane(table: pa.Table, lane: Lane, ids: pa.StringArray, key: str) -> pa.Table:
-    """The rows of one lane in the order of `ids`."""
-    rows = table.filter(pc.equal(table.column("lane"), str(lane))).combine_chunks()
-    positions = pc.index_in(ids, value_set=rows.column("id").combine_chunks())
-    if positions.null_count or len(ids) != rows.num_rows:
-        raise BrokenStore(
-            f"repository {key!r}: lane {lane.value!r} has {rows.num_rows} rows for {len(ids)} documents: "
-            f"run `codesum index {key}` again"
-        )
-    return rows.take(positions)
+def _rows_by_lane(table: pa.Table) -> Iterator[tuple[Lane, npt.NDArray[np.int64]]]:
+    for name in table.column("lane").unique().to_pylist():
+        yield Lane(name), np.flatnonzero(pc.equal(table.column("lane"), name).to_numpy())
 
 
 def _rows_of(wanted: pa.ChunkedArray, ids: pa.StringArray) -> npt.NDArray[np.int32]:

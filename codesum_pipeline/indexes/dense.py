@@ -4,60 +4,92 @@ What decides is the hash of the text and the model, nothing else: a moved file,
 a copy or a reverted edit finds its vector again under whatever id it has.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.embedders import Embedder, Vectors, load_embedder
-from codesum_pipeline.indexes.lane_texts import LaneText, dense_texts, read_lane_sources
+from codesum_pipeline.indexes.embedders import Embedder, Vectors, embedder_of
+from codesum_pipeline.indexes.embedding import cost_usd, embed_texts
+from codesum_pipeline.indexes.finished_vectors import discard
+from codesum_pipeline.indexes.lane_texts import BODY_CHARACTERS, LaneText, dense_texts, in_parts, read_lane_sources
+from codesum_pipeline.indexes.lanes import DENSE_LANES
+from codesum_pipeline.model.errors import UnusableVectors
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 
+Rows = npt.NDArray[np.int64]
+# Vectors copied at one time: bounds the memory.
+_AT_ONCE = 1 << 15
+
 
 @dataclass(frozen=True, slots=True)
 class DenseReport:
-    """`embedded` counts distinct texts, `carried` rows that kept or shared a vector; `lanes` counts rows."""
+    """`embedded` counts distinct texts, `carried` rows that kept or shared a vector; `lanes` counts rows.
+
+    `resumed` are texts whose vector an interrupted build had left. A provider
+    counted `billed_tokens`, which cost `cost_usd`: None where the price is not
+    known.
+    """
 
     embedded: int
+    resumed: int
     carried: int
     rows: int
     lanes: dict[str, int]
     model: str
     dimensions: int
+    billed_tokens: int
+    cost_usd: float | None
     table_hash: str
 
 
 def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> DenseReport:
     """Write the table `vectors`: one row per dense lane of each document that is no placeholder."""
-    embedder = load_embedder(ws.options.index.embedder)
-    max_tokens = min(ws.options.index.summary_embed_max_tokens, embedder.max_tokens)
-    texts = [text for source in read_lane_sources(ws) for text in dense_texts(source, max_tokens=max_tokens)]
-    hashes = pa.array([text.text_hash for text in texts], type=pa.string())
-    vectors, known = _carry_over(ws, hashes, embedder)
+    embedder = embedder_of(ws.options)
+    billed_before = embedder.billed_tokens
+    max_tokens = max_text_tokens(ws, embedder)
+    sources = read_lane_sources(ws, body_characters=BODY_CHARACTERS)
+    sources = sources.filter(pc.invert(sources.column("is_placeholder"))).combine_chunks()
+    ids, hashes = _ids_and_hashes(sources, max_tokens)
+    wanted = _wanted(hashes, _is_known(ws, embedder, hashes))
+    fresh, resumed = embed_texts(
+        ws, embedder, _texts(sources, wanted, max_tokens), len(wanted), max_tokens=max_tokens, progress=progress
+    )
+    vectors = _join(ws, embedder, hashes, wanted, fresh)
+    del sources
 
-    wanted: dict[str, LaneText] = {}
-    for row in np.flatnonzero(~known).tolist():
-        wanted.setdefault(texts[row].text_hash, texts[row])
-    fresh = _embed(embedder, list(wanted.values()), max_tokens=max_tokens, progress=progress)
-    position = {text_hash: row for row, text_hash in enumerate(wanted)}
-    vectors[~known] = fresh[[position[texts[row].text_hash] for row in np.flatnonzero(~known).tolist()]]
-
-    written = ws.tables.write("vectors", ws.key, _table(texts, hashes, vectors, embedder.model_id))
+    written = ws.tables.write("vectors", ws.key, _table(ids, hashes, vectors, embedder.model_id))
+    discard(ws.layout.finished_vectors(ws.key))
+    billed = embedder.billed_tokens - billed_before
     return DenseReport(
-        embedded=len(wanted),
-        carried=len(texts) - len(wanted),
+        embedded=len(wanted) - resumed,
+        resumed=resumed,
+        carried=len(hashes) - len(wanted),
         rows=written.rows,
-        lanes=dict(sorted(Counter(str(text.lane) for text in texts).items())),
+        lanes={str(lane): len(ids) for lane in DENSE_LANES if len(ids)},
         model=embedder.model_id,
-        dimensions=embedder.dimensions,
+        dimensions=vectors.shape[1],
+        billed_tokens=billed,
+        cost_usd=cost_usd(embedder, billed),
         table_hash=written.table_hash,
     )
+
+
+def max_text_tokens(ws: Workspace, embedder: Embedder) -> int:
+    """How many tokens of a text are embedded: what the settings say, or what the model can."""
+    return min(ws.options.index.summary_embed_max_tokens, embedder.max_tokens)
+
+
+def vector_length(ws: Workspace, embedder: Embedder) -> int:
+    """The length of the vectors that are there, else of those to be: a slow model is not loaded to be asked for it."""
+    parts = ws.tables.read_parts("vectors", ws.key, columns=["vector"])
+    return next((length_of(some) for some in parts if some.num_rows), 0) or embedder.dimensions
 
 
 def matrix_of(vectors: pa.Table, dimensions: int) -> Vectors:
@@ -68,49 +100,105 @@ def matrix_of(vectors: pa.Table, dimensions: int) -> Vectors:
     return flat.reshape(vectors.num_rows, dimensions)
 
 
-def _carry_over(ws: Workspace, hashes: pa.Array, embedder: Embedder) -> tuple[Vectors, npt.NDArray[np.bool_]]:
-    """The vectors to be, filled where the last build has one for the text, and which rows those are."""
-    columns = ["text_hash", "model", "vector"]
-    previous = ws.tables.read_or_empty("vectors", ws.key, columns=columns)
-    is_usable = pc.and_(pc.equal(previous.column("model"), embedder.model_id), not ws.force)
-    previous = previous.filter(is_usable)
-    found = pc.index_in(hashes, value_set=previous.column("text_hash").combine_chunks())
-    known = pc.is_valid(found).to_numpy(zero_copy_only=False)
-    vectors = np.zeros((len(hashes), embedder.dimensions), dtype=np.float32)
-    vectors[known] = matrix_of(previous, embedder.dimensions)[found.drop_null().to_numpy()]
-    return vectors, known
+def length_of(vectors: pa.Table) -> int:
+    """The length of the first vector; 0 where there is none."""
+    return len(vectors.column("vector")[0]) if vectors.num_rows else 0
 
 
-def _embed(embedder: Embedder, texts: Sequence[LaneText], *, max_tokens: int, progress: Progress) -> Vectors:
-    """One vector per text, in order."""
-    if not texts:
-        return np.empty((0, embedder.dimensions), dtype=np.float32)
+def _ids_and_hashes(sources: pa.Table, max_tokens: int) -> tuple[pa.Array, pa.Array]:
+    """The ids of the documents, and the hashes of their texts, lane after lane."""
+    parts = [[texts.hashes for texts in dense_texts(some, max_tokens=max_tokens)] for some in in_parts(sources)]
+    hashes = pa.concat_arrays([found for lane in zip(*parts, strict=True) for found in lane])
+    return sources.column("id").combine_chunks(), hashes
+
+
+def _is_known(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which texts have a vector of the last build that may be used again."""
+    previous = _of_model(ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"]), embedder)
+    names = previous.column("text_hash").combine_chunks()
+    known: npt.NDArray[np.bool_] = pc.is_in(hashes, value_set=names[:0] if ws.force else names).to_numpy(
+        zero_copy_only=False
+    )
+    return known
+
+
+def _wanted(hashes: pa.Array, known: npt.NDArray[np.bool_]) -> Rows:
+    """The first row of each distinct text without a vector; those of one document follow one another, for they are
+    alike."""
+    by_document: Rows = np.arange(len(hashes)).reshape(len(DENSE_LANES), -1).T.reshape(-1)
+    rows = by_document[~known[by_document]]
+    names = hashes.take(pa.array(rows)).dictionary_encode().indices.to_numpy()
+    _, firsts = np.unique(names, return_index=True)
+    return rows[np.sort(firsts)]
+
+
+def _texts(sources: pa.Table, wanted: Rows, max_tokens: int) -> Iterator[LaneText]:
+    """The texts of these rows, in order."""
+    if not len(wanted):
+        return
+    lanes, documents = np.divmod(wanted, sources.num_rows)
+    some = np.unique(documents)
+    places = np.searchsorted(some, documents)
+    first = 0
+    for part in in_parts(sources.take(pa.array(some))):
+        texts = dense_texts(part, max_tokens=max_tokens)
+        last = np.searchsorted(places, first + part.num_rows)
+        for k in range(np.searchsorted(places, first), last):
+            yield texts[lanes[k]][int(places[k]) - first]
+        first += part.num_rows
+
+
+def _join(ws: Workspace, embedder: Embedder, hashes: pa.Array, wanted: Rows, fresh: Iterable[Vectors]) -> Vectors:
+    """One vector per text, from the last build or this one; raises `UnusableVectors` where they differ in length."""
+    vectors: Vectors | None = None
+    for rows, some in chain(_carried(ws, embedder, hashes), _placed(wanted, fresh)):
+        if vectors is None:
+            vectors = np.zeros((len(hashes), some.shape[1]), dtype=np.float32)
+        elif vectors.shape[1] != some.shape[1]:
+            raise UnusableVectors(
+                f"embedder {embedder.model_id!r}: its vectors had {vectors.shape[1]} numbers and have {some.shape[1]} "
+                "now: run `codesum index KEY --force`"
+            )
+        vectors[rows] = some
+    if vectors is None:
+        return np.zeros((len(hashes), embedder.dimensions), dtype=np.float32)
+    # Equal texts were embedded once.
+    firsts = pc.index_in(hashes, value_set=hashes.take(pa.array(wanted)))
+    twins = np.setdiff1d(np.flatnonzero(firsts.is_valid()), wanted)
+    for rows in np.split(twins, range(_AT_ONCE, len(twins), _AT_ONCE)):
+        vectors[rows] = vectors[wanted[firsts.take(pa.array(rows)).to_numpy()]]
+    return vectors
+
+
+def _carried(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> Iterator[tuple[Rows, Vectors]]:
+    """Vectors of the last build, and the rows that they belong to."""
+    parts = () if ws.force else ws.tables.read_parts("vectors", ws.key, columns=["text_hash", "model", "vector"])
+    for some in parts:
+        previous = _of_model(some, embedder)
+        if previous.num_rows:
+            found = pc.index_in(hashes, value_set=previous.column("text_hash").combine_chunks())
+            yield np.flatnonzero(found.is_valid()), matrix_of(previous, length_of(previous))[found.drop_null()]
+
+
+def _of_model(vectors: pa.Table, embedder: Embedder) -> pa.Table:
+    is_same = pc.equal(vectors.column("model"), embedder.model_id)
+    return vectors if pc.all(is_same).as_py() else vectors.filter(is_same)
+
+
+def _placed(wanted: Rows, fresh: Iterable[Vectors]) -> Iterator[tuple[Rows, Vectors]]:
+    """Vectors of this build, and the rows that they belong to."""
     done = 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        progress("embedding texts", done, len(texts))
-
-    progress("embedding texts", 0, len(texts))
-    return embedder.embed([_cut(embedder, text, max_tokens) for text in texts], progress=advance)
+    for some in fresh:
+        yield wanted[done : done + len(some)], some
+        done += len(some)
 
 
-def _cut(embedder: Embedder, text: LaneText, max_tokens: int) -> str:
-    """The text at most `max_tokens` long, but never without what it must keep."""
-    # A token of an ASCII text is at least one character long.
-    if not text.keep_characters or (text.text.isascii() and len(text.text) <= max_tokens):
-        return text.text
-    cut = embedder.truncate(text.text, max_tokens)
-    return text.text[: max(len(cut), text.keep_characters)]
-
-
-def _table(texts: Sequence[LaneText], hashes: pa.Array, vectors: Vectors, model: str) -> pa.Table:
+def _table(ids: pa.Array, hashes: pa.Array, vectors: Vectors, model: str) -> pa.Table:
     count, dimensions = vectors.shape
     offsets = pa.array(np.arange(count + 1, dtype=np.int32) * np.int32(dimensions))
     columns = [
-        pa.array([text.id for text in texts], type=pa.string()),
-        pa.array([str(text.lane) for text in texts], type=pa.string()),
+        pa.concat_arrays([ids] * len(DENSE_LANES)),
+        pa.concat_arrays([pa.repeat(str(lane), len(ids)) for lane in DENSE_LANES]),
         hashes,
         pa.repeat(pa.scalar(model, type=pa.string()), count),
         pa.ListArray.from_arrays(offsets, pa.array(vectors.reshape(-1))),

@@ -5,14 +5,18 @@ elsewhere leaves it, its vector and its terms as they are. A text is known by
 its hash, which is all that carrying over looks at.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.indexes.arrow_texts import utf8_parts
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.hashing import sha1_hex
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.workspace import Workspace
 
@@ -23,32 +27,15 @@ LANES_VERSION = f"1/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
 # and beyond it one vector says less and less about each line.
 BODY_CHARACTERS = 1200
 
+# Documents whose texts are made at one time: bounds the memory.
+_AT_ONCE = 1 << 13
+
 _COLUMNS = [
     "id", "type", "file_path", "qualified_name", "summary", "business_intent", "keywords", "signature",
     "is_placeholder", "parent_id",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class LaneSource:
-    """What the lanes need of one document.
-
-    `name` is the qualified name, or above classes the path. `body` is the
-    canonical source of a symbol, the source of a file, and of a module the
-    names of its files and folders with the names defined in them.
-    """
-
-    id: str
-    level: Level
-    name: str
-    file_path: str
-    summary: str
-    business_intent: str
-    keywords: tuple[str, ...]
-    signature: str
-    body: str
-    child_names: tuple[str, ...]
-    is_placeholder: bool
+_BODIES = pa.schema([("id", pa.string()), ("body", pa.large_string())])
+_NULL = pa.scalar(None, pa.large_string())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,81 +53,148 @@ class LaneText:
     keep_characters: int = 0
 
 
-def read_lane_sources(ws: Workspace) -> list[LaneSource]:
-    """Every document of the repository with its body, in id order."""
-    documents = ws.tables.read("documents", ws.key, columns=_COLUMNS)
-    rows = list(zip(*(documents.column(name).to_pylist() for name in _COLUMNS), strict=True))
-    bodies = _bodies(ws)
-    names = {row[0]: _short_name(row[1], row[2], row[3]) for row in rows}
-    children = _children(rows)
-    sources = []
-    for id_, type_, path, qualified, summary, intent, keywords, signature, is_placeholder, _ in rows:
-        level = Level(type_)
-        below = children.get(id_, [])
-        sources.append(
-            LaneSource(
-                id=id_,
-                level=level,
-                name=qualified or path,
-                file_path=path,
-                summary=summary,
-                business_intent=intent,
-                keywords=tuple(keywords),
-                signature=signature or "",
-                body=_module_body(below, names, children) if level is Level.MODULE else bodies.get(id_, ""),
-                child_names=() if level is Level.FUNCTION else tuple(names[child] for child in below),
-                is_placeholder=is_placeholder,
-            )
-        )
-    return sources
+@dataclass(frozen=True, slots=True)
+class LaneTexts:
+    """The texts of one lane in id order, a column for each part of `LaneText`."""
+
+    lane: Lane
+    ids: pa.StringArray
+    texts: pa.LargeStringArray
+    hashes: pa.StringArray
+    keep_characters: pa.IntegerArray
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, row: int) -> LaneText:
+        columns = (self.texts, self.hashes, self.keep_characters)
+        return LaneText(self.ids[row].as_py(), self.lane, *(column[row].as_py() for column in columns))
 
 
-def dense_texts(source: LaneSource, *, max_tokens: int) -> Iterator[LaneText]:
+def read_lane_sources(ws: Workspace, *, body_characters: int | None = None) -> pa.Table:
+    """What the lanes need of every document, in id order; of its body the first `body_characters` or all.
+
+    `name` is the qualified name, or above classes the path. `body` is the
+    canonical source of a symbol, the source of a file, and of a module the
+    names of its files and folders with the names defined in them; of a
+    function, `child_names` is null.
+    """
+    documents = ws.tables.read("documents", ws.key, columns=_COLUMNS).combine_chunks()
+    ids, levels, paths, qualified_names, parents = (
+        documents.column(name).to_pylist() for name in ("id", "type", "file_path", "qualified_name", "parent_id")
+    )
+    names = dict(zip(ids, map(_short_name, levels, paths, qualified_names), strict=True))
+    children = _children(ids, parents)
+    child_names = [
+        None if level == Level.FUNCTION else ", ".join(names[child] for child in children.get(id_, ()))
+        for id_, level in zip(ids, levels, strict=True)
+    ]
+    module_bodies = {
+        id_: _module_body(children.get(id_, ()), names, children)
+        for id_, level in zip(ids, levels, strict=True)
+        if level == Level.MODULE
+    }
+    sources = {
+        "id": documents.column("id"),
+        "file_path": _wide(documents.column("file_path")),
+        "name": pa.array([name or path for name, path in zip(qualified_names, paths, strict=True)], pa.large_string()),
+        "summary": _wide(documents.column("summary")),
+        "business_intent": _wide(documents.column("business_intent")),
+        "keywords": documents.column("keywords"),
+        "signature": pc.fill_null(_wide(documents.column("signature")), _text("")),
+        "body": _bodies(ws, documents.column("id"), module_bodies, body_characters),
+        "child_names": pa.array(child_names, pa.large_string()),
+        "is_placeholder": documents.column("is_placeholder"),
+    }
+    return pa.table(sources)
+
+
+def in_parts(sources: pa.Table) -> Iterator[pa.Table]:
+    """Some documents at a time, for their texts together are several times as long as their sources; at least one
+    part."""
+    return (sources.slice(start, _AT_ONCE) for start in range(0, max(sources.num_rows, 1), _AT_ONCE))
+
+
+def dense_texts(sources: pa.Table, *, max_tokens: int) -> tuple[LaneTexts, ...]:
     """The texts of the dense lanes; none for a placeholder. `max_tokens` bounds the summary lane."""
-    if source.is_placeholder:
-        return
-    head = f"{source.name}\n{source.business_intent}\n"
-    yield _lane_text(source, Lane.CODE, f"{source.name}\n{source.body[:BODY_CHARACTERS]}")
-    yield _lane_text(source, Lane.FUSED, fused_text(source))
-    yield _lane_text(source, Lane.SUMMARY, head + source.summary, setting=str(max_tokens), keep_characters=len(head))
+    some = sources.filter(pc.invert(sources.column("is_placeholder"))).combine_chunks()
+    name, summary = some["name"], some["summary"]
+    body = pc.utf8_slice_codeunits(some["body"], 0, BODY_CHARACTERS)
+    # Above functions the fused lane reads names in place of the body.
+    below = pc.coalesce(pc.utf8_slice_codeunits(some["child_names"], 0, BODY_CHARACTERS), body)
+    title = pc.if_else(pc.equal(some["signature"], ""), name, some["signature"])
+    head = _joined(name, some["business_intent"], _text(""), separator="\n")
+    return (
+        _lane_texts(Lane.CODE, some["id"], _joined(name, body, separator="\n")),
+        _lane_texts(Lane.FUSED, some["id"], _joined(title, summary, below, separator="\n")),
+        _lane_texts(
+            Lane.SUMMARY, some["id"], _joined(head, summary), setting=str(max_tokens), keep=pc.utf8_length(head)
+        ),
+    )
 
 
-def term_texts(source: LaneSource) -> Iterator[LaneText]:
+def term_texts(sources: pa.Table) -> tuple[LaneTexts, ...]:
     """The texts of the BM25 lanes, for placeholders too."""
-    yield _lane_text(source, Lane.CODE, f"{source.name}\n{source.body}")
-    names = dict.fromkeys((source.name, source.file_path))
-    yield _lane_text(source, Lane.KEYWORDS, " ".join((*source.keywords, *names)))
+    name, path, keywords = (sources[column] for column in ("name", "file_path", "keywords"))
+    other_name = pc.if_else(pc.equal(name, path), _NULL, path)
+    spaced = pc.binary_join(keywords.cast(pa.large_list(pa.large_string())), _text(" "))
+    joined = pc.if_else(pc.equal(pc.list_value_length(keywords), 0), _NULL, spaced)
+    words = pc.binary_join_element_wise(joined, name, other_name, _text(" "), null_handling="skip")
+    return (
+        _lane_texts(Lane.CODE, sources["id"], _joined(name, sources["body"], separator="\n")),
+        _lane_texts(Lane.KEYWORDS, sources["id"], words),
+    )
 
 
-def fused_text(source: LaneSource) -> str:
-    """Signature, summary and body of a function; above functions, head, summary and the children's names."""
-    head = source.signature or source.name
-    if source.level is Level.FUNCTION:
-        return f"{head}\n{source.summary}\n{source.body[:BODY_CHARACTERS]}"
-    return f"{head}\n{source.summary}\n{', '.join(source.child_names)[:BODY_CHARACTERS]}"
+def _lane_texts(
+    lane: Lane, ids: pa.ChunkedArray, texts: pa.ChunkedArray, *, setting: str = "", keep: pa.ChunkedArray | None = None
+) -> LaneTexts:
+    texts = texts.combine_chunks()
+    begun = hashlib.sha1(f"{LANES_VERSION} {setting}\n".encode(), usedforsecurity=False)
+    hashes = []
+    for text in utf8_parts(texts):
+        digest = begun.copy()
+        digest.update(text)
+        hashes.append(digest.hexdigest())
+    keep = pa.repeat(0, len(texts)) if keep is None else keep.combine_chunks()
+    return LaneTexts(lane, ids.combine_chunks(), texts, pa.array(hashes, pa.string()), keep)
 
 
-def _lane_text(source: LaneSource, lane: Lane, text: str, *, setting: str = "", keep_characters: int = 0) -> LaneText:
-    text_hash = sha1_hex(f"{LANES_VERSION} {setting}\n{text}")
-    return LaneText(source.id, lane, text, text_hash, keep_characters)
+def _joined(*parts: pa.ChunkedArray | pa.Scalar, separator: str = "") -> pa.ChunkedArray:
+    return pc.binary_join_element_wise(*parts, _text(separator))
 
 
-def _bodies(ws: Workspace) -> dict[str, str]:
-    """The canonical source of each symbol and the source of each file, by document id."""
-    symbols = ws.tables.read("symbols", ws.key, columns=["id", "canonical_source"])
-    files = ws.tables.read("file_facts", ws.key, columns=["file_path", "source"])
-    bodies = dict(zip(files.column("file_path").to_pylist(), files.column("source").to_pylist(), strict=True))
-    bodies.update(zip(symbols.column("id").to_pylist(), symbols.column("canonical_source").to_pylist(), strict=True))
-    return bodies
+def _wide(strings: pa.ChunkedArray) -> pa.ChunkedArray:
+    """With 64-bit offsets: all texts of a large repository together are longer than 2 GB."""
+    return strings.cast(pa.large_string())
 
 
-def _children(rows: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:
+def _text(value: str) -> pa.Scalar:
+    return pa.scalar(value, pa.large_string())
+
+
+def _bodies(
+    ws: Workspace, ids: pa.ChunkedArray, module_bodies: Mapping[str, str], characters: int | None
+) -> pa.ChunkedArray:
+    """The canonical source of each symbol, the source of each file, what stands for a module's; else an empty text."""
+    parts = [pa.table([[*module_bodies, ""], [*module_bodies.values(), ""]], schema=_BODIES)]
+    for table, columns in (("symbols", ["id", "canonical_source"]), ("file_facts", ["file_path", "source"])):
+        for some in ws.tables.read_parts(table, ws.key, columns=columns):
+            parts.append(some.select(columns).rename_columns(_BODIES.names).cast(_BODIES))
+    found = pa.concat_tables(
+        part if characters is None else part.set_column(1, "body", pc.utf8_slice_codeunits(part["body"], 0, characters))
+        for part in parts
+    )
+    rows = pc.index_in(ids, value_set=found["id"])
+    return found["body"].take(pc.fill_null(rows, len(module_bodies)))
+
+
+def _children(ids: Iterable[str], parents: Iterable[str | None]) -> dict[str, list[str]]:
     """The ids below each document, in id order."""
     children: dict[str, list[str]] = {}
-    for row in rows:
-        parent = row[-1]
+    for id_, parent in zip(ids, parents, strict=True):
         if parent is not None:
-            children.setdefault(parent, []).append(row[0])
+            children.setdefault(parent, []).append(id_)
     return children
 
 

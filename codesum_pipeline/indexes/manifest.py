@@ -52,7 +52,7 @@ def build_manifest(
         "embedder": {
             "name": ws.options.index.embedder,
             "model_id": embedder.model_id,
-            "dimensions": embedder.dimensions,
+            "dimensions": tables.dimensions,
             "query_prompt": embedder.query_prompt,
             "max_tokens": min(ws.options.index.summary_embed_max_tokens, embedder.max_tokens),
         },
@@ -87,10 +87,10 @@ def _hash_policy(ws: Workspace) -> dict[str, Any]:
 
 
 def _counts(tables: CandidateTables) -> dict[str, Any]:
-    levels = Counter(tables.documents.column("type").to_pylist())
+    levels = Counter(tables.heads.column("type").to_pylist())
     return {
-        "documents": tables.documents.num_rows,
+        "documents": tables.heads.num_rows,
         "levels": {str(level): levels[str(level)] for level in LEVELS},
-        "placeholders": tables.documents.num_rows - len(tables.dense_rows),
+        "placeholders": tables.heads.num_rows - len(tables.dense_rows),
         "vectors": len(tables.dense_rows),
     }

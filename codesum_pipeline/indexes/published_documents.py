@@ -12,51 +12,63 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.indexes.json_columns import json_objects, json_texts
 from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS
 from codesum_pipeline.model.documents import LEVELS, HistoryEvent
 
 # In the order of a line. `context` and `hash` are made of other columns.
 _FIRST = ("id", "type", "file_path", "module_path", "qualified_name", "summary", "business_intent", "keywords",
           "dependencies")  # fmt: skip
+_CONTEXT = ("called_by", "calls")
 _HASHES = ("content_hash", "graph_hash", "summary_hash")
 _LAST = (
     "text_hash", "language", "is_placeholder", "start_line", "end_line", "signature", "signature_summary", "returns",
     "inputs", "side_effects", "invariants", "responsibilities", "citations", "written_by", "model", "prompt_version",
     "gate", "parent_id", "is_test", "is_vendored",
 )  # fmt: skip
-_COLUMNS = (*_FIRST, "called_by", "calls", *_HASHES, *_LAST)
+# The columns of the history that give `PROVENANCE_FIELDS`.
+_PROVENANCE = ("written_at", "cause", "cause_ids", "commit", "run_id")
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_UNKNOWN_PROVENANCE = _ENCODE(dict.fromkeys(PROVENANCE_FIELDS))
+# Documents turned into lines at one time: bounds the memory.
+_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentLine:
-    """One document: its JSON without provenance, and the JSON object of its provenance."""
+class DocumentLines:
+    """Some documents' JSON, each with a line end: without provenance, and as it stands in `summary.jsonl`."""
 
-    id: str
-    content: str
-    provenance: str
-
-    @property
-    def line(self) -> str:
-        """What stands in `summary.jsonl`, with the line end."""
-        return f"{self.content[:-1]},{self.provenance[1:]}\n"
+    contents: pa.LargeStringArray
+    lines: pa.LargeStringArray
 
 
-def in_index_order(documents: pa.Table) -> pa.Table:
-    """Sorted by level, then by id: one level's documents are one range of rows."""
+def index_order(documents: pa.Table) -> pa.Array:
+    """The rows of the documents by level, then by id: one level's documents are one range."""
     level = pc.index_in(documents.column("type"), value_set=pa.array([str(level) for level in LEVELS]))
-    return documents.append_column("level", level).sort_by([("level", "ascending"), ("id", "ascending")])
+    keys = pa.table({"level": level, "id": documents.column("id")})
+    return pc.sort_indices(keys, sort_keys=[("level", "ascending"), ("id", "ascending")])
 
 
-def document_lines(documents: pa.Table, history: pa.Table) -> Iterator[DocumentLine]:
-    """One line per document, in the order of the table."""
-    provenance = _provenance(history)
-    columns = [documents.column(name).to_pylist() for name in _COLUMNS]
-    for values in zip(*columns, strict=True):
-        row = dict(zip(_COLUMNS, values, strict=True))
-        id_ = row["id"]
-        yield DocumentLine(id_, _ENCODE(_published(row)), provenance.get(id_, _UNKNOWN_PROVENANCE))
+def document_lines(documents: pa.Table, history: pa.Table) -> Iterator[DocumentLines]:
+    """One line per document, in index order."""
+    # In a value set the first of equal ids counts.
+    written = history.filter(pc.equal(history.column("event"), str(HistoryEvent.WRITTEN)))
+    latest_first = written.take(pa.array(range(written.num_rows - 1, -1, -1), pa.int64())).combine_chunks()
+    stamps_of = pc.index_in(documents.column("id"), value_set=latest_first.column("id"))
+    documents, order = documents.combine_chunks(), index_order(documents)
+    for start in range(0, documents.num_rows, _AT_ONCE):
+        rows = order.slice(start, _AT_ONCE)
+        provenance = latest_first.select(_PROVENANCE).take(stamps_of.take(rows))
+        stamps = dict(zip(PROVENANCE_FIELDS, map(json_texts, provenance.columns), strict=True))
+        yield _lines(_fields(documents.take(rows)), stamps)
+
+
+def _lines(fields: Mapping[str, pa.LargeStringArray], stamps: Mapping[str, pa.LargeStringArray]) -> DocumentLines:
+    begun = json_objects(fields, end="")
+    end, nothing = (pa.scalar(text, pa.large_string()) for text in ("}\n", ""))
+    return DocumentLines(
+        contents=pc.binary_join_element_wise(begun, end, nothing),
+        lines=pc.binary_join_element_wise(begun, json_objects(stamps, start=",", end="}\n"), nothing),
+    )
 
 
 def content_of(line: Mapping[str, Any]) -> str:
@@ -64,18 +76,13 @@ def content_of(line: Mapping[str, Any]) -> str:
     return _ENCODE({name: value for name, value in line.items() if name not in PROVENANCE_FIELDS})
 
 
-def _published(row: dict[str, Any]) -> dict[str, Any]:
-    fields = {name: row[name] for name in _FIRST}
-    fields["context"] = {"called_by": row["called_by"], "calls": row["calls"]}
-    fields.update((name, row[name]) for name in _HASHES)
-    fields["hash"] = row["summary_hash"]
-    fields.update((name, row[name]) for name in _LAST)
-    return fields
-
-
-def _provenance(history: pa.Table) -> dict[str, str]:
-    """The provenance of each document's present text, as JSON by id."""
-    written = history.filter(pc.equal(history.column("event"), str(HistoryEvent.WRITTEN)))
-    names = ("id", "written_at", "cause", "cause_ids", "commit", "run_id")
-    latest = {row[0]: row[1:] for row in zip(*(written.column(name).to_pylist() for name in names), strict=True)}
-    return {id_: _ENCODE(dict(zip(PROVENANCE_FIELDS, values, strict=True))) for id_, values in latest.items()}
+def _fields(documents: pa.Table) -> dict[str, pa.LargeStringArray]:
+    """The JSON of each field but the provenance."""
+    texts = {name: json_texts(documents.column(name)) for name in (*_FIRST, *_CONTEXT, *_HASHES, *_LAST)}
+    return {
+        **{name: texts[name] for name in _FIRST},
+        "context": json_objects({name: texts[name] for name in _CONTEXT}),
+        **{name: texts[name] for name in _HASHES},
+        "hash": texts["summary_hash"],
+        **{name: texts[name] for name in _LAST},
+    }

@@ -4,20 +4,18 @@ Statistics over the whole repository (how rare a token is, how long a usual
 document) are left to the candidate: in this table one edit changes one row.
 """
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.lane_texts import read_lane_sources, term_texts
-from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.indexes.lane_texts import LaneTexts, in_parts, read_lane_sources, term_texts
+from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
+from codesum_pipeline.indexes.tokens import joined_tokens
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
-
-# Texts between two reports of progress.
-_REPORT_EVERY = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +29,65 @@ class SparseReport:
     table_hash: str
 
 
+@dataclass(slots=True)
+class _Columns:
+    """The columns of one lane's rows, made some documents at a time."""
+
+    ids: list[pa.Array] = field(default_factory=list)
+    hashes: list[pa.Array] = field(default_factory=list)
+    tokens: list[pa.Array] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.ids))
+
+
 def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseReport:
     """Write the table `terms`: one row per BM25 lane of each document, placeholders included."""
-    texts = [text for source in read_lane_sources(ws) for text in term_texts(source)]
-    hashes = pa.array([text.text_hash for text in texts], type=pa.string())
-    previous = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash", "tokens"])
-    previous = previous.slice(0, 0) if ws.force else previous
-    found = pc.index_in(hashes, value_set=previous.column("text_hash").combine_chunks())
-    tokens: list[str | None] = previous.column("tokens").combine_chunks().take(found).to_pylist()
-    missing = [row for row, value in enumerate(tokens) if value is None]
-    for done, row in enumerate(missing):
-        if done % _REPORT_EVERY == 0:
-            progress("splitting texts into words", done, len(missing))
-        tokens[row] = " ".join(tokenize(texts[row].text))
-    columns = [
-        pa.array([text.id for text in texts], type=pa.string()),
-        pa.array([str(text.lane) for text in texts], type=pa.string()),
-        hashes,
-        pa.array(tokens, type=pa.string()),
-    ]
-    written = ws.tables.write("terms", ws.key, pa.Table.from_arrays(columns, schema=TABLES["terms"].schema))
+    lanes = {lane: _Columns() for lane in TERM_LANES}
+    tokenized = _fill(lanes, ws, progress)
+    written = ws.tables.write("terms", ws.key, _table(lanes))
     return SparseReport(
-        tokenized=len(missing),
-        carried=len(texts) - len(missing),
+        tokenized=tokenized,
+        carried=written.rows - tokenized,
         rows=written.rows,
-        lanes=dict(sorted(Counter(str(text.lane) for text in texts).items())),
+        lanes={str(lane): len(columns) for lane, columns in lanes.items() if len(columns)},
         table_hash=written.table_hash,
     )
+
+
+def _fill(lanes: dict[Lane, _Columns], ws: Workspace, progress: Progress) -> int:
+    """Add the rows of all documents, and say how many texts were split anew."""
+    sources = read_lane_sources(ws)
+    previous = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash", "tokens"])
+    previous = (previous.slice(0, 0) if ws.force else previous).combine_chunks()
+    done = tokenized = 0
+    for some in in_parts(sources):
+        progress("splitting texts into words", done, sources.num_rows)
+        for texts in term_texts(some):
+            tokens, fresh = _tokens_of(texts, previous)
+            columns = lanes[texts.lane]
+            columns.ids.append(texts.ids)
+            columns.hashes.append(texts.hashes)
+            columns.tokens.append(tokens)
+            tokenized += fresh
+        done += some.num_rows
+    progress("splitting texts into words", done, sources.num_rows)
+    return tokenized
+
+
+def _tokens_of(texts: LaneTexts, previous: pa.Table) -> tuple[pa.Array, int]:
+    """The tokens of each text, and how many of the texts the last build did not have."""
+    found = pc.index_in(texts.hashes, value_set=previous.column("text_hash"))
+    tokens = previous.column("tokens").combine_chunks().take(found)
+    missing = np.flatnonzero(tokens.is_null())
+    fresh = [joined_tokens(text.as_py()) for text in texts.texts.take(pa.array(missing))]
+    return pc.replace_with_mask(tokens, tokens.is_null(), pa.array(fresh, pa.string())), len(missing)
+
+
+def _table(lanes: dict[Lane, _Columns]) -> pa.Table:
+    parts = [
+        pa.Table.from_arrays([ids, pa.repeat(str(lane), len(ids)), hashes, tokens], schema=TABLES["terms"].schema)
+        for lane, columns in lanes.items()
+        for ids, hashes, tokens in zip(columns.ids, columns.hashes, columns.tokens, strict=True)
+    ]
+    return pa.concat_tables(parts)

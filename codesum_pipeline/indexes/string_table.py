@@ -12,7 +12,7 @@ from codesum_pipeline.indexes.stored_zip import Array
 class StringTable:
     """The UTF-8 bytes of string k are `content[offsets[k]:offsets[k + 1]]`.
 
-    `find` and `with_prefix` need the strings sorted by those bytes.
+    `find` and `with_prefix` need the strings sorted by those bytes, which is how Python sorts strings.
     """
 
     content: Array
@@ -23,7 +23,7 @@ class StringTable:
         """Keep the strings in the given order."""
         encoded = [string.encode() for string in strings]
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(string) for string in encoded], out=offsets[1:])
+        np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=offsets[1:])
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets)
 
     def __len__(self) -> int:
@@ -60,8 +60,3 @@ class StringTable:
 
     def _bytes_at(self, position: int) -> bytes:
         return self.content[self.offsets[position] : self.offsets[position + 1]].tobytes()
-
-
-def sort_key(string: str) -> bytes:
-    """What sorted string tables are sorted by."""
-    return string.encode()

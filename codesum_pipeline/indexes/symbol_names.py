@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from codesum_pipeline.indexes.stored_zip import Array, map_npz, write_npz
-from codesum_pipeline.indexes.string_table import StringTable, sort_key
+from codesum_pipeline.indexes.string_table import StringTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def build_symbol_names(documents: Iterable[tuple[str | None, str]]) -> SymbolNam
     for row, (qualified_name, path) in enumerate(documents):
         for name in names_of(qualified_name, path):
             rows_by_name.setdefault(name, []).append(row)
-    names = sorted(rows_by_name, key=sort_key)
+    names = sorted(rows_by_name)
     indptr = np.zeros(len(names) + 1, dtype=np.int64)
     np.cumsum([len(rows_by_name[name]) for name in names], out=indptr[1:])
     rows = np.array([row for name in names for row in rows_by_name[name]], dtype=np.int32)

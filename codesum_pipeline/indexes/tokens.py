@@ -30,6 +30,8 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _OTHER_PART = re.compile(rf"([{_CJK}]+)|[^\W\d_{_CJK}]+|\d+")
 # Words of earlier texts come back in most later ones; bounded for processes that live long.
 _CACHE_SIZE = 1 << 18
+# Enough for the lines of a file and all that is defined in it, whose texts follow one another.
+_LINE_CACHE_SIZE = 1 << 13
 
 # Its own cache would be a second one behind ours.
 _STEMMER = Stemmer.Stemmer("english", maxCacheSize=0)
@@ -37,11 +39,22 @@ _STEMMER = Stemmer.Stemmer("english", maxCacheSize=0)
 
 def tokenize(text: str) -> list[str]:
     """The tokens of a text in order, with repetitions; none of them holds white space."""
-    return [token for word in _WORD.findall(text) for token in tokens_of_word(word)]
+    return joined_tokens(text).split()
+
+
+def joined_tokens(text: str) -> str:
+    """The tokens of a text, joined by single spaces."""
+    return " ".join(filter(None, map(_tokens_of_line, text.split("\n"))))
+
+
+# A line of a function stands in its class and its file too.
+@lru_cache(maxsize=_LINE_CACHE_SIZE)
+def _tokens_of_line(line: str) -> str:
+    return " ".join(filter(None, map(_tokens_of_word, _WORD.findall(line))))
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
-def tokens_of_word(word: str) -> tuple[str, ...]:
+def _tokens_of_word(word: str) -> str:
     """The stemmed parts of one identifier or word, and the whole where it has several parts."""
     parts = split_identifier(word)
     tokens = [stem for part in parts if (stem := _token(part))]
@@ -49,7 +62,7 @@ def tokens_of_word(word: str) -> tuple[str, ...]:
         whole = word.replace("_", "").lower()
         if len(whole) <= _LONGEST:
             tokens.append(whole)
-    return tuple(tokens)
+    return " ".join(tokens)
 
 
 def split_identifier(word: str) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders import Vectors
 from codesum_pipeline.indexes.lanes import Lane
-from codesum_pipeline.indexes.published_documents import content_of, document_lines, in_index_order
+from codesum_pipeline.indexes.published_documents import content_of, document_lines, index_order
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.torch_file import map_tensor
 from codesum_pipeline.indexes.version_folder import (
@@ -128,8 +128,11 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
     snapshot = tables.read_or_empty("snapshot", key).to_pylist()
     if not snapshot or snapshot[0]["commit"] != content.version.manifest["commit"]:
         return
-    documents = in_index_order(tables.read("documents", key))
-    stored = {line.id: line.content for line in document_lines(documents, tables.read("document_history", key))}
+    documents = tables.read("documents", key)
+    lines = document_lines(documents, tables.read("document_history", key))
+    contents = (content.rstrip("\n") for some in lines for content in some.contents.to_pylist())
+    ids = documents.column("id").take(index_order(documents))
+    stored = dict(zip(ids.to_pylist(), contents, strict=True))
     published = {document["id"]: content_of(document) for document in content.documents}
     for id_ in sorted(stored.keys() | published.keys()):
         if id_ not in published:

@@ -8,7 +8,9 @@ CodesumError
 ├── SkippedFile                 skip and count this file
 ├── RetryLater                  try again: nothing is wrong with what was asked
 │   ├── RepositoryUnavailable   git could not read the repository
+│   ├── EmbedderUnavailable     a provider of embeddings failed again and again
 │   └── LeaseHeld               another build of the same repository is under way
+├── UnusableVectors             do not retry: an embedding model answered what was not asked
 └── BrokenStore                 do not retry: what is stored contradicts itself
     ├── MissingTable            a step ran before the step it reads from
     ├── SchemaMismatch          written by another version of the package
@@ -55,6 +57,14 @@ class RepositoryUnavailable(RetryLater):
 
 class LeaseHeld(RetryLater):
     """Another build of the same repository is under way."""
+
+
+class EmbedderUnavailable(RetryLater):
+    """A provider of embeddings could not be reached, or had too much to do."""
+
+
+class UnusableVectors(CodesumError):
+    """An embedding model gave too many or too few vectors, or such that cannot be compared."""
 
 
 class BrokenStore(CodesumError):

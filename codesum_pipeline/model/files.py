@@ -28,6 +28,7 @@ class SkipReason(StrEnum):
     MINIFIED = "minified"
     LANGUAGE = "language"
     INVALID_PATH = "invalid_path"
+    TOO_DEEP = "too_deep"
     UNREADABLE = "unreadable"
 
 
@@ -45,6 +46,16 @@ class SourceFile:
     is_test: bool
     is_vendored: bool
     rules: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """What a file is by its path alone: columns of `files` that stay when its content changes."""
+
+    path: str
+    status: FileStatus
+    is_test: bool
+    is_vendored: bool
 
 
 @dataclass(frozen=True, slots=True)

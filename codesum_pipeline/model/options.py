@@ -44,6 +44,7 @@ class IndexOptions:
     """Embedding and publishing."""
 
     embedder: str = "static"
+    embedder_api_base: str | None = None
     summary_embed_max_tokens: int = 512
     keep_versions: int = 3
 

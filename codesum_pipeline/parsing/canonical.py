@@ -20,11 +20,16 @@ from typing import Any
 
 from tree_sitter import Node, Tree
 
-from codesum_pipeline.parsing.languages import ERROR_KIND, Grammar, Role
+from codesum_pipeline.parsing.directives import read_directive
+from codesum_pipeline.parsing.languages import ERROR_KIND, FLAT, Grammar, Role
+from codesum_pipeline.parsing.spacing import Token
 
 INDENT = "    "
+# 10,000 blocks in each other would take 200 MB of blanks.
+DEEPEST_INDENT = 50
 # Explicit, since `str.strip` also takes what are letters' halves in the bytes-as-characters text.
 BLANKS = " \t\f"
+OUTER_BLANKS = BLANKS + "\n"
 # What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.
 UNSEEN_BLANKS = ("\\\n", *(mark.encode().decode("latin-1") for mark in "\ufeff\u200b\u2060"))
 # The depth outside a file's own block, and that of lines that are never indented.
@@ -33,14 +38,24 @@ TRIPLE_QUOTES = ('"""', "'''")
 # What a docstring's line without text looks like: nothing, or the closing quotes alone.
 BLANK_PIECES = ("", *TRIPLE_QUOTES)
 
-NOTED = Role.LINE | Role.BLOCK | Role.MARKED | Role.BRANCH | Role.ERROR | Role.COMMENT | Role.DEFINING | Role.HANGING
+STARTING = Role.BLOCK | Role.RESTART | Role.OUTDENTED
+STEPPED = Role.HANGING | Role.OUTDENTED
+NOTED = (
+    Role.LINE | STARTING | Role.MARKED | Role.BRANCH | Role.ERROR | Role.COMMENT | Role.DEFINING | Role.HANGING
+    | Role.DEEP | Role.ROW_MARK | Role.LOWERED | Role.TRAILING
+)  # fmt: skip
 CHILDLESS = Role.ATOM | Role.DROPPED | Role.FIXED
 UNREAD = Role.DROPPED | Role.FIXED
 ENCLOSING = Role.BRACED | Role.PARENED
-INDENTING = Role.BLOCK | Role.HANGING | ENCLOSING
+DEEPER = Role.BLOCK | Role.HANGING
+INDENTING = DEEPER | Role.LOWERED | Role.TRAILING | ENCLOSING
 BLOCK, FIXED, HANGING, BRACED, PARENED = Role.BLOCK, Role.FIXED, Role.HANGING, Role.BRACED, Role.PARENED
-BRACE, ROWS = Role.BRACE, Role.ROWS
+BRACE, ROWS, FOLDED, TRIMMED = Role.BRACE, Role.ROWS, Role.FOLDED, Role.TRIMMED
+FLEXIBLE, CLOSING, LOWERED, TRAILING = Role.FLEXIBLE, Role.CLOSING, Role.LOWERED, Role.TRAILING
+SPECIAL, AFTERWARDS = Role.TRAILING | Role.SEPARATOR | Role.GLUED, Role.LOWERED | Role.TRAILING
+WORD, GLUE = int(Token.WORD), int(Token.TIGHT)
 BRACKET = Role.BRACE | Role.PAREN
+OF_DIRECTIVE = Role.DIRECTIVE | Role.DIRECTIVE_TEXT
 
 # A node that a language asked for: the name of its kind, its first byte, the node.
 Mark = tuple[str, int, Node]
@@ -145,7 +160,7 @@ class Canonical:
         base = self.depths[first]
         return "\n".join(
             [
-                INDENT * (depth - base) + text
+                INDENT * min(depth - base, DEEPEST_INDENT) + text
                 for depth, text in zip(self.depths[first:end], self.texts[first:end], strict=True)
             ]
         )
@@ -191,30 +206,50 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
     while (node := cursor.node) is not None:
         kind = node.kind_id
         role = roles[kind]
+        shape = kind
+        if role & FLEXIBLE and grammar.flat[kind](node):
+            shape += FLAT
+            role = roles[shape]
         if roles[parents[-1]] & ROWS and node.is_named and not role & Role.DROPPED:
             is_line_start = is_line_start or not roles[parents[-1]] & ENCLOSING or _is_open(braces, parents)
         if role & NOTED:
             is_open = _is_open(braces, parents)
             is_line_start |= _note(tokens, node, role, grammar, parents[-1], is_open=is_open, is_line=is_line_start)
-            if role & HANGING:
+            if role & STEPPED:
                 hang = 1
-            depth += 1 if role & (BLOCK | HANGING) else 0
+            depth += 1 if role & DEEPER else 0
+            depth -= 1 if role & LOWERED and roles[parents[-1]] & ROWS else 0
+            is_line_start = is_line_start and not role & TRAILING
         if not role & CHILDLESS and down():
-            parents.append(kind)
+            parents.append(shape)
             continue
         start = node.start_byte
         word = "" if role & UNREAD else text[start : node.end_byte]
         if is_broken:
-            is_line_start = _mend(tokens, node, text, seen, depth, parents[-1]) or is_line_start
+            is_missing = node.is_missing
+            if is_missing or (start > seen and not role & TRAILING):
+                is_line_start = _mend(tokens, node, text, seen, depth, parents[-1]) or is_line_start
+                role = role & ~FIXED if is_missing else role
             seen = max(seen, node.end_byte)
-            role = role & ~FIXED if node.is_missing else role
         if forced and start >= forced[-1]:
             is_line_start = True
             while forced and start >= forced[-1]:
                 forced.pop()
+        if role & (FOLDED | TRIMMED):
+            word = _folded(word) if role & FOLDED else word.rstrip(OUTER_BLANKS)
+        if role & SPECIAL:
+            if role & TRAILING:
+                start, word = _trailing(tokens, text, node)
+            elif role & Role.GLUED:
+                before = GLUE if before == WORD and start == _last_end(tokens) else before
+            elif _is_open(braces, parents):
+                role |= UNREAD
+        if role & OF_DIRECTIVE:
+            word, role, is_row = read_directive(tokens.comments, forced, node, role, text, roles[parents[-1]])
+            is_line_start = is_line_start or is_row
         is_opening = False
         if role & BRACKET and roles[parents[-1]] & (BRACED if role & BRACE else PARENED):
-            is_opening = text[start] in "{("
+            is_opening = not role & CLOSING
             if not is_opening and _is_open(braces, parents):
                 depth = braces.pop()[1]
                 is_line_start = tokens.parts[-1].lstrip() not in ("{", "(")
@@ -229,8 +264,11 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
         if is_opening:
             braces.append((len(parents), depth))
             depth, is_line_start = depth + 1, True
-        if role & (BLOCK | HANGING):
+        if role & DEEPER:
             depth, is_line_start, hang = depth - 1, is_line_start or bool(role & BLOCK), 0
+        if role & AFTERWARDS:
+            depth += 1 if role & LOWERED and roles[parents[-1]] & ROWS else 0
+            is_line_start = is_line_start or bool(role & TRAILING)
         while not right():
             if not up():
                 _keep_unseen(tokens, text[seen:] if is_broken else "", seen, 0)
@@ -239,9 +277,36 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
             if left & INDENTING:
                 if braces and braces[-1][0] > len(parents):
                     depth = braces.pop()[1]
-                if left & (BLOCK | HANGING):
+                depth += 1 if left & LOWERED and roles[parents[-1]] & ROWS else 0
+                is_line_start = is_line_start or bool(left & TRAILING)
+                if left & DEEPER:
                     depth, is_line_start, hang = depth - 1, is_line_start or bool(left & BLOCK), 0
     return tokens
+
+
+def _folded(text: str) -> str:
+    """A text on one line: line ends and the blanks around them are one blank, and none at its ends."""
+    first, *others = text.split("\n")
+    if not others:
+        return text
+    *inner, last = others
+    pieces = (first.rstrip(BLANKS), *(piece.strip(BLANKS) for piece in inner), last.lstrip(BLANKS))
+    return " ".join(filter(None, pieces))
+
+
+def _last_end(tokens: Tokens) -> int:
+    """The end of the token written last."""
+    return tokens.offsets[-1] + len(tokens.parts[-1].lstrip(" ")) if tokens.offsets else 0
+
+
+def _trailing(tokens: Tokens, text: str, leaf: Node) -> tuple[int, str]:
+    """Where a text that comes after the line of its beginning starts, and that text.
+
+    It is all from that line's end, of which grammars leave out what they take for blanks.
+    """
+    line_end = text.find("\n", _last_end(tokens), leaf.start_byte)
+    start = leaf.start_byte if line_end < 0 else line_end
+    return start, text[start : leaf.end_byte]
 
 
 def _is_open(braces: Sequence[tuple[int, int]], parents: Sequence[int]) -> bool:
@@ -257,10 +322,12 @@ def _note(
     `is_open`: the node stands between the braces of its parent; `is_line`: it starts a line anyway.
     """
     around = grammar.roles[parent]
-    if role & Role.MARKED:
+    if role & Role.DEEP:
+        _note_inside(tokens, node, grammar)
+    if role & Role.MARKED or (role & Role.ROW_MARK and grammar.roles[parent % FLAT] & ROWS):
         tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
     if role & Role.BRANCH:
-        tokens.branches.append(node.start_byte)
+        tokens.branches.extend([node.start_byte] * grammar.count_branches(node))
     if role & Role.COMMENT:
         tokens.comments.append(node)
     if role & Role.ERROR:
@@ -268,18 +335,44 @@ def _note(
         return bool(around & INDENTING)
     if role & Role.WRAPPER and not around & Role.WRAPPER:
         tokens.open_wrapper[:] = [node]
-    is_line |= bool(role & Role.BLOCK or (role & Role.LINE and (is_open or around & Role.CONTAINER)))
+    is_line |= bool(role & STARTING or (role & Role.LINE and (is_open or around & Role.CONTAINER)))
     is_wrapped = bool(around & Role.WRAPPER) and not is_open
     defines = role & Role.DEFINING and _is_definition(tokens, node, grammar, is_wrapped=is_wrapped)
-    if defines and not is_line and tokens.found[-1].wrapper is None:
+    # What is only a scope has no source of its own, so it need not start a line.
+    if defines and not is_line and tokens.found[-1].wrapper is None and tokens.found[-1].defined.type is not None:
         tokens.forced.append(node.end_byte)
         return True
     return is_line
 
 
+def _note_inside(tokens: Tokens, atom: Node, grammar: Grammar) -> None:
+    """Keep the marked nodes and the branches in an atom, of which nothing else is read."""
+    cursor = atom.walk()
+    if not cursor.goto_first_child():
+        return
+    while (node := cursor.node) is not None:
+        role = grammar.roles[node.kind_id]
+        if role & Role.MARKED:
+            tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
+        if role & Role.BRANCH:
+            tokens.branches.extend([node.start_byte] * grammar.count_branches(node))
+        if role & Role.ERROR or node.is_missing:
+            tokens.errors.append(node.start_byte)
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent() or cursor.node == atom:
+                return
+
+
 def _is_definition(tokens: Tokens, node: Node, grammar: Grammar, *, is_wrapped: bool) -> bool:
-    """Keep what a node defines, if it does; the first definition in a wrapper takes it as its own."""
-    defined = grammar.define(node) if grammar.define else None
+    """Keep what a node defines, if it does; the first definition in a wrapper takes it as its own.
+
+    What has the body of the definition found last is that: a function that a name is bound to.
+    """
+    defined: Any = grammar.define(node) if grammar.define else None
+    if defined is not None and tokens.found and defined.body is not None:
+        defined = None if defined.body == tokens.found[-1].defined.body else defined
     if defined is not None:
         wrapper = tokens.open_wrapper.pop() if is_wrapped and tokens.open_wrapper else None
         tokens.found.append(Found(node, defined, wrapper))
@@ -291,7 +384,7 @@ def _mend(tokens: Tokens, leaf: Node, text: str, seen: int, depth: int, parent: 
 
     Inside an error nobody knows the statements, so lines are as written.
     """
-    if leaf.is_missing:
+    if leaf.is_missing or leaf.has_error:
         tokens.errors.append(leaf.start_byte)
     gap = text[seen : leaf.start_byte]
     return _keep_unseen(tokens, gap, seen, depth) or (parent == ERROR_KIND and "\n" in gap)
@@ -299,9 +392,11 @@ def _mend(tokens: Tokens, leaf: Node, text: str, seen: int, depth: int, parent: 
 
 def _keep_unseen(tokens: Tokens, gap: str, start: int, depth: int) -> bool:
     """Text that no node covers, as of a literal that never ends, becomes lines of its own; whether there was some."""
+    if not gap.strip(OUTER_BLANKS):
+        return False
     for blank in UNSEEN_BLANKS:
         gap = gap.replace(blank, " " * len(blank))
-    shown = gap.strip(BLANKS + "\n")
+    shown = gap.strip(OUTER_BLANKS)
     if shown:
         tokens.line_tokens.append(len(tokens.offsets))
         tokens.line_depths.append(max(depth, 0))

@@ -33,6 +33,20 @@ class LanguageSpec:
     definition. `branches` add one to the complexity. `definitions` are the
     symbols, `wrappers` what may stand around one and belongs to it; `marked`
     nodes are handed to the language's own reading of facts, in document order.
+    What is in `restarts` starts a line wherever it stands; of what is in `folded`,
+    a line's end and the blanks around it count as one blank, or none at either end.
+    `openers` open what is `braced` where it has no braces, up to its end or one of the `closers`;
+    what is `outdented` in it starts a line as deep as the opener's (`else` between `do` and `end`).
+    A kind in `flat` is laid out, where that says so of a node, as if none of this held for it;
+    blanks at the end of what is `trimmed` do not count; `count_branches` says how many a
+    node of `branches` adds. What is `lowered` stands as a whole one level further out than
+    what is beside it directly in one of `rows`; `separators` count only outside of brackets.
+    `trailing` texts come after the line that they belong to, as written, and end it
+    (here-documents); marked nodes are looked for in atoms that are `deep`; `row_marks` are
+    marked only directly in one of `rows`; words that are `glued` stand beside another word
+    as they are written.
+    A token of `directives` takes a whole line of the file, to which a node of
+    `directive_texts` may belong; comments among them may be what a language masks.
     `tokens` places tokens that are not what their spelling suggests (a named
     leaf is a `WORD`, an anonymous one an `INFIX`); `tokens_in` does so below
     one parent.
@@ -56,6 +70,22 @@ class LanguageSpec:
     comments: frozenset[str] = frozenset()
     wrappers: frozenset[str] = frozenset()
     marked: frozenset[str] = frozenset()
+    restarts: frozenset[str] = frozenset()
+    folded: frozenset[str] = frozenset()
+    openers: frozenset[str] = frozenset()
+    closers: frozenset[str] = frozenset()
+    outdented: frozenset[str] = frozenset()
+    flat: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
+    trimmed: frozenset[str] = frozenset()
+    count_branches: Callable[[Node], int] = lambda node: 1
+    lowered: frozenset[str] = frozenset()
+    separators: frozenset[str] = frozenset()
+    trailing: frozenset[str] = frozenset()
+    deep: frozenset[str] = frozenset()
+    row_marks: frozenset[str] = frozenset()
+    glued: frozenset[str] = frozenset()
+    directives: frozenset[str] = frozenset()
+    directive_texts: frozenset[str] = frozenset()
     tokens: Mapping[str, Token] = field(default_factory=dict)
     tokens_in: Mapping[tuple[str, str], Token] = field(default_factory=dict)
 
@@ -91,6 +121,25 @@ class Role:
     PAREN = 32768  # opens or closes what is in parentheses
     HANGING = 65536
     ROWS = 131072
+    DIRECTIVE = 262144
+    DIRECTIVE_TEXT = 524288
+    RESTART = 1048576
+    FOLDED = 2097152
+    OUTDENTED = 4194304
+    FLEXIBLE = 8388608  # may be laid out flat
+    TRIMMED = 16777216
+    CLOSING = 33554432  # closes what is braced or in parentheses
+    LOWERED = 67108864
+    SEPARATOR = 134217728
+    TRAILING = 268435456
+    DEEP = 536870912
+    ROW_MARK = 1073741824
+    GLUED = 2147483648
+    LAID_OUT = LINE | BLOCK | BRACED | PARENED | HANGING | ROWS | RESTART | OUTDENTED | FLEXIBLE
+
+
+# What is added to the kind of a node that is laid out flat.
+FLAT = 65536
 
 
 # What follows a token of one class, by kind: the blank before it with, for a fixed token, its
@@ -117,6 +166,8 @@ class Grammar:
     follow: tuple[Follow, ...]
     follow_in: Mapping[tuple[int, int, int], Step]
     define: Define | None = None
+    flat: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
+    count_branches: Callable[[Node], int] = lambda node: 1
 
     def parser(self) -> Parser:
         """A new parser; parsers are not shared between threads."""
@@ -131,14 +182,11 @@ def compile_grammar(
     Nodes of the `defining` kinds are shown to `define`; `marked` are those besides `spec.marked`.
     """
     language = Language(spec.grammar())
-    kinds = _Kinds(language)
+    kinds = _Kinds(language, spec.atoms)
     classes = _token_classes(spec, kinds)
     contextual = {kind for _, name in spec.tokens_in for kind in kinds.called(name)}
-    classes_in = {
-        (parent, kind): spec.tokens_in.get((parent_name, kinds.names[kind]), classes[kind])
-        for kind in contextual
-        for parent, parent_name in (*enumerate(kinds.names), (ERROR_KIND, "ERROR"))
-    }
+    for parent, _ in spec.tokens_in:
+        kinds.called(parent)
     return Grammar(
         language=language,
         names=kinds.names,
@@ -150,20 +198,36 @@ def compile_grammar(
             }
             for before in Token
         ),
-        follow_in={
-            (before, parent, kind): _step(before, token, kinds.spelling(kind))
-            for before in Token
-            for (parent, kind), token in classes_in.items()
-        },
+        follow_in=_FollowIn(spec, kinds, classes),
         define=define,
+        flat={kind: is_flat for name, is_flat in spec.flat.items() for kind in kinds.node_types(name)},
+        count_branches=spec.count_branches,
     )
+
+
+class _FollowIn(dict[tuple[int, int, int], Step]):
+    """`Grammar.follow_in`, filled as files need it: few of all the combinations ever stand in one."""
+
+    def __init__(self, spec: LanguageSpec, kinds: "_Kinds", classes: Mapping[int, Token]) -> None:
+        super().__init__()
+        self._spec = spec
+        self._kinds = kinds
+        self._classes = classes
+
+    def __missing__(self, key: tuple[int, int, int]) -> Step:
+        before, parent, kind = key
+        around = "ERROR" if parent == ERROR_KIND else self._kinds.names[parent % FLAT]
+        token = self._spec.tokens_in.get((around, self._kinds.names[kind]), self._classes[kind])
+        step = self[key] = _step(Token(before), token, self._kinds.spelling(kind))
+        return step
 
 
 class _Kinds:
     """The kinds of a grammar by number and by name; a name may stand for several."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: Language, as_written: frozenset[str]) -> None:
         self._grammar = language.name
+        self._as_written = as_written
         self.all = range(language.node_kind_count)
         self.names = tuple([language.node_kind_for_id(kind) or "" for kind in self.all])
         self.named = frozenset(kind for kind in self.all if language.node_kind_is_named(kind))
@@ -182,11 +246,25 @@ class _Kinds:
         called = self.called(name)
         return [kind for kind in called if kind in self.named] or called
 
+    def tokens(self, name: str) -> list[int]:
+        """The tokens of a name, or its node types where it is no token."""
+        called = self.called(name)
+        return [kind for kind in called if kind not in self.named] or called
+
     def spelling(self, kind: int) -> str:
-        """The text of a token that has only one; empty for the others."""
-        if kind == ERROR_KIND or kind in self.named or any(map(str.isspace, self.names[kind])):
+        """The text of a token that has only one; empty for the others.
+
+        A grammar may give one name to several (Ruby's `%w[` and `%w(`): such are atoms.
+        """
+        if kind == ERROR_KIND or kind in self.named or self.names[kind] in self._as_written:
+            return ""
+        if any(map(str.isspace, self.names[kind])):
             return ""
         return self.names[kind]
+
+
+# What is a matter of tokens where a node type has their name (Ruby's `begin`).
+_OF_TOKENS = (Role.BRACE, Role.PAREN, Role.CLOSING)
 
 
 def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: frozenset[str]) -> dict[int, int]:
@@ -198,11 +276,25 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         (Role.DROPPED, spec.dropped | spec.comments),
         (Role.COMMENT, spec.comments),
         (Role.BRACED, spec.braced),
-        (Role.BRACE, frozenset("{}") if spec.braced else frozenset[str]()),
+        (Role.BRACE, spec.openers | spec.closers | frozenset("{}") if spec.braced else frozenset[str]()),
         (Role.PARENED, spec.parened),
         (Role.PAREN, frozenset("()") if spec.parened else frozenset[str]()),
+        (Role.CLOSING, spec.closers | frozenset("}" * bool(spec.braced) + ")" * bool(spec.parened))),
         (Role.HANGING, spec.hanging),
+        (Role.OUTDENTED, spec.outdented),
+        (Role.FLEXIBLE, frozenset(spec.flat)),
+        (Role.TRIMMED, spec.trimmed),
+        (Role.LOWERED, spec.lowered),
+        (Role.SEPARATOR, spec.separators),
+        (Role.TRAILING, spec.trailing),
+        (Role.DEEP, spec.deep),
+        (Role.ROW_MARK, spec.row_marks),
+        (Role.GLUED, spec.glued),
         (Role.ROWS, spec.rows),
+        (Role.RESTART, spec.restarts),
+        (Role.FOLDED, spec.folded),
+        (Role.DIRECTIVE, spec.directives),
+        (Role.DIRECTIVE_TEXT, spec.directive_texts),
         (Role.CONTAINER, spec.containers | spec.blocks),
         (Role.DEFINING, defining),
         (Role.WRAPPER, spec.wrappers),
@@ -210,11 +302,12 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         (Role.BRANCH, spec.branches),
     ):
         for name in names:
-            for kind in kinds.node_types(name):
+            for kind in kinds.tokens(name) if bit in _OF_TOKENS else kinds.node_types(name):
                 roles[kind] |= bit
     if not (spec.containers or spec.braced or spec.rows):
         roles = {kind: role if role & Role.FIXED else role | Role.CONTAINER for kind, role in roles.items()}
     roles[ERROR_KIND] = Role.ERROR | Role.CONTAINER
+    roles.update({kind + FLAT: role & ~Role.LAID_OUT for kind, role in roles.items() if role & Role.FLEXIBLE})
     return roles
 
 
@@ -230,4 +323,6 @@ def _step(before: Token, token: Token, spelling: str) -> Step:
     if token is Token.OMITTED:
         return ("", int(before))
     settled = settle(before, token)
+    if token is Token.LED and before not in (Token.COMMA, Token.START):
+        return (f"; {spelling}", int(settled))
     return ((" " if is_spaced(before, settled) else "") + spelling, int(settled))

@@ -1,11 +1,32 @@
 """Which parser reads a file, and the one pure function that a worker process needs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from codesum_pipeline.model.options import HashPolicy
-from codesum_pipeline.parsing.declarations import go, rust
+from codesum_pipeline.parsing.bounded import ParserGaveUp
+from codesum_pipeline.parsing.declarations import (
+    bash,
+    c,
+    c_sharp,
+    cpp,
+    elixir,
+    go,
+    haskell,
+    java,
+    javascript,
+    kotlin,
+    lua,
+    php,
+    ruby,
+    rust,
+    scala,
+    swift,
+    tsx,
+    typescript,
+    zig,
+)
 from codesum_pipeline.parsing.declared.declaration import Declaration
 from codesum_pipeline.parsing.declared.reader import DeclaredParser
 from codesum_pipeline.parsing.parsed import ParsedFile
@@ -33,7 +54,27 @@ def _parser(declaration: Declaration) -> LanguageParser:
     return LanguageParser(parser.parse, parser.version)
 
 
-DECLARATIONS: tuple[Declaration, ...] = (go.DECLARATION, rust.DECLARATION)
+DECLARATIONS: tuple[Declaration, ...] = (
+    bash.DECLARATION,
+    c.DECLARATION,
+    c_sharp.DECLARATION,
+    cpp.DECLARATION,
+    elixir.DECLARATION,
+    go.DECLARATION,
+    haskell.DECLARATION,
+    java.DECLARATION,
+    javascript.DECLARATION,
+    kotlin.DECLARATION,
+    lua.DECLARATION,
+    php.DECLARATION,
+    ruby.DECLARATION,
+    rust.DECLARATION,
+    scala.DECLARATION,
+    swift.DECLARATION,
+    tsx.DECLARATION,
+    typescript.DECLARATION,
+    zig.DECLARATION,
+)
 PARSERS: Mapping[str, LanguageParser] = {
     "python": LanguageParser(parse_python, python_parser),
     **{declaration.spec.name: _parser(declaration) for declaration in DECLARATIONS},
@@ -47,8 +88,18 @@ def parser_version(language: str, hash_policy: HashPolicy) -> str:
 
 
 def parse_file(path: str, language: str, data: bytes, *, blob: str, hash_policy: HashPolicy) -> ParsedFile:
-    """What is in one file of the snapshot; raises `SkippedFile` where its bytes are no text."""
+    """What is in one file of the snapshot; raises `SkippedFile` where its bytes are no text.
+
+    A file that no parser comes to an end with is read as text, and counted as one with an error.
+    """
     source = decode_text(data, language).encode()
-    if parser := PARSERS.get(language):
-        return parser.parse(source, path, blob=blob, hash_policy=hash_policy)
-    return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
+    parser = PARSERS.get(language)
+    try:
+        if parser:
+            return parser.parse(source, path, blob=blob, hash_policy=hash_policy)
+    except ParserGaveUp:
+        pass
+    read = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
+    if parser is None:
+        return read
+    return replace(read, facts=replace(read.facts, parser=parser.version(hash_policy), syntax_errors=1))

@@ -7,6 +7,7 @@ import tree_sitter_python
 
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, SymbolType
+from codesum_pipeline.parsing.bounded import parse_within_bounds
 from codesum_pipeline.parsing.canonical import Mark, bytes_as_characters, lay_out, read_tokens
 from codesum_pipeline.parsing.definitions import Definition, find_definitions, number_definitions
 from codesum_pipeline.parsing.languages import Grammar, LanguageSpec, compile_grammar
@@ -144,7 +145,7 @@ def parse_python(
     `syntax_errors`, and the definitions around it are read.
     """
     grammar = python_grammar()
-    tree = grammar.parser().parse(without_comment_runs(source))
+    tree = parse_within_bounds(grammar.parser(), without_comment_runs(source))
     tokens = read_tokens(tree, bytes_as_characters(source), grammar)
     definitions, outside = find_definitions(tokens, PYTHON)
     docstrings = [docstring_node(definition.node.child_by_field_name("body")) for definition in definitions]

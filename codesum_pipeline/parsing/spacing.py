@@ -7,8 +7,12 @@ class Token(IntEnum):
     """How a token wants to stand beside its neighbours.
 
     `EITHER` is `INFIX` after an operand and `PREFIX` elsewhere, `STEP` `CLOSE`
-    after an operand and `PREFIX` elsewhere. `START` is no token, but the
-    beginning of a line.
+    after an operand and `PREFIX` elsewhere. A `QUOTE` opens a text, whose
+    pieces are `TIGHT`, and after one of those or another quote it closes it;
+    a `TEXT` is one that keeps apart from what stands before it. `LED` is a word
+    that a `;` parts from what stands before it, written or not. `APART` is a
+    `PREFIX` that does not join another one like it.
+    `START` is no token, but the beginning of a line.
     """
 
     START = 0
@@ -24,10 +28,15 @@ class Token(IntEnum):
     EITHER = 10
     OMITTED = 11  # not shown: what comes after stands as if it were not there
     STEP = 12
+    QUOTE = 13
+    TEXT = 14
+    LED = 15
+    APART = 16
 
 
 OPERANDS = frozenset({Token.WORD, Token.NUMBER, Token.CLOSE})
-JOINED_AFTER = frozenset({Token.PREFIX, Token.OPEN, Token.TIGHT})
+JOINED_AFTER = frozenset({Token.PREFIX, Token.APART, Token.OPEN, Token.TIGHT, Token.QUOTE, Token.TEXT})
+PARTED = frozenset({(Token.NUMBER, Token.TIGHT), (Token.APART, Token.APART)})
 JOINED_BEFORE = frozenset({Token.CLOSE, Token.COMMA, Token.TIGHT})
 
 
@@ -37,6 +46,8 @@ def settle(before: Token, after: Token) -> Token:
         return Token.INFIX if before in OPERANDS else Token.PREFIX
     if after is Token.STEP:
         return Token.CLOSE if before in OPERANDS else Token.PREFIX
+    if after in (Token.QUOTE, Token.TEXT) and before in (Token.TIGHT, Token.QUOTE, Token.TEXT):
+        return Token.CLOSE
     return after
 
 
@@ -44,8 +55,8 @@ def is_spaced(before: Token, after: Token) -> bool:
     """Whether a space stands between two settled tokens of one line."""
     if before is Token.START:
         return False
-    if Token.SPACED in (before, after) or (before is Token.NUMBER and after is Token.TIGHT):
+    if Token.SPACED in (before, after) or (before, after) in PARTED:
         return True
     if before in JOINED_AFTER or after in JOINED_BEFORE:
         return False
-    return not (after is Token.OPEN and before in OPERANDS)
+    return not (after in (Token.OPEN, Token.QUOTE) and before in OPERANDS)

@@ -6,33 +6,27 @@ of `symbols` can be trusted, so whatever is about to be replaced leaves it
 before `symbols` is written: a killed build costs work, never a wrong row.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.errors import SkippedFile
-from codesum_pipeline.model.files import FileStatus, SkipReason
-from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.model.files import FileStatus
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
-from codesum_pipeline.parsing.parsed import ParsedFile
-from codesum_pipeline.parsing.parsers import PARSERS, parse_file, parser_version
+from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.batches import Parsed, Rows, SourceText
+from codesum_pipeline.parsing.parsers import PARSERS, parser_version
+from codesum_pipeline.parsing.pool import parse_all
 from codesum_pipeline.parsing.text import text_parser
 from codesum_pipeline.source.git import BlobReader
-from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.store.workspace import Workspace
 
 # All parsers, for the manifest and the fingerprint; the hash policy is an option and stands there itself.
 PARSER_VERSION = "; ".join(
     [*(parser.version(HashPolicy.CANONICAL) for parser in PARSERS.values()), text_parser(HashPolicy.CANONICAL)]
 )
-# Files that become Arrow columns together: bounds the memory that Python objects take.
-BATCH_FILES = 200
 # What must be equal for a file's rows to be carried over.
 CARRY_KEY = ("file_path", "blob", "language", "parser")
 
@@ -63,17 +57,7 @@ class _File:
     blob: str
     language: str
     parser: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    symbols: pa.Table
-    facts: pa.Table
-
-    @classmethod
-    def of_values(cls, parsed: Sequence[ParsedFile]) -> Self:
-        symbols = [symbol for file in parsed for symbol in file.symbols]
-        return cls(to_table(symbols, Symbol), to_table([file.facts for file in parsed], FileFacts))
+    size: int
 
 
 def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseReport:
@@ -87,13 +71,10 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
     kept = _old_rows(ws, carried)
     if len(carried) < len(known):
         ws.tables.write("file_facts", ws.key, kept.facts)
-    failures: list[tuple[str, str]] = []
-    batches = list(_read_rows(ws, unread, failures, progress=progress))
-    new = _Rows(
-        pa.concat_tables([kept.symbols.slice(0, 0), *(batch.symbols for batch in batches)]),
-        pa.concat_tables([kept.facts.slice(0, 0), *(batch.facts for batch in batches)]),
-    )
-    rows = _Rows(pa.concat_tables([kept.symbols, new.symbols]), pa.concat_tables([kept.facts, new.facts]))
+    batches = list(_parse(ws, unread, progress=progress))
+    failures = [failure for batch in batches for failure in batch.failures]
+    new = Rows.joined(batch.rows for batch in batches)
+    rows = Rows.joined([kept, new])
     hashes = [
         ws.tables.write("symbols", ws.key, rows.symbols).table_hash,
         ws.tables.write("file_facts", ws.key, rows.facts).table_hash,
@@ -102,12 +83,12 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
 
 
 def _indexed_files(ws: Workspace) -> list[_File]:
-    table = ws.tables.read("files", ws.key, columns=["path", "blob", "language", "status"])
+    table = ws.tables.read("files", ws.key, columns=["path", "blob", "language", "status", "size"])
     indexed = table.filter(pc.equal(table["status"], FileStatus.INDEXED.value)).to_pylist()
     versions = {
         language: parser_version(language, ws.options.hash_policy) for language in {r["language"] for r in indexed}
     }
-    return [_File(row["path"], row["blob"], row["language"], versions[row["language"]]) for row in indexed]
+    return [_File(row["path"], row["blob"], row["language"], versions[row["language"]], row["size"]) for row in indexed]
 
 
 def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
@@ -124,53 +105,38 @@ def _files_with_symbols(ws: Workspace) -> set[str]:
     return set(paths.column("file_path").unique().to_pylist())
 
 
-def _old_rows(ws: Workspace, paths: Collection[str]) -> _Rows:
+def _old_rows(ws: Workspace, paths: Collection[str]) -> Rows:
     """The last build's rows of some files, never turned into values."""
     if not paths:
-        return _Rows.of_values([])
+        return Rows.of_values([])
     wanted = pa.array(sorted(paths), pa.string())
     symbols, facts = ws.tables.read("symbols", ws.key), ws.tables.read("file_facts", ws.key)
-    return _Rows(
+    return Rows(
         symbols.filter(pc.is_in(symbols["file_path"], wanted)), facts.filter(pc.is_in(facts["file_path"], wanted))
     )
 
 
-def _read_rows(
-    ws: Workspace, files: Sequence[_File], failures: list[tuple[str, str]], *, progress: Progress
-) -> Iterator[_Rows]:
-    """The rows of files that are not carried over; what cannot be read is added to `failures`."""
+def _parse(ws: Workspace, files: Sequence[_File], *, progress: Progress) -> Iterator[Parsed]:
+    """What comes of the files that are not carried over, batch by batch."""
     if not files:
         return
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
         contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
+        texts = (SourceText(file.path, file.language, file.blob, data) for file, data in contents)
         done = 0
-        while batch := list(islice(contents, BATCH_FILES)):
-            yield _Rows.of_values(list(_parse_all(batch, ws.options.hash_policy, failures)))
-            done += len(batch)
+        for parsed in parse_all(texts, ws.options.hash_policy, total_bytes=sum(file.size for file in files)):
+            yield parsed
+            done += parsed.rows.facts.num_rows + len(parsed.failures)
             progress("parsing", done, len(files))
-
-
-def _parse_all(
-    batch: Iterable[tuple[_File, bytes | None]], policy: HashPolicy, failures: list[tuple[str, str]]
-) -> Iterator[ParsedFile]:
-    for file, data in batch:
-        if data is None:
-            failures.append((file.path, f"{SkipReason.UNREADABLE}: blob {file.blob} is not in the mirror"))
-            continue
-        try:
-            yield parse_file(file.path, file.language, data, blob=file.blob, hash_policy=policy)
-        except SkippedFile as error:
-            failures.append((file.path, str(error)))
 
 
 def _report_unchanged(ws: Workspace, files: Sequence[_File]) -> ParseReport:
     """The report of a run that leaves both tables as they are."""
-    paths = [ws.tables.readable_path(table, ws.key) for table in ("symbols", "file_facts")]
-    rows = _Rows(
+    rows = Rows(
         ws.tables.read("symbols", ws.key, columns=["type"]),
         ws.tables.read("file_facts", ws.key, columns=["lines", "syntax_errors"]),
     )
-    hashes = [sha256_hex(path.read_bytes()) for path in paths if path]
+    hashes = [ws.tables.content_hash(table, ws.key) or "" for table in ("symbols", "file_facts")]
     return _report(files, len(files), [], rows, rows.facts.slice(0, 0), hashes)
 
 
@@ -178,7 +144,7 @@ def _report(
     files: Sequence[_File],
     carried: int,
     failures: Sequence[tuple[str, str]],
-    rows: _Rows,
+    rows: Rows,
     parsed: pa.Table,
     hashes: Sequence[str],
 ) -> ParseReport:

@@ -3,8 +3,9 @@
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts
 from codesum_pipeline.parsing.parsed import NO_REFERENCES, ParsedFile, content_hash, count_lines
+from codesum_pipeline.parsing.project_files import is_project_file, project_references
 
-TEXT_VERSION = "text/1"
+TEXT_VERSION = "text/2"
 
 
 def text_parser(hash_policy: HashPolicy) -> str:
@@ -27,7 +28,7 @@ def parse_text(source: bytes, file_path: str, *, language: str, blob: str, hash_
         imports=(),
         globals=(),
         exports=None,
-        references=NO_REFERENCES,
+        references=project_references(text) if is_project_file(file_path) else NO_REFERENCES,
         syntax_errors=0,
     )
     return ParsedFile(facts, ())

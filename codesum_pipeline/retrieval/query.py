@@ -30,7 +30,7 @@ class Query:
 def parse_query(text: str, *, embedder: Embedder | None) -> Query:
     """Take a query apart; `embedder` is None where no dense lane is asked."""
     tokens = tokenize(text)
-    vector = None if embedder is None else embedder.embed([embedder.query_prompt + text])[0]
+    vector = None if embedder is None else embedder.embed_query(text)
     return Query(text=text, tokens=tuple(tokens), words=frozenset(tokens), names=names_in(text), vector=vector)
 
 

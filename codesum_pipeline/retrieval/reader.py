@@ -160,6 +160,15 @@ class PublishedIndex:
                 f"{embedder.model_id!r}: set embedder to {made_by['name']!r}, or run `codesum index {self.repo}`"
             )
 
+    def check_query(self, vector: Vectors) -> None:
+        """Raise `ConfigurationError` for a vector of another length: a provider changed what its model's name means."""
+        made_by = self.version.manifest["embedder"]
+        if len(vector) != made_by["dimensions"]:
+            raise ConfigurationError(
+                f"repository {self.repo!r}: its vectors by {made_by['model_id']!r} have {made_by['dimensions']} "
+                f"numbers, the query's has {len(vector)}: run `codesum index {self.repo} --force`"
+            )
+
 
 def _resolve(path: Path) -> Path:
     """The version folder that a published name stands for."""

@@ -82,6 +82,9 @@ def search(
             index.check_embedder(embedder)
     ordered = sorted(indexes, key=lambda index: index.repo)
     parsed = parse_query(query, embedder=embedder if needs_vector(lanes) else None)
+    if parsed.vector is not None:
+        for index in indexes:
+            index.check_query(parsed.vector)
     candidates = _fuse(ordered, parsed, lanes, levels, max(_DEPTH, top))
     if len(lanes) > 1:
         candidates = _spread_files(ordered, _adjust(ordered, parsed, candidates))

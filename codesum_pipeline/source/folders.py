@@ -68,13 +68,17 @@ class FolderScan:
         """Store the commit in a repository under `ref`; what changed since the scan is stored as it is now."""
         files = dict(self.files)
         with _fast_import(git_dir) as lines:
-            for path in _missing_blobs(files, git_dir, timeout_s=timeout_s):
+            stored: set[str] = set()
+            for path in _paths_of_missing_blobs(files, git_dir, timeout_s=timeout_s):
+                if files[path].blob in stored:
+                    continue
                 found = _read(self.root, path)
                 if isinstance(found, LeftOut | None):
                     del files[path]
                     continue
                 mode, content = found
                 files[path] = StoredFile(mode, object_id("blob", content))
+                stored.add(files[path].blob)
                 lines.write(b"blob\ndata %d\n%b\n" % (len(content), content))
             lines.write(b"commit %b\nauthor %b\ncommitter %b\n" % (ref.encode(), _SIGNATURE, _SIGNATURE))
             lines.write(b"data %d\n%b\ndeleteall\n" % (len(_MESSAGE), _MESSAGE))
@@ -207,13 +211,13 @@ def _leads_through_a_link(root: Path, folder: bytes) -> bool:
     return os.path.realpath(os.path.join(real_root, folder)) != os.path.join(real_root, folder)  # noqa: PTH118
 
 
-def _missing_blobs(files: Mapping[bytes, StoredFile], git_dir: Path, *, timeout_s: float) -> list[bytes]:
-    """One path for each blob that a repository does not have yet."""
-    paths = {file.blob: path for path, file in sorted(files.items(), reverse=True)}
-    asked = "".join(f"{blob}\n" for blob in paths).encode()
+def _paths_of_missing_blobs(files: Mapping[bytes, StoredFile], git_dir: Path, *, timeout_s: float) -> list[bytes]:
+    """Every path whose blob a repository does not have yet: one of two with the same content may change meanwhile."""
+    asked = "".join(f"{blob}\n" for blob in sorted({file.blob for file in files.values()})).encode()
     answers = run_git(["cat-file", "--batch-check"], git_dir=git_dir, timeout_s=timeout_s, data=asked)
     lines = (line.split() for line in answers.decode().splitlines())
-    return sorted(paths[line[0]] for line in lines if line[1] == "missing")
+    missing = {line[0] for line in lines if line[1] == "missing"}
+    return sorted(path for path, file in files.items() if file.blob in missing)
 
 
 @contextmanager

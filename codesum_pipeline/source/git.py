@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -58,6 +59,7 @@ _FIXED_ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "https:ssh:file",
     "GIT_LFS_SKIP_SMUDGE": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
@@ -76,6 +78,8 @@ _SAYS_NOTHING = (
 
 # Requests that may wait unanswered: they fit into the smallest pipe buffer (16 KiB), so neither side can block.
 _WINDOW = 200
+# Of a long list, what is read at a time.
+_PART = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +118,7 @@ def try_git(
     try:
         output, complaint = process.communicate(data, timeout=timeout_s)
     except subprocess.TimeoutExpired as error:
-        raise RepositoryUnavailable(
-            f"git {arguments[0]} took longer than {timeout_s:g} s: try again, or raise git_timeout_s"
-        ) from error
+        raise _too_slow(arguments, timeout_s) from error
     finally:
         stop(process)
     return Finished(process.returncode, output, last_line(complaint))
@@ -138,6 +140,41 @@ def run_git(
     if finished.status != 0:
         raise RepositoryUnavailable(f"git {arguments[0]} failed: {finished.complaint or finished.status}")
     return finished.output
+
+
+def read_records(
+    arguments: Sequence[str | Path], *, timeout_s: float, git_dir: Path = NO_REPOSITORY
+) -> Generator[bytes, None, None]:
+    """What git writes, ended by NULs, one record after the other; a reader may stop early.
+
+    Raises `RepositoryUnavailable` as `run_git` does.
+    """
+    with tempfile.TemporaryFile() as complaints:
+        process = start_git(arguments, git_dir=git_dir, stderr=complaints)
+        timer = threading.Timer(timeout_s, process.kill)
+        timer.start()
+        try:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.close()
+            rest = b""
+            while part := process.stdout.read(_PART):
+                *records, rest = (rest + part).split(b"\0")
+                yield from records
+            status = process.wait()
+            if status == -signal.SIGKILL:
+                raise _too_slow(arguments, timeout_s)
+            if status != 0:
+                complaints.seek(0)
+                raise RepositoryUnavailable(f"git {arguments[0]} failed: {last_line(complaints.read()) or status}")
+        finally:
+            timer.cancel()
+            stop(process)
+
+
+def _too_slow(arguments: Sequence[str | Path], timeout_s: float) -> RepositoryUnavailable:
+    return RepositoryUnavailable(
+        f"git {arguments[0]} took longer than {timeout_s:g} s: try again, or raise git_timeout_s"
+    )
 
 
 def start_git(

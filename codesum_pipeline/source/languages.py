@@ -34,7 +34,7 @@ _BY_EXTENSION = {
     "lua": "lua",
     "elixir": "ex exs",
     "erlang": "erl hrl",
-    "haskell": "hs lhs",
+    "haskell": "hs",
     "zig": "zig",
     "objective-c": "m mm",
     "dart": "dart",
@@ -83,7 +83,7 @@ _BY_EXTENSION = {
     "rst": "rst rest",
     "asciidoc": "adoc asciidoc",
     "org": "org",
-    "tex": "tex bib sty",
+    "tex": "tex bib sty lhs",
     "diff": "diff patch",
     "text": "txt text log",
 }
@@ -203,6 +203,11 @@ def language_of_first_line(data: bytes) -> str | None:
         return None
     program = re.sub(r"[\d.]+$", "", programs[0])
     return _LANGUAGE_OF_INTERPRETER.get(program)
+
+
+def extensions_of(language: str) -> tuple[str, ...]:
+    """The extensions by which files of a language are known, without dots; the usual one first."""
+    return tuple(_BY_EXTENSION.get(language, "").split())
 
 
 def is_program(language: str) -> bool:

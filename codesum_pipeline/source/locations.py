@@ -14,9 +14,10 @@ from codesum_pipeline.model.errors import ConfigurationError
 _WITH_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
 _SCP_LIKE = re.compile(r"(?:(?P<user>[A-Za-z0-9._~-]+)@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(?P<path>[^:].*)")
-_URL_USER = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<user>[^/\s]*)@")
+# Bounded, so that a megabyte of letters is passed over in time that grows with its length alone.
+_URL_USER = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30})://(?P<user>[^/\s]*)@")
 _SECRET_PARAMETER = re.compile(
-    r"(?P<name>[?&][^=&\s]*(?:token|key|pass|secret|auth|sig)[^=&\s]*)=[^&\s'\"]+", re.IGNORECASE
+    r"(?P<name>[?&][^=&?\s]{0,60}(?:token|key|pass|secret|auth|sig)[^=&?\s]{0,60})=[^&\s'\"]+", re.IGNORECASE
 )
 
 # Leaves room below the 100 characters of a key for the number that makes it unique.

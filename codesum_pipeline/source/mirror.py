@@ -257,7 +257,8 @@ def _remove_older(paths: list[Path], age_s: float) -> bool:
     removed = False
     for path in paths:
         try:
-            is_dead = time.time() - path.stat().st_mtime > age_s
+            # From the future as well: a living process has written now, whatever the clock said before it was set.
+            is_dead = abs(time.time() - path.stat().st_mtime) > age_s
         except FileNotFoundError:
             continue
         if is_dead:

@@ -15,11 +15,11 @@ repositories:
 
 import difflib
 import fcntl
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -28,11 +28,15 @@ from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, Unknow
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import is_url, key_base, parse_location, redact, slug_of
+from codesum_pipeline.source.plain_yaml import read_plain_yaml
 from codesum_pipeline.source.remote import check_ref
 from codesum_pipeline.store.atomic import write_text_atomically
 
 _ROOT = "repositories"
-RawEntries = dict[str, dict[str, Any]]
+# As the file has them: a key or an entry that cannot be is found when it is looked at.
+RawEntries = dict[Any, Any]
+# A wrong value is shown as far as a person needs to find it.
+_SHOWN_VALUE = 100
 
 
 class _EntryData(BaseModel):
@@ -51,20 +55,44 @@ class _EntryData(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Survey:
+    """What a registry holds: entries by key, disabled ones too, and why the others cannot be used."""
+
+    entries: tuple[RepositoryEntry, ...]
+    problems: Mapping[str, ConfigurationError]
+
+
+@dataclass(frozen=True, slots=True)
 class Registry:
     """Reads and writes one `repos.yaml`; a missing file has no entries."""
 
     file: Path
 
-    def entries(self) -> list[RepositoryEntry]:
-        """All entries, disabled ones too, sorted by key; raises `ConfigurationError` naming key and field."""
+    def survey(self) -> Survey:
+        """Every entry on its own: one that cannot be does not stop the others.
+
+        Raises `ConfigurationError` where the file as a whole cannot be read.
+        """
         raw = self._read()
-        return [self._entry(key, raw[key]) for key in sorted(raw)]
+        entries: list[RepositoryEntry] = []
+        problems: dict[str, ConfigurationError] = {}
+        first_spellings = _first_spellings(raw)
+        for key in sorted(raw, key=str):
+            try:
+                entries.append(self._entry(raw, key, first_spellings))
+            except ConfigurationError as error:
+                problems[str(key)] = error
+        return Survey(tuple(entries), problems)
+
+    def entries(self) -> list[RepositoryEntry]:
+        """The entries of `survey` without its problems."""
+        return list(self.survey().entries)
 
     def get(self, key: str) -> RepositoryEntry:
-        """One entry; raises `UnknownRepository` naming the nearest key."""
+        """One entry; raises `UnknownRepository` naming the nearest key, `ConfigurationError` naming the wrong field."""
         raw = self._read()
-        return self._entry(key, self._raw_entry(raw, key))
+        self._check_known(raw, key)
+        return self._entry(raw, key)
 
     def find(self, location: str, *, subdir: str = "") -> RepositoryEntry | None:
         """The first entry, by key, of a location and folder."""
@@ -77,7 +105,7 @@ class Registry:
         if known is not None:
             return known.key
         base = key_base(location, subdir=subdir)
-        taken = {key.lower() for key in self._read()}
+        taken = {str(key).lower() for key in self._read()}
         number = 1
         while (key := base if number == 1 else f"{base}-{number}").lower() in taken:
             number += 1
@@ -89,14 +117,14 @@ class Registry:
         Raises `ConfigurationError` for a key that another repository has, a
         path that does not exist and fields that cannot be.
         """
-        written = self._entry(check_repository_key(entry.key), _to_raw(entry))
+        written = self._checked(check_repository_key(entry.key), _to_raw(entry))
         if not is_url(written.location) and not Path(written.location).is_dir():
             raise self._error(entry.key, f"path {written.location} does not exist or is not a folder")
         with self._locked():
             raw = self._read()
             for key in raw:
-                if key.lower() == entry.key.lower():
-                    self._check_same(self._entry(key, raw[key]), written)
+                if str(key).lower() == entry.key.lower():
+                    self._check_same(self._entry(raw, key), written)
             raw[entry.key] = _to_raw(written)
             self._write(raw)
         return written
@@ -105,15 +133,18 @@ class Registry:
         """Disable an entry: it stays listed, and what was built of it stays."""
         with self._locked():
             raw = self._read()
-            self._raw_entry(raw, key)["enabled"] = False
+            self._check_known(raw, key)
+            self._entry(raw, key)
+            raw[key]["enabled"] = False
             self._write(raw)
-        return self._entry(key, raw[key])
+        return self._entry(raw, key)
 
     def purge(self, key: str) -> RepositoryEntry:
         """Take an entry out."""
         with self._locked():
             raw = self._read()
-            entry = self._entry(key, self._raw_entry(raw, key))
+            self._check_known(raw, key)
+            entry = self._entry(raw, key)
             del raw[key]
             self._write(raw)
         return entry
@@ -121,10 +152,7 @@ class Registry:
     def _read(self) -> RawEntries:
         if not self.file.exists():
             return {}
-        try:
-            content = yaml.load(self.file.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise ConfigurationError(f"{self.file}: not valid YAML: {redact(str(error))}") from error
+        content = read_plain_yaml(self.file)
         content = {} if content is None else content
         if not isinstance(content, dict):
             raise ConfigurationError(f"{self.file}: expected a mapping with the key {_ROOT!r}")
@@ -134,26 +162,11 @@ class Registry:
         raw = content.get(_ROOT) or {}
         if not isinstance(raw, dict):
             raise ConfigurationError(f"{self.file}: {_ROOT!r} is a mapping of keys to entries")
-        self._check_keys(raw)
-        return cast(RawEntries, raw)
-
-    def _check_keys(self, raw: dict[Any, Any]) -> None:
-        seen: dict[str, str] = {}
-        for key, fields in raw.items():
-            if not isinstance(key, str):
-                raise ConfigurationError(f"{self.file.name}: key {key!r} is not text: put it in quotes")
-            try:
-                check_repository_key(key)
-            except InvalidKey as error:
-                raise InvalidKey(f"{self.file.name}: {error}") from error
-            if key.lower() in seen:
-                raise self._error(key, f"differs from {seen[key.lower()]!r} in case alone: rename one")
-            if not isinstance(fields, dict):
-                raise self._error(key, "has no fields: give it a path or a url")
-            seen[key.lower()] = key
+        return raw
 
     def _write(self, raw: RawEntries) -> None:
-        text = yaml.safe_dump({_ROOT: dict(sorted(raw.items()))}, sort_keys=False, allow_unicode=True)
+        ordered = dict(sorted(raw.items(), key=lambda item: str(item[0])))
+        text = yaml.safe_dump({_ROOT: ordered}, sort_keys=False, allow_unicode=True)
         write_text_atomically(self.file, text)
 
     @contextmanager
@@ -164,15 +177,30 @@ class Registry:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _raw_entry(self, raw: RawEntries, key: str) -> dict[str, Any]:
+    def _check_known(self, raw: RawEntries, key: str) -> None:
         if key in raw:
-            return raw[key]
-        by_lower_case = {known.lower(): known for known in raw}
+            return
+        by_lower_case = {str(known).lower(): str(known) for known in raw}
         near = difflib.get_close_matches(key.lower(), by_lower_case, n=1, cutoff=0.0)
         hint = f"the nearest is {by_lower_case[near[0]]!r}" if near else "register it with `codesum add`"
         raise UnknownRepository(f"{self.file.name}: no repository {key!r}; {hint}")
 
-    def _entry(self, key: str, fields: dict[str, Any]) -> RepositoryEntry:
+    def _entry(self, raw: RawEntries, key: Any, first_spellings: Mapping[str, Any] | None = None) -> RepositoryEntry:
+        """One entry of the file, whose key may not be one and must not be another's in other letters."""
+        if not isinstance(key, str):
+            raise ConfigurationError(f"{self.file.name}: key {key!r} is not text: put it in quotes")
+        try:
+            check_repository_key(key)
+        except InvalidKey as error:
+            raise InvalidKey(f"{self.file.name}: {error}") from error
+        first = (first_spellings or _first_spellings(raw))[key.lower()]
+        if first != key:
+            raise self._error(key, f"differs from {first!r} in case alone: rename one")
+        if not isinstance(raw[key], dict):
+            raise self._error(key, "has no fields: give it a path or a url")
+        return self._checked(key, raw[key])
+
+    def _checked(self, key: str, fields: dict[str, Any]) -> RepositoryEntry:
         try:
             data = _EntryData.model_validate(fields)
         except ValidationError as error:
@@ -218,6 +246,14 @@ class Registry:
         return ConfigurationError(f"{self.file.name}: {key!r}: {problem}")
 
 
+def _first_spellings(raw: RawEntries) -> dict[str, Any]:
+    """For keys that differ in case alone, the first one."""
+    first: dict[str, Any] = {}
+    for key in raw:
+        first.setdefault(str(key).lower(), key)
+    return first
+
+
 def slug(entry: RepositoryEntry) -> str | None:
     """`owner/name` of an entry with a URL: another name that it can be asked for by."""
     return slug_of(entry.location)
@@ -244,20 +280,8 @@ def _explain(error: ValidationError) -> str:
         near = difflib.get_close_matches(name, list(_EntryData.model_fields), n=1, cutoff=0.0)[0]
         return f"unknown field {name!r}; the nearest is {near!r}"
     hint = " (put it in quotes)" if first["type"] == "string_type" else ""
-    return f"{name} = {redact(repr(first['input']))}: {first['msg']}{hint}"
+    return f"{name} = {_short(redact(repr(first['input'])))}: {first['msg']}{hint}"
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """Plain data alone, and no key twice in one mapping, of which YAML would keep the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[str] = set()
-        for key_node, _ in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                continue
-            if key_node.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
-                )
-            seen.add(key_node.value)
-        return super().construct_mapping(node, deep=deep)
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN_VALUE else f"{text[: _SHOWN_VALUE - 1]}…"

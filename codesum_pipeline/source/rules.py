@@ -52,6 +52,9 @@ DEFAULT_SKIP_PATTERNS = (
     "*.ipynb",
 )
 
+# Every folder above a file has a document of its own; the deepest trees that people write have 40.
+MOST_FOLDERS = 100
+
 SYMLINK_MODE = "120000"
 SUBMODULE_MODE = "160000"
 
@@ -105,6 +108,8 @@ class PathRules:
             return SkipReason.SYMLINK
         if mode == SUBMODULE_MODE:
             return SkipReason.SUBMODULE
+        if path.count("/") > MOST_FOLDERS:
+            return SkipReason.TOO_DEEP
         if self.subdir and not path.startswith(f"{self.subdir}/"):
             return SkipReason.OUTSIDE_SUBDIR
         if self.include is not None and not self.include.match_file(path):

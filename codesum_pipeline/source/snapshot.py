@@ -16,7 +16,7 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.source.content import CONTENT_REASONS, Verdict, judge_content
 from codesum_pipeline.source.folders import LeftOut
-from codesum_pipeline.source.git import BlobReader, run_git
+from codesum_pipeline.source.git import BlobReader, read_records, run_git
 from codesum_pipeline.source.languages import TEXT, language_of_path
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.source.rules import RULES_VERSION, PathRules, readable_path
@@ -24,6 +24,11 @@ from codesum_pipeline.store.workspace import Workspace
 
 _PROGRESS_EVERY = 200
 _LAST_SECOND = 253_402_300_799
+# Git's subject is the whole first paragraph.
+_LONGEST_SUBJECT = 500
+# The largest repositories that are known have half of it. A few hundred bytes of trees that hold each other ten
+# times over stand for billions of files.
+MOST_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +94,23 @@ def _describe_commit(key: str, mirror: Mirror, commit: str, *, ref: str) -> Snap
     arguments = ["log", "-1", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", commit]
     output = run_git(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)
     tree, seconds, subject = output.decode("utf-8", "replace").rstrip("\n").split("\0", 2)
-    committed = datetime.fromtimestamp(min(int(seconds or 0), _LAST_SECOND), UTC)
-    return Snapshot(key, commit, tree, ref, subject, committed.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    committed = datetime.fromtimestamp(max(0, min(int(seconds or 0), _LAST_SECOND)), UTC)
+    return Snapshot(key, commit, tree, ref, subject[:_LONGEST_SUBJECT], committed.strftime("%Y-%m-%dT%H:%M:%SZ"))
 
 
 def _list_tree(mirror: Mirror, commit: str) -> list[_Listed]:
-    """The entries of a commit by path; of two with one path, which only a broken tree has, the first."""
+    """The entries of a commit by path; of two with one path, which only a broken tree has, the first.
+
+    Raises `ConfigurationError` for more than `MOST_ENTRIES`.
+    """
     arguments = ["ls-tree", "-r", "-z", "-l", "--full-tree", commit]
-    output = run_git(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)
     by_path: dict[str, _Listed] = {}
-    for entry in output.split(b"\0")[:-1]:
+    for number, entry in enumerate(read_records(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)):
+        if number == MOST_ENTRIES:
+            raise ConfigurationError(
+                f"commit {commit[:12]} holds more than {MOST_ENTRIES:,} files, more than are indexed as one "
+                "repository: set its ref to another commit, or split it"
+            )
         facts, _, raw = entry.partition(b"\t")
         mode, _, blob, size = facts.decode("ascii").split()
         path, is_valid = readable_path(raw)

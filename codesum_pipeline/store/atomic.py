@@ -8,17 +8,21 @@ killed processes left.
 import os
 import shutil
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import psutil
 
 
-def write_bytes_atomically(path: Path, data: bytes) -> None:
-    """Replace `path` by `data`, durably: a temporary file beside it, fsync, rename."""
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Replace `path` by what the block writes, durably: a temporary file beside it, fsync, rename."""
     temporary = temporary_beside(path)
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -26,6 +30,12 @@ def write_bytes_atomically(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_bytes_atomically(path: Path, data: bytes) -> None:
+    """Replace `path` by `data`, durably."""
+    with replacing(path) as file:
+        file.write(data)
 
 
 def write_text_atomically(path: Path, text: str) -> None:

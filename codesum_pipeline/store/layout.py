@@ -31,6 +31,14 @@ class HomeLayout:
         """The repository's in-flight state (SQLite)."""
         return self.home / "state" / f"{key}.sqlite"
 
+    def memos(self, key: str) -> Path:
+        """What each step of the repository's builds was made from."""
+        return self.home / "state" / f"{key}.steps"
+
+    def finished_vectors(self, key: str) -> Path:
+        """The vectors of a build that was interrupted (SQLite)."""
+        return self.home / "state" / f"{key}.vectors"
+
     @property
     def index_root(self) -> Path:
         return self.home / "index_root"
@@ -52,6 +60,10 @@ class HomeLayout:
     @property
     def duckdb_file(self) -> Path:
         return self.home / "codesum.duckdb"
+
+    def recorded(self, key: str) -> Path:
+        """What Dagster has recorded of the repository, beside its records: where they are deleted, so is this."""
+        return self.dagster_home / "codesum" / f"{key}.txt"
 
     @property
     def dagster_home(self) -> Path:

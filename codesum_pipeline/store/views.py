@@ -47,7 +47,9 @@ def create_views(
             source = f"SELECT * FROM read_parquet({_quoted(files[0])}, hive_partitioning = false)"
         else:
             pattern = str(Path(glob.escape(str(store.root))) / name / "repo=*" / "part-0.parquet")
-            source = f"SELECT * FROM read_parquet({_quoted(pattern)}, hive_partitioning = true)"
+            source = (
+                f"SELECT * FROM read_parquet({_quoted(pattern)}, hive_partitioning = true, hive_types_autocast = false)"
+            )
         connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {source}')
 
 

@@ -1,20 +1,20 @@
-"""Which texts are written again, and why: one query, the same for every level.
+"""Which texts are written again, and why: one comparison, the same for every level.
 
 A text is a function of its id, its writer and what that writer is shown. The
 `summary_hash` covers the last two, so a text is kept exactly where id and
-`summary_hash` stand as they did; the rest of the query only names the cause.
+`summary_hash` stand as they did; the rest of the comparison only names the cause.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
 
-from codesum_pipeline.model.documents import Cause, ChildPair, Level
-from codesum_pipeline.store.rows import to_table
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import Cause, ChildPair, HistoryEvent, Level
+from codesum_pipeline.store.rows import from_table
 from codesum_pipeline.store.schemas import texts_table
-
-if TYPE_CHECKING:
-    import duckdb
+from codesum_pipeline.store.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,55 +37,65 @@ class Rewrite:
     cause_ids: tuple[str, ...]
 
 
-# A text that had been removed and returns unchanged is "restored". What a document itself shows
-# outranks its children as a cause, since it would have caused the rewrite alone.
-_QUERY = """
-SELECT
-    w.id AS id,
-    p.summary_hash IS NOT DISTINCT FROM w.summary_hash AS is_kept,
-    CASE
-        WHEN p.id IS NULL AND h.id IS NOT NULL THEN 'restored'
-        WHEN p.id IS NULL THEN 'new'
-        WHEN p.own_hash <> w.own_hash THEN 'content'
-        WHEN p.children <> w.children THEN 'child'
-        ELSE 'settings'
-    END AS cause,
-    CASE WHEN is_kept OR p.id IS NULL THEN NULL ELSE w.children END AS children,
-    CASE WHEN is_kept OR p.id IS NULL THEN NULL ELSE p.children END AS previous
-FROM wanted AS w
-LEFT JOIN {texts} AS p ON p.id = w.id
-LEFT JOIN (
-    SELECT DISTINCT id, summary_hash FROM document_history WHERE level = ? AND event = 'written'
-) AS h ON h.id = w.id AND h.summary_hash = w.summary_hash
-ORDER BY w.id
-"""
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    id: str
+    children: tuple[ChildPair, ...]
 
 
-def decide(
-    connection: "duckdb.DuckDBPyConnection", level: Level, wanted: Sequence[Wanted], *, force: bool
-) -> list[Rewrite]:
-    """What to write of `wanted`, sorted by id, given the views of the last build; the rest is kept."""
-    connection.register("wanted", to_table(wanted, Wanted))
-    found = connection.sql(_QUERY.format(texts=texts_table(level)), params=[level.value]).to_arrow_table()
-    rewrites = []
-    for row in found.to_pylist():
-        if not row["is_kept"]:
-            rewrites.append(Rewrite(row["id"], Cause(row["cause"]), _cause_ids(row)))
-        elif force:
-            rewrites.append(Rewrite(row["id"], Cause.FORCED, (row["id"],)))
-    return rewrites
+class LastTexts:
+    """What the texts of one level were written from in the last build."""
 
+    def __init__(self, workspace: Workspace, level: Level) -> None:
+        self._workspace = workspace
+        self._level = level
+        names = ["id", "own_hash", "summary_hash"]
+        table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=names)
+        ids, own_hashes, summary_hashes = (table.column(name).to_pylist() for name in names)
+        self._hashes: dict[str, tuple[str, str]] = dict(
+            zip(ids, zip(own_hashes, summary_hashes, strict=True), strict=True)
+        )
 
-def removed(connection: "duckdb.DuckDBPyConnection", level: Level, wanted_ids: Collection[str]) -> list[str]:
-    """The ids that have a text from the last build and must not exist any more."""
-    rows = connection.execute(f"SELECT id FROM {texts_table(level)} ORDER BY id").fetchall()
-    return [id_ for (id_,) in rows if id_ not in wanted_ids]
+    def decide(self, wanted: Sequence[Wanted], *, force: bool) -> list[Rewrite]:
+        """What to write of `wanted`, sorted by id; the rest is kept."""
+        rewrites = []
+        for found in wanted:
+            before = self._hashes.get(found.id)
+            if before is None or before[1] != found.summary_hash:
+                rewrites.append(self._rewrite(found, before))
+            elif force:
+                rewrites.append(Rewrite(found.id, Cause.FORCED, (found.id,)))
+        return sorted(rewrites, key=lambda rewrite: rewrite.id)
 
+    def removed(self, wanted_ids: Collection[str]) -> list[str]:
+        """The ids that have a text and must not exist any more."""
+        return sorted(self._hashes.keys() - set(wanted_ids))
 
-def _cause_ids(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """The document itself, unless only its children changed: then those that came, went or read otherwise."""
-    if row["cause"] != Cause.CHILD:
-        return (row["id"],)
-    now = {(child["id"], child["text_hash"]) for child in row["children"]}
-    before = {(child["id"], child["text_hash"]) for child in row["previous"]}
-    return tuple(sorted({id_ for id_, _ in now ^ before}))
+    def _rewrite(self, wanted: Wanted, before: tuple[str, str] | None) -> Rewrite:
+        """What a document itself shows outranks its children as a cause, since it would have caused it alone."""
+        own = (wanted.id,)
+        if before is None:
+            # A text that had been removed and returns unchanged.
+            is_restored = (wanted.id, wanted.summary_hash) in self._ever_written
+            return Rewrite(wanted.id, Cause.RESTORED if is_restored else Cause.NEW, own)
+        if before[0] != wanted.own_hash:
+            return Rewrite(wanted.id, Cause.CONTENT, own)
+        children = self._children[wanted.id]
+        if children == wanted.children:
+            return Rewrite(wanted.id, Cause.SETTINGS, own)
+        # The children that came, went or read otherwise.
+        changed = {(c.id, c.text_hash) for c in wanted.children} ^ {(c.id, c.text_hash) for c in children}
+        return Rewrite(wanted.id, Cause.CHILD, tuple(sorted({id_ for id_, _ in changed})))
+
+    @cached_property
+    def _children(self) -> dict[str, tuple[ChildPair, ...]]:
+        table = self._workspace.tables.read(texts_table(self._level), self._workspace.key, columns=["id", "children"])
+        return {row.id: row.children for row in from_table(table, _Origin)}
+
+    @cached_property
+    def _ever_written(self) -> set[tuple[str, str]]:
+        names = ["id", "summary_hash", "level", "event"]
+        table = self._workspace.tables.read_or_empty("document_history", self._workspace.key, columns=names)
+        of_level = pc.equal(table.column("level"), self._level.value)
+        rows = table.filter(pc.and_(of_level, pc.equal(table.column("event"), HistoryEvent.WRITTEN.value)))
+        return set(zip(rows.column("id").to_pylist(), rows.column("summary_hash").to_pylist(), strict=True))

@@ -2,46 +2,44 @@
 
 Only written fields come from the texts; ids, lines, signatures, context and
 hashes are those of the snapshot at hand, so a moved or reformatted function
-never keeps a stale line.
+never keeps a stale line. The documents are put together column by column: no
+row becomes a value on its way.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.model.documents import (
-    Citation,
-    Gate,
-    Level,
-    SummaryDocument,
-    TextRow,
-    WrittenBy,
-    WrittenText,
-)
-from codesum_pipeline.model.files import SourceFile
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import Gate, Level, SummaryDocument, WrittenBy
+from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.graph import Context
 from codesum_pipeline.model.hashing import graph_hash, module_content_hash
 from codesum_pipeline.model.ids import module_path_of
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.store.rows import column_names, schema_of, to_table
+from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.history import append_history
-from codesum_pipeline.summaries.outline import read_outline
-from codesum_pipeline.summaries.shown import module_layers, read_texts
+from codesum_pipeline.summaries.outline import Outline, read_outline
+from codesum_pipeline.summaries.shown import module_layers
+
+_OF_TEXTS = ["id", "level", "summary_hash", "text", "text_hash", "written_by", "model", "prompt_version"]
+_OF_SYMBOLS = ["id", "file_path", "qualified_name", "content_hash", "language", "start_line", "end_line", "signature"]
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedSymbol:
-    """What a document takes from its symbol: columns of `symbols`, the source left unread."""
+class _Place:
+    """Where a file or module stands, and what a document takes from there."""
 
     id: str
-    qualified_name: str
-    file_path: str
-    language: str
-    start_line: int
-    end_line: int
-    signature: str
     content_hash: str
-    line_map: tuple[int, ...]
+    language: str
+    is_test: bool
+    is_vendored: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,161 +56,148 @@ class DocumentsReport:
 
 def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress) -> DocumentsReport:
     """Write the `documents` table and append what changed to `document_history`."""
-    texts = read_texts(workspace, *Level)
-    documents = _Assembly(workspace, texts).documents()
-    progress("assembling documents", len(documents), len(documents))
-    written = workspace.tables.write_rows("documents", workspace.key, documents, SummaryDocument)
-    changes = append_history(workspace, texts)
+    outline = read_outline(workspace)
+    documents = _documents(workspace, outline)
+    progress("assembling documents", documents.num_rows, documents.num_rows)
+    written = workspace.tables.write("documents", workspace.key, documents)
+    changes = append_history(workspace)
+    levels, writers = (Counter(documents.column(name).to_pylist()) for name in ("type", "written_by"))
     return DocumentsReport(
         rows=written.rows,
-        by_level={level: sum(document.type is level for document in documents) for level in Level},
-        by_writer=dict(sorted(Counter(document.written_by for document in documents).items())),
+        by_level={level: levels[level] for level in Level},
+        by_writer={WrittenBy(name): count for name, count in sorted(writers.items())},
         texts_changed=changes.written,
         texts_removed=changes.removed,
         table_hash=written.table_hash,
     )
 
 
-class _Assembly:
-    """The documents of one snapshot."""
+def _documents(workspace: Workspace, outline: Outline) -> pa.Table:
+    """The columns of every document, in any order of rows."""
+    symbols = workspace.tables.read("symbols", workspace.key, columns=[*_OF_SYMBOLS, "line_map"])
+    places = _places(workspace, outline, symbols)
+    texts = _texts(workspace, places.column("id"))
+    contexts = _contexts(workspace, places.column("id"))
+    text = texts.column("text")
+    is_placeholder = pc.equal(texts.column("written_by"), WrittenBy.PLACEHOLDER.value)
+    gate = Gate.OFFLINE if workspace.options.scan.offline else Gate.DISABLED
+    columns = {
+        **{name: places.column(name) for name in places.column_names},
+        **{name: texts.column(name) for name in texts.column_names if name not in ("id", "level", "text")},
+        **{name: contexts.column(name) for name in contexts.column_names if name != "id"},
+        **{field.name: pc.struct_field(text, field.name) for field in text.type},
+        "type": texts.column("level"),
+        "is_placeholder": is_placeholder,
+        "gate": pc.if_else(is_placeholder, Gate.PLACEHOLDER.value, gate.value),
+        "parent_id": pa.array([outline.parents.get(id_) for id_ in places.column("id").to_pylist()], pa.string()),
+        "citations": _real_lines(pc.struct_field(text, "citations"), symbols.column("line_map")),
+        "signature_summary": _signature_summaries(places.column("signature"), pc.struct_field(text, "returns")),
+    }
+    return pa.table([columns[name] for name in column_names(SummaryDocument)], schema=schema_of(SummaryDocument))
 
-    def __init__(self, workspace: Workspace, texts: Mapping[str, TextRow]) -> None:
-        tables, key = workspace.tables, workspace.key
-        self._texts = texts
-        self._outline = read_outline(workspace)
-        self._symbols = tables.read_rows("symbols", key, PlacedSymbol)
-        self._files = {file.path: file for file in tables.read_rows("files", key, SourceFile)}
-        self._contexts = {context.id: context for context in tables.read_rows("contexts", key, Context)}
-        facts = tables.read("file_facts", key, columns=["file_path", "language", "content_hash"])
-        self._facts = {row["file_path"]: row for row in facts.to_pylist()}
-        self._gate = Gate.OFFLINE if workspace.options.scan.offline else Gate.DISABLED
 
-    def documents(self) -> list[SummaryDocument]:
-        documents = [self._symbol(symbol) for symbol in self._symbols]
-        documents += [self._file(path) for path in self._outline.files]
-        known = {document.id: document for document in documents}
-        for layer in module_layers(self._outline):
-            for path in layer:
-                known[path] = self._module(path, known)
-        return sorted(known.values(), key=lambda document: document.id)
+def _places(workspace: Workspace, outline: Outline, symbols: pa.Table) -> pa.Table:
+    """What each document takes from where it stands: symbols first, in the order of their table."""
+    columns = ["path", "is_test", "is_vendored"]
+    files = workspace.tables.read("files", workspace.key, columns=columns)
+    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "content_hash", "language"])
+    flags = files.take(pc.index_in(symbols.column("file_path"), files.column("path")))
+    of_symbols = symbols.drop_columns(["line_map"])
+    for name in columns[1:]:
+        of_symbols = of_symbols.append_column(name, flags.column(name))
+    folders = {path: module_path_of(path) for path in files.column("path").to_pylist()}
+    module_paths = [folders[path] for path in symbols.column("file_path").to_pylist()]
+    of_symbols = of_symbols.append_column("module_path", pa.array(module_paths, pa.string()))
+    of_files = _file_places(outline.files, files, facts)
+    of_modules = _module_places(outline, {place.id: place for place in of_files})
+    parts = [of_symbols, _table_of(of_files, is_module=False), _table_of(of_modules, is_module=True)]
+    return pa.concat_tables(parts, promote_options="default")
 
-    def _symbol(self, symbol: PlacedSymbol) -> SummaryDocument:
-        row = self._texts[symbol.id]
-        file = self._files[symbol.file_path]
-        return self._document(
-            row,
-            file_path=symbol.file_path,
-            module_path=module_path_of(symbol.file_path),
-            content_hash=symbol.content_hash,
-            language=symbol.language,
-            is_test=file.is_test,
-            is_vendored=file.is_vendored,
-            qualified_name=symbol.qualified_name,
-            start_line=symbol.start_line,
-            end_line=symbol.end_line,
-            signature=symbol.signature,
-            signature_summary=signature_summary(symbol.signature, row.text),
-            citations=_real_lines(row.text.citations, symbol.line_map),
+
+def _file_places(paths: Sequence[str], files: pa.Table, facts: pa.Table) -> list[_Place]:
+    wanted = pa.array(paths, pa.string())
+    found = facts.take(pc.index_in(wanted, facts.column("file_path")))
+    flags = files.take(pc.index_in(wanted, files.column("path")))
+    columns = [*(found.column(n) for n in ("content_hash", "language")), *flags.columns[1:]]
+    return [_Place(*row) for row in zip(paths, *(column.to_pylist() for column in columns), strict=True)]
+
+
+def _module_places(outline: Outline, known: dict[str, _Place]) -> list[_Place]:
+    """Modules, deepest first, each from the files and modules in it; `known` gains them."""
+    found = []
+    for path in (path for layer in module_layers(outline) for path in layer):
+        children = outline.children[path]
+        below = [known[child.id] for child in children]
+        known[path] = _Place(
+            path,
+            module_content_hash({child.name: known[child.id].content_hash for child in children}),
+            _main_language(place.language for place in below),
+            all(place.is_test for place in below),
+            all(place.is_vendored for place in below),
         )
+        found.append(known[path])
+    return found
 
-    def _file(self, path: str) -> SummaryDocument:
-        facts, file = self._facts[path], self._files[path]
-        return self._document(
-            self._texts[path],
-            file_path=path,
-            module_path=module_path_of(path),
-            content_hash=facts["content_hash"],
-            language=facts["language"],
-            is_test=file.is_test,
-            is_vendored=file.is_vendored,
+
+def _table_of(places: Sequence[_Place], *, is_module: bool) -> pa.Table:
+    paths = [place.id for place in places]
+    folders = paths if is_module else [module_path_of(path) for path in paths]
+    table = to_table(places, _Place).append_column("file_path", pa.array(paths, pa.string()))
+    return table.append_column("module_path", pa.array(folders, pa.string()))
+
+
+def _texts(workspace: Workspace, ids: pa.ChunkedArray) -> pa.Table:
+    """The text of each document; raises `BrokenStore` where one has none."""
+    tables = [workspace.tables.read(texts_table(level), workspace.key, columns=_OF_TEXTS) for level in Level]
+    texts = pa.concat_tables(tables)
+    rows = pc.index_in(ids, texts.column("id"))
+    if rows.null_count:
+        missing = ids.filter(pc.is_null(rows))[0].as_py()
+        raise BrokenStore(
+            f"repository {workspace.key!r}: {missing!r} has no text: run the steps from summary_plan on again"
         )
-
-    def _module(self, path: str, known: Mapping[str, SummaryDocument]) -> SummaryDocument:
-        children = self._outline.children[path]
-        documents = [known[child.id] for child in children]
-        return self._document(
-            self._texts[path],
-            file_path=path,
-            module_path=path,
-            content_hash=module_content_hash({child.name: known[child.id].content_hash for child in children}),
-            language=_main_language(documents),
-            is_test=all(document.is_test for document in documents),
-            is_vendored=all(document.is_vendored for document in documents),
-        )
-
-    def _document(
-        self,
-        row: TextRow,
-        *,
-        file_path: str,
-        module_path: str,
-        content_hash: str,
-        language: str,
-        is_test: bool,
-        is_vendored: bool,
-        qualified_name: str | None = None,
-        start_line: int | None = None,
-        end_line: int | None = None,
-        signature: str | None = None,
-        signature_summary: str | None = None,
-        citations: tuple[Citation, ...] | None = None,
-    ) -> SummaryDocument:
-        context = self._contexts.get(row.id) or Context(row.id, (), (), graph_hash((), ()), ())
-        is_placeholder = row.written_by is WrittenBy.PLACEHOLDER
-        text = row.text
-        return SummaryDocument(
-            id=row.id,
-            type=row.level,
-            file_path=file_path,
-            module_path=module_path,
-            qualified_name=qualified_name,
-            summary=text.summary,
-            business_intent=text.business_intent,
-            keywords=text.keywords,
-            dependencies=context.dependencies,
-            called_by=context.called_by,
-            calls=context.calls,
-            content_hash=content_hash,
-            graph_hash=context.graph_hash,
-            summary_hash=row.summary_hash,
-            text_hash=row.text_hash,
-            language=language,
-            is_placeholder=is_placeholder,
-            start_line=start_line,
-            end_line=end_line,
-            signature=signature,
-            signature_summary=signature_summary,
-            returns=text.returns,
-            inputs=text.inputs,
-            side_effects=text.side_effects,
-            invariants=text.invariants,
-            responsibilities=text.responsibilities,
-            citations=text.citations if citations is None else citations,
-            written_by=row.written_by,
-            model=row.model,
-            prompt_version=row.prompt_version,
-            gate=Gate.PLACEHOLDER if is_placeholder else self._gate,
-            parent_id=self._outline.parents.get(row.id),
-            is_test=is_test,
-            is_vendored=is_vendored,
-        )
+    return texts.take(rows).combine_chunks()
 
 
-def signature_summary(signature: str, text: WrittenText) -> str:
-    """The signature, and what comes back where the text says so."""
-    returned = text.returns.type_summary if text.returns else ""
-    return f"{signature}: {returned}" if returned else signature
+def _contexts(workspace: Workspace, ids: pa.ChunkedArray) -> pa.Table:
+    """The context of each document, an empty one where the graph has none."""
+    found = workspace.tables.read("contexts", workspace.key)
+    empty = to_table([Context("", (), (), graph_hash((), ()), ())], Context)
+    rows = pc.fill_null(pc.index_in(ids, found.column("id")), found.num_rows)
+    return pa.concat_tables([found, empty]).take(rows)
 
 
-def _real_lines(citations: Sequence[Citation], line_map: Sequence[int]) -> tuple[Citation, ...]:
-    """Citations of canonical lines as citations of the file's lines."""
-    return tuple(
-        Citation(citation.field, line_map[citation.start_line - 1], line_map[citation.end_line - 1])
-        for citation in citations
-    )
+def _signature_summaries(signatures: pa.ChunkedArray, returns: pa.ChunkedArray) -> pa.Array:
+    """The signature, and what comes back where the text says so; None without a signature."""
+    returned = pc.struct_field(returns, "type_summary").to_pylist()
+    pairs = zip(signatures.to_pylist(), returned, strict=True)
+    return pa.array([f"{one}: {two}" if one is not None and two else one for one, two in pairs], pa.string())
 
 
-def _main_language(children: Sequence[SummaryDocument]) -> str:
+def _real_lines(citations: pa.ChunkedArray, line_maps: pa.ChunkedArray) -> pa.ListArray:
+    """Symbols' citations of canonical lines as citations of the file's lines; symbols are the first rows."""
+    lists, maps = citations.combine_chunks(), line_maps.combine_chunks()
+    cited = pc.list_flatten(lists)
+    rows = pc.list_parent_indices(lists).to_numpy()
+    is_symbol = rows < len(maps)
+    starts = _offsets(maps)
+    lines = pc.list_flatten(maps).to_numpy()
+    columns = [pc.struct_field(cited, "field")]
+    for name in ("start_line", "end_line"):
+        places = pc.struct_field(cited, name).to_numpy().copy()
+        places[is_symbol] = lines[starts[rows[is_symbol]] + places[is_symbol] - 1]
+        columns.append(pa.array(places))
+    values = pa.StructArray.from_arrays(columns, fields=list(lists.type.value_type))
+    return pa.ListArray.from_arrays(pa.array(_offsets(lists), pa.int32()), values, type=lists.type)
+
+
+def _offsets(lists: pa.ListArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Where each list's items begin among all items, and where the last ends."""
+    lengths = pc.list_value_length(lists).to_numpy()
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
+def _main_language(languages: Iterable[str]) -> str:
     """The language of most children; of those, the first by name."""
-    counts = Counter(document.language for document in children)
+    counts = Counter(languages)
     return min(counts, key=lambda language: (-counts[language], language))

@@ -6,12 +6,17 @@ come first and children before parents, so that a cause always has a smaller
 sequence number than its effect.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codesum_pipeline.model.documents import LEVELS, HistoryEvent, HistoryRow, TextRow
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import LEVELS, HistoryEvent, HistoryRow, Level, TextRow
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
+from codesum_pipeline.store.rows import from_table, to_table
+from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
 
@@ -23,33 +28,62 @@ class Changes:
     removed: int
 
 
-def append_history(workspace: Workspace, texts: Mapping[str, TextRow]) -> Changes:
+def append_history(workspace: Workspace) -> Changes:
     """Bring `document_history` up to the texts that stand now."""
-    history = workspace.tables.read_rows_or_empty("document_history", workspace.key, HistoryRow)
-    latest = latest_rows(history)
-    gone = [row for row in latest.values() if row.event is HistoryEvent.WRITTEN and row.id not in texts]
-    changed = [row for row in texts.values() if not _stands(latest.get(row.id), row)]
-    if not gone and not changed:
-        if not history:
-            workspace.tables.write_rows("document_history", workspace.key, [], HistoryRow)
-        return Changes(0, 0)
+    tables, key = workspace.tables, workspace.key
+    history = tables.read_or_empty("document_history", key)
+    latest = _latest(history)
+    texts = {level: _text_hashes(workspace, level) for level in LEVELS}
+    present = {id_ for found in texts.values() for id_ in found}
+    changed = {
+        level: [id_ for id_, text_hash in found.items() if latest.get(id_) != text_hash]
+        for level, found in texts.items()
+    }
+    gone = [id_ for id_, text_hash in latest.items() if text_hash is not None and id_ not in present]
+    if gone or any(changed.values()):
+        added = _rows_of_change(workspace, history, gone, changed)
+        tables.write("document_history", key, pa.concat_tables([history, to_table(added, HistoryRow)]))
+    elif history.num_rows == 0:
+        tables.write("document_history", key, history)
+    return Changes(written=sum(map(len, changed.values())), removed=len(gone))
+
+
+def _latest(history: pa.Table) -> dict[str, str | None]:
+    """The hash of each document's last text, None where it was removed; rows are sorted by their sequence."""
+    ids, events, hashes = (history.column(name).to_pylist() for name in ("id", "event", "text_hash"))
+    return {
+        id_: text_hash if event == HistoryEvent.WRITTEN else None
+        for id_, event, text_hash in zip(ids, events, hashes, strict=True)
+    }
+
+
+def _text_hashes(workspace: Workspace, level: Level) -> dict[str, str]:
+    names = ["id", "text_hash"]
+    table = workspace.tables.read(texts_table(level), workspace.key, columns=names)
+    return dict(zip(*(table.column(name).to_pylist() for name in names), strict=True))
+
+
+def _rows_of_change(
+    workspace: Workspace, history: pa.Table, gone: Sequence[str], changed: Mapping[Level, Sequence[str]]
+) -> list[HistoryRow]:
+    """Removals, then what was written, numbered after the rows of `history`."""
     (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
-    next_number = max((row.sequence for row in history), default=0) + 1
     now = workspace.timestamp()
-    added = [_removal(row, workspace.run_id, snapshot.commit, now) for row in sorted(gone, key=lambda row: row.id)]
-    added += [_written(row) for row in sorted(changed, key=_children_first)]
-    numbered = [replace(row, sequence=number) for number, row in enumerate(added, start=next_number)]
-    workspace.tables.write_rows("document_history", workspace.key, [*history, *numbered], HistoryRow)
-    return Changes(written=len(changed), removed=len(gone))
+    last = {row.id: row for row in from_table(_with_ids(history, gone), HistoryRow)}
+    rows = [_removal(last[id_], workspace.run_id, snapshot.commit, now) for id_ in sorted(gone)]
+    written = [
+        row
+        for level, ids in changed.items()
+        if ids
+        for row in from_table(_with_ids(workspace.tables.read(texts_table(level), workspace.key), ids), TextRow)
+    ]
+    rows += [_written(row) for row in sorted(written, key=_children_first)]
+    first = (pc.max(history.column("sequence")).as_py() or 0) + 1
+    return [replace(row, sequence=number) for number, row in enumerate(rows, start=first)]
 
 
-def latest_rows(history: list[HistoryRow]) -> dict[str, HistoryRow]:
-    """The last row of each document."""
-    return {row.id: row for row in sorted(history, key=lambda row: row.sequence)}
-
-
-def _stands(last: HistoryRow | None, row: TextRow) -> bool:
-    return last is not None and last.event is HistoryEvent.WRITTEN and last.text_hash == row.text_hash
+def _with_ids(table: pa.Table, ids: Sequence[str]) -> pa.Table:
+    return table.filter(pc.is_in(table.column("id"), value_set=pa.array(ids, pa.string())))
 
 
 def _children_first(row: TextRow) -> tuple[int, int, int, str]:

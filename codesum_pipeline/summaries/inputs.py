@@ -4,6 +4,7 @@ A text is a pure function of its input. The id is shown too, but it is the key
 of the row that a text is kept under, so `metadata` leaves it out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -58,6 +59,17 @@ class ChildText:
     name: str
     level: Level
     text: WrittenText
+    is_placeholder: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChildHead:
+    """A child before its text is read: what decides whether its parent is written again."""
+
+    id: str
+    name: str
+    level: Level
+    text_hash: str
     is_placeholder: bool
 
 
@@ -144,3 +156,8 @@ class ModuleInput:
     def metadata(self) -> dict[str, Any]:
         """Everything shown besides the id and the children, as JSON-able values."""
         return {"name": self.name, "readme": self.readme}
+
+
+def children_of(shown: FunctionInput | ClassInput | FileInput | TextFileInput | ModuleInput) -> Sequence[ChildText]:
+    """The children that a writer is shown."""
+    return () if isinstance(shown, FunctionInput | TextFileInput) else shown.children

@@ -6,10 +6,8 @@ same causes nothing above it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,23 +17,15 @@ from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.model.symbols import FileFacts, SymbolType
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
-from codesum_pipeline.summaries.decide import Rewrite, Wanted, decide, removed
-from codesum_pipeline.summaries.outline import read_outline
+from codesum_pipeline.summaries.decide import LastTexts, Rewrite, Wanted
+from codesum_pipeline.summaries.functions import function_inputs, want_functions
+from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.placeholder import AnyInput, UpperInput
-from codesum_pipeline.summaries.writers import (
-    want_function,
-    want_upper,
-    write,
-    written_by,
-)
-
-if TYPE_CHECKING:
-    import duckdb
+from codesum_pipeline.summaries.writers import want_upper, write, written_by
 
 # Texts written between two reports of progress.
 PROGRESS_STEP = 200
@@ -58,42 +48,46 @@ class LevelReport:
 
 def write_functions(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
     """Write the functions that the plan names; the rest keep their text."""
-    shown = shows.function_inputs(workspace)
-    wanted = [want_function(found, workspace.options.filter) for found in shown]
-    with _Level.open(workspace, Level.FUNCTION, progress) as build:
-        build.carry_out(shown, wanted, _planned(workspace, wanted))
-        return build.finish()
+    planned = _planned(workspace)
+    wanted = want_functions(workspace, {row.id: row.writer for row in planned if row.writer is not None})
+    _must_match(workspace, wanted, planned)
+    rewrites = [
+        Rewrite(row.id, row.cause, row.cause_ids)
+        for row in planned
+        if row.action is PlanAction.WRITE and row.cause is not None
+    ]
+    build = _Level.open(workspace, Level.FUNCTION, progress)
+    build.carry_out(function_inputs(workspace, {rewrite.id for rewrite in rewrites}), wanted, rewrites)
+    return build.finish()
 
 
 def write_classes(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
     """Write each class from its head and its methods' and nested classes' texts."""
     outline = read_outline(workspace)
-    texts = shows.read_texts(workspace, Level.FUNCTION)
-    with _Level.open(workspace, Level.CLASS, progress) as build:
-        for layer in shows.class_layers(shows.read_symbols(workspace, SymbolType.CLASS), outline):
-            texts |= build.write_layer([shows.class_input(symbol, outline, texts) for symbol in layer])
-        return build.finish()
+    build = _Level.open(workspace, Level.CLASS, progress)
+    texts = shows.Texts(workspace, Level.FUNCTION, previous=build.previous)
+    for layer in shows.class_layers(shows.read_classes(workspace), outline):
+        build.write_layer([shows.class_head(symbol) for symbol in layer], outline, texts)
+    return build.finish()
 
 
 def write_files(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
     """Write each file from its head and its top-level symbols' texts, or from its own text."""
-    outline = read_outline(workspace)
-    texts = shows.read_texts(workspace, Level.FUNCTION, Level.CLASS)
-    facts = workspace.tables.read_rows("file_facts", workspace.key, FileFacts)
-    with _Level.open(workspace, Level.FILE, progress) as build:
-        build.write_layer([shows.file_input(found, outline, texts) for found in facts])
-        return build.finish()
+    texts = shows.Texts(workspace, Level.FUNCTION, Level.CLASS)
+    build = _Level.open(workspace, Level.FILE, progress)
+    build.write_layer(shows.read_files(workspace), read_outline(workspace), texts)
+    return build.finish()
 
 
 def write_modules(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
     """Write each folder from its README and the texts of its files and sub-folders."""
     outline = read_outline(workspace)
-    texts = shows.read_texts(workspace, Level.FILE)
     readmes = shows.read_readmes(workspace, outline)
-    with _Level.open(workspace, Level.MODULE, progress) as build:
-        for layer in shows.module_layers(outline):
-            texts |= build.write_layer([shows.module_input(path, workspace, outline, texts, readmes) for path in layer])
-        return build.finish()
+    build = _Level.open(workspace, Level.MODULE, progress)
+    texts = shows.Texts(workspace, Level.FILE, previous=build.previous)
+    for layer in shows.module_layers(outline):
+        build.write_layer([shows.module_head(path, workspace, readmes) for path in layer], outline, texts)
+    return build.finish()
 
 
 def _content_hash(table: pa.Table) -> str:
@@ -102,70 +96,73 @@ def _content_hash(table: pa.Table) -> str:
     return hash_of(sorted(zip(*columns, strict=True)))
 
 
-def _planned(workspace: Workspace, wanted: Sequence[Wanted]) -> list[Rewrite]:
-    """What `summary_plan` decided; raises `BrokenStore` where it was made from other functions than these."""
-    rows = workspace.tables.read_rows("plan", workspace.key, PlanRow)
-    planned = {row.id: row for row in rows if row.level is Level.FUNCTION and row.action is not PlanAction.REMOVE}
-    if {found.id: found.summary_hash for found in wanted} != {id_: row.summary_hash for id_, row in planned.items()}:
+def _planned(workspace: Workspace) -> list[PlanRow]:
+    """What `summary_plan` decided about the functions that must exist."""
+    plan = workspace.tables.read("plan", workspace.key)
+    is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
+    is_function = pc.equal(plan.column("level"), Level.FUNCTION.value)
+    return from_table(plan.filter(pc.and_not(is_function, is_removed)), PlanRow)
+
+
+def _must_match(workspace: Workspace, wanted: Sequence[Wanted], planned: Sequence[PlanRow]) -> None:
+    """Raise `BrokenStore` where the plan was made from other functions than those that stand now."""
+    if {found.id: found.summary_hash for found in wanted} != {row.id: row.summary_hash for row in planned}:
         raise BrokenStore(
             f"repository {workspace.key!r}: the plan was made from other functions than the symbols that stand now: "
             "run the step summary_plan again"
         )
-    return [
-        Rewrite(row.id, row.cause, row.cause_ids)
-        for row in planned.values()
-        if row.action is PlanAction.WRITE and row.cause is not None
-    ]
 
 
 @dataclass
 class _Level:
-    """One level while it is written, layer by layer; `connection` sees the last build's texts."""
+    """One level while it is written, layer by layer."""
 
     workspace: Workspace
     level: Level
     progress: Progress
-    connection: "duckdb.DuckDBPyConnection"
+    last: LastTexts
     previous: pa.Table
     kept: list[str] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
     rows: list[TextRow] = field(default_factory=list)
 
     @classmethod
-    @contextmanager
-    def open(cls, workspace: Workspace, level: Level, progress: Progress) -> Iterator["_Level"]:
-        table = texts_table(level)
-        with workspace.connect(table, "document_history") as connection:
-            yield cls(workspace, level, progress, connection, workspace.tables.read_or_empty(table, workspace.key))
+    def open(cls, workspace: Workspace, level: Level, progress: Progress) -> "_Level":
+        previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
+        return cls(workspace, level, progress, LastTexts(workspace, level), previous)
 
-    def write_layer(self, shown: Sequence[UpperInput]) -> dict[str, TextRow]:
-        """Decide and write documents that do not depend on one another; all their texts by id."""
-        wanted = [want_upper(found) for found in shown]
-        rewrites = decide(self.connection, self.level, wanted, force=self.workspace.force)
-        self.carry_out(shown, wanted, rewrites)
-        kept = from_table(self._previous_of([found.id for found in wanted]), TextRow)
-        ids = {found.id for found in wanted}
-        return {row.id: row for row in (*kept, *(row for row in self.rows if row.id in ids))}
+    def write_layer(self, heads: Sequence[UpperInput], outline: Outline, texts: shows.Texts) -> None:
+        """Decide and write documents that do not depend on one another; `texts` take in what is written."""
+        wanted = [want_upper(head, texts.heads(head.id, outline)) for head in heads]
+        rewrites = self.last.decide(wanted, force=self.workspace.force)
+        children = texts.children([rewrite.id for rewrite in rewrites], outline)
+        shown = [shows.with_children(head, children[head.id]) for head in heads if head.id in children]
+        texts.add(self.carry_out(shown, wanted, rewrites))
 
-    def carry_out(self, shown: Sequence[AnyInput], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]) -> None:
-        """Write the texts that `rewrites` names and keep the others."""
+    def carry_out(
+        self, shown: Sequence[AnyInput], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]
+    ) -> list[TextRow]:
+        """Write the texts that `rewrites` names, which are given back, and keep the others."""
         inputs = {found.id: found for found in shown}
         wants = {found.id: found for found in wanted}
         names = {rewrite.id for rewrite in rewrites}
-        before = {row.id: row for row in from_table(self._previous_of(names), TextRow)}
+        before = {row.id: row for row in from_table(self._previous_of(names), TextRow)} if names else {}
+        rows = []
         stamp = self._stamp()
         for done, rewrite in enumerate(sorted(rewrites, key=lambda found: found.id)):
             if done % PROGRESS_STEP == 0:
                 self.progress(f"writing {self.level} texts", done, len(rewrites))
-            self.rows.append(stamp(inputs[rewrite.id], wants[rewrite.id], rewrite, before.get(rewrite.id)))
+            rows.append(stamp(inputs[rewrite.id], wants[rewrite.id], rewrite, before.get(rewrite.id)))
         self.progress(f"writing {self.level} texts", len(rewrites), len(rewrites))
         self.kept.extend(found.id for found in wanted if found.id not in names)
         self.rewrites.extend(rewrites)
+        self.rows.extend(rows)
+        return rows
 
     def finish(self) -> LevelReport:
         """Replace the level's table."""
         ids = {*self.kept, *(row.id for row in self.rows)}
-        gone = removed(self.connection, self.level, ids)
+        gone = self.last.removed(ids)
         table = pa.concat_tables([self._previous_of(self.kept), to_table(self.rows, TextRow)])
         placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
         written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, table)

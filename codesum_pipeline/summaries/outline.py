@@ -45,9 +45,8 @@ def read_outline(workspace: Workspace) -> Outline:
     symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path", "parent_id"])
     facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path"])
     readable = set(facts.column("file_path").to_pylist())
-    indexed = [
-        row["path"] for row in files.to_pylist() if row["status"] == FileStatus.INDEXED and row["path"] in readable
-    ]
+    statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
+    indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
     return build_outline(indexed, symbols, root=workspace.entry.root_module)
 
 
@@ -55,12 +54,14 @@ def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Outline:
     """The tree over `files` (paths) and `symbols` (id, type, file_path, parent_id) below the folder `root`."""
     children: defaultdict[str, list[Child]] = defaultdict(list)
     parents: dict[str, str | None] = {}
-    levels = {row["id"]: Level(row["type"]) for row in symbols.to_pylist()}
-    for row in symbols.to_pylist():
-        parent = row["parent_id"] or row["file_path"]
-        parents[row["id"]] = parent
+    ids, types, paths, around = (symbols.column(name).to_pylist() for name in ("id", "type", "file_path", "parent_id"))
+    known = {level.value: level for level in Level}
+    levels = {id_: known[kind] for id_, kind in zip(ids, types, strict=True)}
+    for id_, path, parent_id in zip(ids, paths, around, strict=True):
+        parent = parent_id or path
+        parents[id_] = parent
         if levels.get(parent) is not Level.FUNCTION:
-            children[parent].append(Child(row["id"], row["id"].rsplit(SEPARATOR, 1)[-1], levels[row["id"]]))
+            children[parent].append(Child(id_, id_.rsplit(SEPARATOR, 1)[-1], levels[id_]))
     modules: set[str] = set()
     for path in files:
         folders = parent_modules(path, root=root)

@@ -8,13 +8,14 @@ lane.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import SymbolFacts
-from codesum_pipeline.summaries.extractive.docstrings import read_docstring
+from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
 from codesum_pipeline.summaries.extractive.keywords import choose_keywords
 from codesum_pipeline.summaries.extractive.places import area_of
 from codesum_pipeline.summaries.extractive.plain import clip, printable, sentence
@@ -23,7 +24,16 @@ from codesum_pipeline.summaries.extractive.roles import Profile
 from codesum_pipeline.summaries.extractive.word_lists import word_set
 from codesum_pipeline.summaries.extractive.words import spoken
 from codesum_pipeline.summaries.extractive.written import MAX_INTENT, MAX_SUMMARY
-from codesum_pipeline.summaries.inputs import ClassInput, FileInput, FunctionInput, ModuleInput, TextFileInput
+from codesum_pipeline.summaries.inputs import (
+    ChildHead,
+    ChildText,
+    ClassInput,
+    FileInput,
+    FunctionInput,
+    ModuleInput,
+    TextFileInput,
+    children_of,
+)
 
 PLACEHOLDER_VERSION = "1"
 
@@ -43,11 +53,17 @@ _INNER_CALLS = word_set(
 def is_trivial(given: AnyInput, options: FilterOptions) -> bool:
     """Whether a document gets a placeholder; an invalid skip pattern is a `ConfigurationError`."""
     if not isinstance(given, FunctionInput):
-        return is_empty(given)
-    is_short = given.line_count < options.min_lines
-    if not is_short and given.complexity < options.min_complexity:
-        is_short = any(pattern.search(given.name) for pattern in _compiled(options.skip_patterns))
-    return is_short and not does_real_work(given.facts)
+        return is_empty(given, children_of(given))
+    return is_short(given.name, given.line_count, given.complexity, options) and not does_real_work(given.facts)
+
+
+def is_short(name: str, line_count: int, complexity: int, options: FilterOptions) -> bool:
+    """Whether a function is trivial unless it does real work; an invalid skip pattern is a `ConfigurationError`."""
+    if line_count < options.min_lines:
+        return True
+    return complexity < options.min_complexity and any(
+        pattern.search(name) for pattern in _compiled(options.skip_patterns)
+    )
 
 
 def does_real_work(facts: SymbolFacts) -> bool:
@@ -55,18 +71,18 @@ def does_real_work(facts: SymbolFacts) -> bool:
     return bool(facts.raises or facts.writes) or any(_is_outward(fact.text) for fact in facts.calls)
 
 
-def is_empty(given: UpperInput) -> bool:
-    """Whether a class, file or folder has nothing in it that a text could be about."""
+def is_empty(given: UpperInput, children: Sequence[ChildHead | ChildText]) -> bool:
+    """Whether a class, file or folder with these children has nothing in it that a text could be about."""
     match given:
         case ClassInput():
-            return not (given.children or given.fields or given.docstring)
+            return not (children or given.fields or given.docstring)
         case FileInput():
-            return not (given.children or given.docstring or given.imports or given.globals or given.exports)
+            return not (children or given.docstring or given.imports or given.globals or given.exports)
         case TextFileInput():
             return not any(map(str.isalnum, given.text))
         case ModuleInput():
             has_readme = given.readme is not None and any(map(str.isalnum, given.readme))
-            return not has_readme and all(child.is_placeholder for child in given.children)
+            return not has_readme and all(child.is_placeholder for child in children)
 
 
 def placeholder_text(given: AnyInput) -> WrittenText:
@@ -97,7 +113,7 @@ def _templates(given: AnyInput, name: str) -> tuple[str, str, Level]:
 
 
 def _function_template(given: FunctionInput, name: str) -> str:
-    told = purpose_from_docstring(read_docstring(given.docstring))
+    told = purpose_from_docstring(docstring_of(given))
     purpose = told[0] if told else purpose_from_name(Profile(given))
     owner = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
     where = f" of {printable(owner)}" if owner else ""

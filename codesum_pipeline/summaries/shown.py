@@ -6,61 +6,168 @@ layers: each is shown the texts of the layers before it.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import Level, TextRow, WrittenBy
+from codesum_pipeline.model.documents import Level, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
+from codesum_pipeline.model.symbols import Import, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS
-from codesum_pipeline.store.rows import from_table
+from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.inputs import (
+    ChildHead,
     ChildText,
     ClassInput,
     FileInput,
-    FunctionInput,
     ModuleInput,
     TextFileInput,
 )
 from codesum_pipeline.summaries.outline import Outline, base_name
+from codesum_pipeline.summaries.placeholder import UpperInput
 
 # What a module's writer sees of its README: the head of a long one says what it is about.
 README_SHOWN_CHARS = 8_000
 # Best first: of several READMEs in a folder the writer is shown one.
 _README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
 
-Texts = Mapping[str, TextRow]
+
+@dataclass(frozen=True, slots=True)
+class ClassHead:
+    """What a class's writer is shown of its symbol, and where that stands."""
+
+    id: str
+    qualified_name: str
+    name: str
+    file_path: str
+    language: str
+    start_line: int
+    end_line: int
+    signature: str
+    docstring: str | None
+    bases: tuple[str, ...]
+    modifiers: tuple[str, ...]
+    facts: SymbolFacts
 
 
-def read_texts(workspace: Workspace, *levels: Level) -> dict[str, TextRow]:
-    """The texts of these levels, by id."""
-    return {
-        row.id: row
-        for level in levels
-        for row in workspace.tables.read_rows(texts_table(level), workspace.key, TextRow)
-    }
+@dataclass(frozen=True, slots=True)
+class FileHead:
+    """What a file's writer is shown of its facts; the text only of files that no parser reads."""
+
+    file_path: str
+    language: str
+    docstring: str | None
+    imports: tuple[Import, ...]
+    globals: tuple[str, ...]
+    exports: tuple[str, ...] | None
 
 
-def read_symbols(workspace: Workspace, kind: SymbolType) -> list[Symbol]:
-    """The functions or the classes of the repository."""
-    symbols = workspace.tables.read("symbols", workspace.key)
-    return from_table(symbols.filter(pc.equal(symbols.column("type"), kind.value)), Symbol)
+@dataclass(frozen=True, slots=True)
+class _Words:
+    id: str
+    text: WrittenText
 
 
-def function_inputs(workspace: Workspace) -> list[FunctionInput]:
-    """Every function and method, nested ones too."""
-    return [FunctionInput.of(symbol) for symbol in read_symbols(workspace, SymbolType.FUNCTION)]
+class Texts:
+    """The texts below a level: of all what tells whether they changed, of those asked for the words.
+
+    `previous` are the level's own texts of the last build, for documents that
+    hold others of their level; `add` replaces those that are written anew.
+    """
+
+    def __init__(self, workspace: Workspace, *levels: Level, previous: pa.Table | None = None) -> None:
+        self._workspace = workspace
+        self._levels = levels
+        self._previous = previous
+        self._heads: dict[str, tuple[str, bool]] = {}
+        self._written: dict[str, WrittenText] = {}
+        names = ["id", "text_hash", "written_by"]
+        tables = [workspace.tables.read(texts_table(level), workspace.key, columns=names) for level in levels]
+        for table in [previous.select(names), *tables] if previous is not None else tables:
+            ids, hashes, writers = (table.column(name).to_pylist() for name in names)
+            heads = (
+                (text_hash, writer == WrittenBy.PLACEHOLDER) for text_hash, writer in zip(hashes, writers, strict=True)
+            )
+            self._heads.update(zip(ids, heads, strict=True))
+
+    def add(self, rows: Iterable[TextRow]) -> None:
+        """Take in texts that were just written."""
+        for row in rows:
+            self._heads[row.id] = (row.text_hash, row.written_by is WrittenBy.PLACEHOLDER)
+            self._written[row.id] = row.text
+
+    def heads(self, id_: str, outline: Outline) -> list[ChildHead]:
+        """The children of one document."""
+        return [
+            ChildHead(child.id, child.name, child.level, *self._heads[child.id])
+            for child in outline.children.get(id_, ())
+        ]
+
+    def children(self, ids: Iterable[str], outline: Outline) -> dict[str, tuple[ChildText, ...]]:
+        """The children of some documents with their words."""
+        heads = {id_: self.heads(id_, outline) for id_ in ids}
+        words = self._words({child.id for found in heads.values() for child in found})
+        return {
+            id_: tuple(ChildText(c.id, c.name, c.level, words[c.id], c.is_placeholder) for c in found)
+            for id_, found in heads.items()
+        }
+
+    def _words(self, ids: Collection[str]) -> dict[str, WrittenText]:
+        found = {id_: self._written[id_] for id_ in ids if id_ in self._written}
+        for table in self._tables():
+            missing = pa.array(sorted(set(ids) - found.keys()), pa.string())
+            if len(missing):
+                rows = table.filter(pc.is_in(table.column("id"), value_set=missing))
+                found |= {row.id: row.text for row in from_table(rows, _Words)}
+        return found
+
+    def _tables(self) -> Iterable[pa.Table]:
+        """This build's before the last one's: a name may have changed its kind."""
+        for level in self._levels:
+            yield self._workspace.tables.read(texts_table(level), self._workspace.key, columns=["id", "text"])
+        if self._previous is not None:
+            yield self._previous
 
 
-def class_layers(symbols: Sequence[Symbol], outline: Outline) -> list[list[Symbol]]:
+def read_classes(workspace: Workspace) -> list[ClassHead]:
+    """The classes of the repository."""
+    symbols = workspace.tables.read("symbols", workspace.key, columns=[*column_names(ClassHead), "type"])
+    return from_table(symbols.filter(pc.equal(symbols.column("type"), SymbolType.CLASS.value)), ClassHead)
+
+
+def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:
+    """The files of the repository, children left out."""
+    tables, key = workspace.tables, workspace.key
+    facts = tables.read("file_facts", key, columns=column_names(FileHead))
+    is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
+    found: list[FileInput | TextFileInput] = [
+        _file_head(head) for head in from_table(facts.filter(is_parsed), FileHead)
+    ]
+    others = facts.filter(pc.invert(is_parsed))
+    languages = dict(zip(*(others.column(name).to_pylist() for name in ("file_path", "language")), strict=True))
+    sources = read_sources(workspace, languages)
+    found += [TextFileInput(path, base_name(path), languages[path], sources[path]) for path in languages]
+    return sorted(found, key=lambda shown: shown.id)
+
+
+def read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str]:
+    """The text of some files, by path."""
+    if not paths:
+        return {}
+    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "source"])
+    wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(sorted(paths), pa.string())))
+    return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
+
+
+def class_layers(symbols: Sequence[ClassHead], outline: Outline) -> list[list[ClassHead]]:
     """Classes by height: those without nested classes first."""
     by_id = {symbol.id: symbol for symbol in symbols}
     heights: dict[str, int] = {}
-    layers: defaultdict[int, list[Symbol]] = defaultdict(list)
+    layers: defaultdict[int, list[ClassHead]] = defaultdict(list)
     # A nested class starts after the one around it, or on its line with an earlier end.
     for symbol in sorted(symbols, key=lambda found: (found.file_path, -found.start_line, found.end_line, found.id)):
         nested = [child.id for child in outline.children.get(symbol.id, ()) if child.id in by_id]
@@ -69,8 +176,8 @@ def class_layers(symbols: Sequence[Symbol], outline: Outline) -> list[list[Symbo
     return [sorted(layers[height], key=lambda symbol: symbol.id) for height in sorted(layers)]
 
 
-def class_input(symbol: Symbol, outline: Outline, texts: Texts) -> ClassInput:
-    """A class with the texts of its methods and nested classes."""
+def class_head(symbol: ClassHead) -> ClassInput:
+    """A class without its methods and nested classes."""
     return ClassInput(
         id=symbol.id,
         qualified_name=symbol.qualified_name,
@@ -81,24 +188,7 @@ def class_input(symbol: Symbol, outline: Outline, texts: Texts) -> ClassInput:
         bases=symbol.bases,
         modifiers=symbol.modifiers,
         fields=tuple(field.text for field in symbol.facts.fields),
-        children=_children(symbol.id, outline, texts),
-    )
-
-
-def file_input(facts: FileFacts, outline: Outline, texts: Texts) -> FileInput | TextFileInput:
-    """A parsed file with the texts of its top-level symbols, or the text of any other."""
-    name = base_name(facts.file_path)
-    if facts.language not in PARSERS:
-        return TextFileInput(facts.file_path, name, facts.language, facts.source)
-    return FileInput(
-        id=facts.file_path,
-        name=name,
-        language=facts.language,
-        docstring=facts.docstring,
-        imports=tuple(sorted({_dotted(found) for found in facts.imports if found.scope_id is None})),
-        globals=facts.globals,
-        exports=facts.exports,
-        children=_children(facts.file_path, outline, texts),
+        children=(),
     )
 
 
@@ -110,12 +200,15 @@ def module_layers(outline: Outline) -> list[list[str]]:
     return [sorted(layers[depth]) for depth in sorted(layers, reverse=True)]
 
 
-def module_input(
-    path: str, workspace: Workspace, outline: Outline, texts: Texts, readmes: Mapping[str, str]
-) -> ModuleInput:
-    """A folder with its README and the texts of its files and sub-folders."""
+def module_head(path: str, workspace: Workspace, readmes: Mapping[str, str]) -> ModuleInput:
+    """A folder with its README, its files and sub-folders left out."""
     name = workspace.key if path == workspace.entry.root_module else base_name(path)
-    return ModuleInput(path, name, readmes.get(path), _children(path, outline, texts))
+    return ModuleInput(path, name, readmes.get(path), ())
+
+
+def with_children(head: UpperInput, children: tuple[ChildText, ...]) -> UpperInput:
+    """What the writer of a document is shown, once the words below it are read."""
+    return head if isinstance(head, TextFileInput) else replace(head, children=children)
 
 
 def read_readmes(workspace: Workspace, outline: Outline) -> dict[str, str]:
@@ -126,22 +219,20 @@ def read_readmes(workspace: Workspace, outline: Outline) -> dict[str, str]:
         found = next((names[name] for name in _README_NAMES if name in names), None)
         if found:
             chosen[path] = found
-    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "source"])
-    wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(sorted(chosen.values()), pa.string())))
-    sources = {row["file_path"]: row["source"] for row in wanted.to_pylist()}
+    sources = read_sources(workspace, chosen.values())
     return {folder: _head(sources[path]) for folder, path in chosen.items()}
 
 
-def _children(id_: str, outline: Outline, texts: Texts) -> tuple[ChildText, ...]:
-    return tuple(
-        ChildText(
-            id=child.id,
-            name=child.name,
-            level=child.level,
-            text=texts[child.id].text,
-            is_placeholder=texts[child.id].written_by is WrittenBy.PLACEHOLDER,
-        )
-        for child in outline.children.get(id_, ())
+def _file_head(facts: FileHead) -> FileInput:
+    return FileInput(
+        id=facts.file_path,
+        name=base_name(facts.file_path),
+        language=facts.language,
+        docstring=facts.docstring,
+        imports=tuple(sorted({_dotted(found) for found in facts.imports if found.scope_id is None})),
+        globals=facts.globals,
+        exports=facts.exports,
+        children=(),
     )
 
 

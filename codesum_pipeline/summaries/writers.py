@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 
 from codesum_pipeline.model.documents import ChildPair, PurposeSource, WrittenBy
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
-from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.summaries.decide import Wanted
 from codesum_pipeline.summaries.extractive import (
@@ -22,7 +21,7 @@ from codesum_pipeline.summaries.extractive import (
     write_text_file,
 )
 from codesum_pipeline.summaries.inputs import (
-    ChildText,
+    ChildHead,
     ClassInput,
     FileInput,
     FunctionInput,
@@ -34,7 +33,6 @@ from codesum_pipeline.summaries.placeholder import (
     AnyInput,
     UpperInput,
     is_empty,
-    is_trivial,
     placeholder_text,
 )
 
@@ -48,38 +46,34 @@ def written_by(writer: str) -> WrittenBy:
     return WrittenBy(writer.partition("/")[0])
 
 
-def want_function(shown: FunctionInput, options: FilterOptions) -> Wanted:
-    """The hashes of a function: its writer is shown the canonical source, and the id is its key.
+def want_function(id_: str, writer: str, source: str) -> Wanted:
+    """The hashes of a function: its writer is shown this source, and the id is its key."""
+    return Wanted(id_, writer, sha1_hex(source), (), summary_hash(writer, source))
 
-    Where the source does not parse, what was read off it counts too: `a * * b`
-    and `a ** b` then have the same canonical source and may give other facts.
+
+def shown_source(shown: FunctionInput) -> str:
+    """What a function's text is made from: its canonical source.
+
+    Where that does not parse, what was read off it counts too: `a * * b` and
+    `a ** b` then have the same canonical source and may give other facts.
     """
-    writer = PLACEHOLDER if is_trivial(shown, options) else EXTRACTIVE
-    source = shown.canonical_source
-    if shown.has_syntax_errors:
-        source = canonical_json([source, asdict(replace(shown, id="", canonical_source=""))])
-    return Wanted(shown.id, writer, sha1_hex(source), (), summary_hash(writer, source))
+    if not shown.has_syntax_errors:
+        return shown.canonical_source
+    return canonical_json([shown.canonical_source, asdict(replace(shown, id="", canonical_source=""))])
 
 
-def want_upper(shown: UpperInput) -> Wanted:
+def want_upper(head: UpperInput, children: Sequence[ChildHead]) -> Wanted:
     """The hashes of a class, file or module: shown metadata, and each child's name and text."""
-    writer = PLACEHOLDER if is_empty(shown) else EXTRACTIVE
-    metadata = shown.metadata()
-    children = children_of(shown)
-    pairs = tuple(ChildPair(child.id, child.name, child.text.text_hash) for child in children)
-    shown_pairs = [[child.name, child.level, child.text.text_hash, child.is_placeholder] for child in children]
+    writer = PLACEHOLDER if is_empty(head, children) else EXTRACTIVE
+    metadata = head.metadata()
+    shown_pairs = [[child.name, child.level, child.text_hash, child.is_placeholder] for child in children]
     return Wanted(
-        id=shown.id,
+        id=head.id,
         writer=writer,
         own_hash=hash_of(metadata),
-        children=pairs,
+        children=tuple(ChildPair(child.id, child.name, child.text_hash) for child in children),
         summary_hash=summary_hash(writer, canonical_json([shown_pairs, metadata])),
     )
-
-
-def children_of(shown: AnyInput) -> Sequence[ChildText]:
-    """The children that a writer is shown."""
-    return () if isinstance(shown, FunctionInput | TextFileInput) else shown.children
 
 
 def write(shown: AnyInput, writer: str) -> Written:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +21,7 @@ def test_a_newcomer_indexes_a_folder_and_finds_something(git_repo):
 
     first = run_codesum("index", ".", cwd=project)
     found = run_codesum("search", "total_price", "--top", "1", cwd=project)
-    again = run_codesum("index", "--json", cwd=project)
+    again = run_codesum("index", "--force", "--json", cwd=project)
 
     assert first.returncode == 0, first.stderr
     assert first.stdout.splitlines()[0].split() == [
@@ -39,7 +40,7 @@ def test_a_newcomer_indexes_a_folder_and_finds_something(git_repo):
     assert (outcome["repo"], outcome["succeeded"], outcome["steps"]["function_summaries"]["written"]) == (
         "project",
         True,
-        0,
+        4,
     )
     assert repository.git("status", "--porcelain") == ""
 
@@ -104,3 +105,81 @@ def test_a_removed_repository_is_not_indexed_behind_ones_back(codesum, own_shop)
 
     assert result.exit_code == 2
     assert "codesum add shop" in result.stderr
+
+
+def up_to_date(result: Any) -> bool:
+    assert result.exit_code == 0, result.stderr
+    return bool(json.loads(result.stdout)["up_to_date"])
+
+
+def test_an_unchanged_repository_is_not_run_again(codesum, own_shop):
+    codesum(own_shop, "index", "shop")
+    runs = sorted(path.name for path in (own_shop / "dagster").rglob("*.db"))
+
+    said = codesum(own_shop, "index", "shop")
+    outcome = json.loads(codesum(own_shop, "index", "shop", "--json").stdout)
+
+    commit = outcome["commit"]
+    assert (said.exit_code, said.stdout) == (0, f"shop: up to date at {commit[:10]}, nothing to do\n")
+    assert outcome == {
+        "repo": "shop",
+        "run_id": None,
+        "succeeded": True,
+        "up_to_date": True,
+        "commit": commit,
+        "message": None,
+        "steps": {},
+    }
+    assert sorted(path.name for path in (own_shop / "dagster").rglob("*.db")) == runs
+    assert not up_to_date(codesum(own_shop, "index", "shop", "--force", "--json"))
+
+
+def test_what_dagster_has_recorded_is_asked_of_dagster_where_nobody_noted_it(codesum, own_shop):
+    codesum(own_shop, "index", "shop")
+    HomeLayout(own_shop).recorded("shop").unlink()
+
+    assert up_to_date(codesum(own_shop, "index", "shop", "--json"))
+    assert HomeLayout(own_shop).recorded("shop").exists()
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        pytest.param("dagster", id="Dagster's records"),
+        pytest.param("warehouse/documents", id="a table"),
+        pytest.param("index_root/graph_index/shop/stats.json", id="a file"),
+        pytest.param("index_root/summary_index_function_level/shop", id="the published name"),
+        pytest.param("codesum.duckdb", id="the file for other clients"),
+    ],
+)
+def test_what_was_lost_is_built_again(codesum, own_shop, lost):
+    codesum(own_shop, "index", "shop")
+    path = own_shop / lost
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+    assert not up_to_date(codesum(own_shop, "index", "shop", "--json"))
+    assert path.exists()
+
+
+def test_a_changed_setting_is_something_to_do(codesum, own_shop):
+    codesum(own_shop, "index", "shop")
+    (own_shop / "codesum.toml").write_text("top_k_callers = 1\n")
+
+    assert not up_to_date(codesum(own_shop, "index", "shop", "--json"))
+
+
+def test_a_work_tree_is_judged_by_its_content_and_not_by_its_dates(codesum, tmp_path, git_repo):
+    home, folder = tmp_path / "home", git_repo(FILES).path
+    codesum(home, "index", folder, "--worktree", "--key", "tree")
+    file = folder / "shop" / "orders.py"
+    found = file.stat()
+
+    os.utime(file)
+    assert up_to_date(codesum(home, "index", "tree", "--json"))
+    file.write_bytes(file.read_bytes().replace(b"0.19", b"0.07"))
+    os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+    assert not up_to_date(codesum(home, "index", "tree", "--json"))

@@ -53,6 +53,8 @@ def test_a_second_run_materialises_everything_again_and_writes_nothing(register:
     assert number(made["sparse_index"], "tokenized") == 0
     assert number(made["symbols"], "parsed") == 0
     assert number(made["published_index"], "published") is False
+    looking = {"repo_snapshot", "published_index"}
+    assert {name for name, shown in made.items() if number(shown, "reused") is False} == looking
 
 
 def test_a_commit_gives_the_steps_it_touches_new_data_versions(register: Register, run_job: RunJob, home: Home) -> None:

@@ -24,7 +24,12 @@ def graph_of(sources: Mapping[str, str], *, root: str = ".", options: GraphOptio
             parsed = parse_python(source.encode(), path)
             symbols += [SymbolPlace(symbol.id, symbol.type, symbol.parent_id) for symbol in parsed.symbols]
             facts.append(
-                {"file_path": path, "exports": parsed.facts.exports, "references": parsed.facts.references},
+                {
+                    "file_path": path,
+                    "language": "python",
+                    "exports": parsed.facts.exports,
+                    "references": parsed.facts.references,
+                }
             )
     return make_graph(files, symbols, load_files(facts), root=root, options=options or GraphOptions())
 

@@ -2,20 +2,18 @@ from pathlib import Path
 
 import bm25s
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse
 
 from codesum_pipeline.indexes.bm25 import K1, B, Bm25Index, build_bm25
-from codesum_pipeline.indexes.string_table import StringTable
+from codesum_pipeline.indexes.token_counts import count_tokens
 
 TEXTS = ["cart price tax", "cart cart article", "session user password", "price", "", "tax rate of an article price"]
 
 
 def build(texts: list[str], levels: list[int]) -> Bm25Index:
-    vocabulary = sorted({token for text in texts for token in text.split()})
-    tokens = np.array([vocabulary.index(token) for text in texts for token in text.split()], dtype=np.int64)
-    lengths = np.array([len(text.split()) for text in texts], dtype=np.int64)
-    return build_bm25(tokens, lengths, np.array(levels, dtype=np.int8), StringTable.of(vocabulary))
+    return build_bm25(count_tokens(pa.chunked_array([texts], pa.string())), np.array(levels, dtype=np.int8))
 
 
 def oracle(texts: list[str], query: list[str]) -> list[float]:

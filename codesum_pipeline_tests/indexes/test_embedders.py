@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.embedders import BATCH_SIZE, STATIC_MODEL_FOLDER, StaticEmbedder, load_embedder
+from codesum_pipeline.indexes.embedders import StaticEmbedder, load_embedder
+from codesum_pipeline.indexes.embedders.static import BATCH_SIZE, STATIC_MODEL_FOLDER
 from codesum_pipeline.model.errors import ConfigurationError
 
 TEXTS = (
@@ -157,7 +158,9 @@ def test_the_static_embedder_is_known_by_name(static):
 
 
 def test_an_unknown_embedder_is_refused_with_the_known_names():
-    with pytest.raises(ConfigurationError, match=r"embedder: 'word2vec' is not known; known are: static"):
+    with pytest.raises(
+        ConfigurationError, match=r"embedder: 'word2vec' is not known; known are: static, minilm, sentence-transformers"
+    ):
         load_embedder("word2vec")
 
 

@@ -1,27 +1,31 @@
 from pathlib import Path
 
+import pyarrow as pa
+
 from codesum_pipeline.indexes.lane_texts import (
     BODY_CHARACTERS,
-    LaneSource,
+    LANES_VERSION,
     dense_texts,
     read_lane_sources,
     term_texts,
 )
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.model.hashing import sha1_hex
 from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, make_index_workspace
 
 
-def sources_of(home: Path, files: Files = SHOP) -> dict[str, LaneSource]:
-    return {source.id: source for source in read_lane_sources(make_index_workspace(home, files))}
+def sources_of(home: Path, files: Files = SHOP) -> dict[str, pa.Table]:
+    sources = read_lane_sources(make_index_workspace(home, files))
+    return {id_: sources.slice(row, 1) for row, id_ in enumerate(sources["id"].to_pylist())}
 
 
-def dense_of(source: LaneSource) -> dict[Lane, str]:
-    return {text.lane: text.text for text in dense_texts(source, max_tokens=512)}
+def dense_of(source: pa.Table) -> dict[Lane, str]:
+    return {texts.lane: texts[0].text for texts in dense_texts(source, max_tokens=512) if len(texts)}
 
 
-def terms_of(source: LaneSource) -> dict[Lane, str]:
-    return {text.lane: text.text for text in term_texts(source)}
+def terms_of(source: pa.Table) -> dict[Lane, str]:
+    return {texts.lane: texts[0].text for texts in term_texts(source) if len(texts)}
 
 
 def test_each_lane_reads_its_own_part_of_a_function(tmp_path: Path) -> None:
@@ -90,7 +94,7 @@ def test_an_edit_changes_the_texts_of_what_holds_it_and_no_others(tmp_path: Path
 
 def test_the_limit_of_the_summary_lane_is_part_of_that_lanes_hash_alone(tmp_path: Path) -> None:
     source = sources_of(tmp_path)["shop/cart.py"]
-    hashes = [{t.lane: t.text_hash for t in dense_texts(source, max_tokens=n)} for n in (100, 200)]
+    hashes = [{texts.lane: texts.hashes.to_pylist() for texts in dense_texts(source, max_tokens=n)} for n in (100, 200)]
 
     assert {lane for lane in hashes[0] if hashes[0][lane] != hashes[1][lane]} == {Lane.SUMMARY}
 
@@ -99,3 +103,21 @@ def test_keywords_are_split_like_queries(tmp_path: Path) -> None:
     source = sources_of(tmp_path)["shop/auth.py::LoginHandler::authenticate"]
 
     assert {"login", "handler", "authent", "auth", "shop"} <= set(tokenize(terms_of(source)[Lane.KEYWORDS]))
+
+
+def test_without_keywords_the_names_stand_alone_and_a_path_once(tmp_path: Path) -> None:
+    source = sources_of(tmp_path)["shop/cart.py"]
+    bare = source.set_column(
+        source.schema.get_field_index("keywords"), "keywords", pa.array([[]], source.schema.field("keywords").type)
+    )
+
+    assert terms_of(bare)[Lane.KEYWORDS] == "shop/cart.py"
+    assert terms_of(source)[Lane.KEYWORDS] == "holds shop/cart.py"
+
+
+def test_a_text_is_known_by_the_hash_of_version_setting_and_text(tmp_path: Path) -> None:
+    code, _, summary = dense_texts(sources_of(tmp_path)["shop/cart.py::add_item"], max_tokens=77)
+
+    assert code[0].text_hash == sha1_hex(f"{LANES_VERSION} \n{code[0].text}")
+    assert summary[0].text_hash == sha1_hex(f"{LANES_VERSION} 77\n{summary[0].text}")
+    assert summary[0].text[: summary[0].keep_characters] == "add_item\nServes add_item.\n"

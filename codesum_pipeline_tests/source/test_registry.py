@@ -145,10 +145,15 @@ def test_an_entry_is_found_by_location_and_folder(registry: Registry) -> None:
     ],
 )
 def test_an_entry_that_cannot_be_is_an_error_that_names_it(registry: Registry, entry: str, message: str) -> None:
-    write(registry, f"repositories:\n  x: {entry}\n")
+    write(registry, f"repositories:\n  x: {entry}\n  sound: {{url: https://h/a/b}}\n")
 
+    survey = registry.survey()
+
+    assert [entry.key for entry in survey.entries] == ["sound"]
+    assert list(survey.problems) == ["x"]
     with pytest.raises(ConfigurationError, match=f"^repos.yaml: {message}"):
-        registry.entries()
+        registry.get("x")
+    assert registry.get("sound").key == "sound"
 
 
 @pytest.mark.parametrize(
@@ -157,8 +162,6 @@ def test_an_entry_that_cannot_be_is_an_error_that_names_it(registry: Registry, e
         ("repos: {}", "unknown key 'repos'; the only one is 'repositories'"),
         ("- a", "expected a mapping"),
         ("repositories: [a]", "is a mapping of keys to entries"),
-        ("repositories: {1: {path: a}}", "key 1 is not text: put it in quotes"),
-        ("repositories: {a: {path: a}, A: {path: b}}", "'A': differs from 'a' in case alone"),
         ("repositories: {a: {path: a}, a: {path: b}}", "the key 'a' stands twice"),
         ("repositories: {a: &x", "not valid YAML"),
         ("repositories: !!python/object:os.system {}", "not valid YAML"),
@@ -169,18 +172,44 @@ def test_a_file_that_cannot_be_is_an_error(registry: Registry, text: str, messag
         write(registry, text).entries()
 
 
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("a/../b", "repos.yaml: repository key 'a/../b'"),
+        ("1", "repos.yaml: key 1 is not text: put it in quotes"),
+        ("SOUND", "repos.yaml: 'SOUND': differs from 'sound' in case alone"),
+    ],
+)
+def test_a_key_that_cannot_be_is_named_and_the_others_go_on(registry: Registry, key: str, message: str) -> None:
+    write(registry, f"repositories: {{sound: {{path: a}}, {key}: {{path: b}}}}")
+
+    survey = registry.survey()
+
+    assert [entry.key for entry in survey.entries] == ["sound"]
+    assert str(survey.problems[key]).startswith(message)
+
+
 def test_a_key_that_cannot_be_a_folder_is_refused(registry: Registry) -> None:
     with pytest.raises(InvalidKey, match=r"^repos.yaml: repository key 'a/../b'"):
-        write(registry, "repositories: {a/../b: {path: a}}").entries()
+        write(registry, "repositories: {a/../b: {path: a}}").get("a/../b")
+
+
+def test_what_cannot_be_read_stays_in_the_file_when_others_are_changed(registry: Registry) -> None:
+    write(registry, "repositories: {bad: {urll: x}, 1: {}, sound: {url: https://h/a/b}}")
+
+    registry.remove("sound")
+
+    assert sorted(registry.survey().problems) == ["1", "bad"]
+    assert not registry.get("sound").enabled
 
 
 def test_no_error_shows_a_password(registry: Registry) -> None:
     with pytest.raises(ConfigurationError) as error:
-        write(registry, "repositories: {a: {url: 'http://u:s3cret@h/a'}}").entries()
+        write(registry, "repositories: {a: {url: 'http://u:s3cret@h/a'}}").get("a")
     assert "s3cret" not in str(error.value)
 
     with pytest.raises(ConfigurationError) as error:
-        write(registry, "repositories: {a: {path: ['https://u:s3cret@h/a']}}").entries()
+        write(registry, "repositories: {a: {path: ['https://u:s3cret@h/a']}}").get("a")
     assert "s3cret" not in str(error.value)
 
 

@@ -7,9 +7,8 @@ from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.shows import show_candidate
 from codesum_pipeline.defs.steps import run_step, step_asset
-from codesum_pipeline.indexes.candidate import write_candidate
-from codesum_pipeline.indexes.publish import publish_candidate
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.pipeline import INDEX_CANDIDATE, PUBLISHED_INDEX
 
 AT_HEAD = "index_is_at_head"
 
@@ -23,7 +22,7 @@ AT_HEAD = "index_is_at_head"
 )
 def index_candidate(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
     """A version folder, ready to be published. Its one row is the digest that names it."""
-    return run_step(context, codesum, write_candidate, show=show_candidate)
+    return run_step(context, codesum, INDEX_CANDIDATE, show=show_candidate)
 
 
 @step_asset(
@@ -43,5 +42,5 @@ def index_candidate(context: dg.AssetExecutionContext, codesum: CodesumResource)
 )
 def published_index(context: dg.AssetExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
     """What search reads: the repository's name points at its candidate, and the last versions are kept."""
-    published = run_step(context, codesum, publish_candidate)
+    published = run_step(context, codesum, PUBLISHED_INDEX)
     return published._replace(check_results=[dg.AssetCheckResult(passed=True, check_name=AT_HEAD)])

@@ -13,9 +13,14 @@ from codesum_pipeline.defs.shows import (
     show_plan,
 )
 from codesum_pipeline.defs.steps import run_step, step_asset
-from codesum_pipeline.summaries.documents import assemble_documents
-from codesum_pipeline.summaries.levels import write_classes, write_files, write_functions, write_modules
-from codesum_pipeline.summaries.plan import plan_summaries
+from codesum_pipeline.pipeline import (
+    CLASS_SUMMARIES,
+    FILE_SUMMARIES,
+    FUNCTION_SUMMARIES,
+    MODULE_SUMMARIES,
+    SUMMARY_DOCUMENTS,
+    SUMMARY_PLAN,
+)
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER
 
 WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
@@ -24,7 +29,7 @@ WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
 @step_asset(group="summaries", kinds={"duckdb", "parquet"}, table="plan", version=WRITERS_VERSION, deps=[call_graph])
 def summary_plan(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
     """What is about to be rewritten and why. One row is one document; above functions the plan is an upper bound."""
-    return run_step(context, codesum, plan_summaries, show=show_plan)
+    return run_step(context, codesum, SUMMARY_PLAN, show=show_plan)
 
 
 @step_asset(
@@ -36,7 +41,7 @@ def summary_plan(context: dg.AssetExecutionContext, codesum: CodesumResource) ->
 )
 def function_summaries(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
     """One row is the text of one function or method, with what it was written from and why."""
-    return run_step(context, codesum, write_functions, show=show_functions)
+    return run_step(context, codesum, FUNCTION_SUMMARIES, show=show_functions)
 
 
 @step_asset(
@@ -48,7 +53,7 @@ def function_summaries(context: dg.AssetExecutionContext, codesum: CodesumResour
 )
 def class_summaries(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
     """One row is the text of one class, written from its head and its members' texts."""
-    return run_step(context, codesum, write_classes, show=show_classes)
+    return run_step(context, codesum, CLASS_SUMMARIES, show=show_classes)
 
 
 @step_asset(
@@ -60,7 +65,7 @@ def class_summaries(context: dg.AssetExecutionContext, codesum: CodesumResource)
 )
 def file_summaries(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
     """One row is the text of one file, written from its head and its top-level symbols' texts."""
-    return run_step(context, codesum, write_files, show=show_file_texts)
+    return run_step(context, codesum, FILE_SUMMARIES, show=show_file_texts)
 
 
 @step_asset(
@@ -72,7 +77,7 @@ def file_summaries(context: dg.AssetExecutionContext, codesum: CodesumResource) 
 )
 def module_summaries(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
     """One row is the text of one folder, written from its README and its files' and sub-folders' texts."""
-    return run_step(context, codesum, write_modules, show=show_modules)
+    return run_step(context, codesum, MODULE_SUMMARIES, show=show_modules)
 
 
 @step_asset(
@@ -84,4 +89,4 @@ def module_summaries(context: dg.AssetExecutionContext, codesum: CodesumResource
 )
 def summary_documents(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
     """The levels put together. One row is one document with its lines, signature and context as they are now."""
-    return run_step(context, codesum, assemble_documents, show=show_documents)
+    return run_step(context, codesum, SUMMARY_DOCUMENTS, show=show_documents)

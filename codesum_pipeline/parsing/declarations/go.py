@@ -6,6 +6,7 @@ import tree_sitter_go
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
@@ -47,6 +48,8 @@ SPEC = LanguageSpec(
     containers=frozenset({"statement_list"}),
     atoms=frozenset({"interpreted_string_literal", "raw_string_literal", "rune_literal"}),
     comments=frozenset({"comment"}),
+    # A statement that is nothing but `;`.
+    dropped=frozenset({"empty_statement"}),
     branches=frozenset({
         "if_statement", "for_statement", "expression_case", "type_case", "communication_case",
     }),
@@ -225,6 +228,11 @@ DECLARATION = Declaration(
         "field_declaration": _typed,
         "var_spec": _typed,
         "short_var_declaration": _typed_by_value,
+    },
+    bound={
+        "short_var_declaration": first_values("left", "right"),
+        "range_clause": first_values("left", ""),
+        "var_spec": first_values("name", "value", unless="type"),
     },
     parameters=_parameters,
     return_type=_return_type,

@@ -6,6 +6,7 @@ import tree_sitter_rust
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
@@ -316,6 +317,7 @@ DECLARATION = Declaration(
     calls={"call_expression": _call, "macro_invocation": _macro_call, "struct_expression": _struct_literal},
     imports={"use_declaration": _use, "mod_item": _module_file},
     typed={"parameter": _typed, "field_declaration": _typed, "let_declaration": _typed},
+    bound={"let_declaration": first_values("pattern", "value", unless="type")},
     parameters=_parameters,
     return_type=_return_type,
     bases=_bases,

@@ -16,7 +16,7 @@ from codesum_pipeline.parsing.canonical import DocComment, Tokens
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs
 
 _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")
-_CLOSING = re.compile(r"\s*(?:\*+/|-\}|\]=*\]|-->|^=end\b)\s*$")
+_CLOSING = re.compile(r"\s*(?:\*+/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
 _STAR = re.compile(r"^\s*\*(?!/)")
 _RULE = re.compile(r"^[\W_]*$")
 # Notes to tools: they neither document nor part a comment from what it documents.
@@ -71,7 +71,8 @@ class Comments:
         marks = self._declaration.file_doc_marks
         if marked := [node for node in free if marks and self._raw(node).startswith(marks)]:
             return tuple(marked)
-        first = self._tokens.offsets[0] if self._tokens.offsets else len(self._text)
+        heads = (start for kind, start, _ in self._tokens.marks if kind in self._declaration.heading)
+        first = next(heads, self._tokens.offsets[0] if self._tokens.offsets else len(self._text))
         leading = [node for node in free if node.start_byte < first and not _DIRECTIVE.match(self._raw(node))]
         for run in self._runs(leading):
             said = doc_text([self._raw(node) for node in run])
@@ -81,7 +82,8 @@ class Comments:
 
     def text_of(self, docs: Sequence[Node]) -> str | None:
         """What comments say; None where that is nothing."""
-        return self._tokens.decoded(doc_text([self._raw(node) for node in docs])) or None
+        said = self._tokens.decoded(doc_text([self._raw(node) for node in docs]))
+        return self._declaration.plain_doc(said) or None
 
     def canonical(self, node: Node, *, stands_apart: bool = False) -> DocComment:
         """A comment's lines without margin; a blank line after it, if it must not document what follows."""

@@ -28,12 +28,25 @@ class Defined:
     `type` it is no symbol, only a scope: a namespace, a Rust `impl`. `body` is
     where the signature ends, `head` where it begins if annotations stand before
     that inside of the node; without them, the signature is all of it.
+    Clauses of one definition have the same `clause`, such as its arity.
+    `section` is the access that members have until a label of
+    `Declaration.sections` gives another. Two kinds are judged by what stands
+    around them: one that `is_prototype` defines nothing but a member, or where
+    it is documented; neither it nor one that `is_guess` stands in a function.
+    `tail` is a node after this one that belongs to the definition.
     """
 
     parts: tuple[str, ...]
     type: SymbolType | None
     body: Node | None = None
     head: Node | None = None
+    section: str = ""
+    clause: str = ""
+    is_prototype: bool = False
+    is_guess: bool = False
+    tail: Node | None = None
+    # Whether it is one of those that a label of sections is about.
+    is_sectioned: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +98,24 @@ class Facts:
     """How a definition's facts are found, by node type.
 
     `returns`, `raises` and `yields` are statements or expressions whose named
-    children are the value. `assignments` name the field of what is assigned.
+    children are the value. `assignments` name the field of what is assigned; without one
+    it is the first child.
     """
 
     returns: frozenset[str] = frozenset()
     raises: frozenset[str] = frozenset()
     yields: frozenset[str] = frozenset()
     assignments: Mapping[str, str] = field(default_factory=dict)
+    # The first words that make one of `returns` raise (Swift's grammar has one node type for both).
+    raising_words: frozenset[str] = frozenset()
     # Functions that raise when called (`panic`, `raise`, `die`).
     raising_calls: frozenset[str] = frozenset()
+    # Commands that end a function with what comes after their name.
+    returning_calls: frozenset[str] = frozenset()
     # Functions without a name: what they return is not what the function around them returns.
     closures: frozenset[str] = frozenset()
+    # Calls in the head of a function that it makes before its body (`: base(size)`).
+    delegations: frozenset[str] = frozenset()
     # The expression whose value a definition's body gives without a statement that returns it.
     result: Callable[[Node], Node | None] = lambda body: None
     # The members of a class that are no definitions, as "name" or "name: type".
@@ -119,21 +139,44 @@ class Declaration:
     # The beginnings of a doc comment, and of a comment about what is around it (`//!`), which documents the file.
     doc_marks: tuple[str, ...] = ()
     file_doc_marks: tuple[str, ...] = ()
+    # What comments about the file stand before, where that is not all else: a module's head after pragmas.
+    heading: frozenset[str] = frozenset()
     preambles: frozenset[str] = frozenset()
+    # Which nodes of those kinds are one.
+    is_preamble: Callable[[Node], bool] = lambda node: True
+    # The bytes in a marked node where what looks like a call is none: a type, the head of a function.
+    uncalled: Callable[[Node], tuple[int, int] | None] | None = None
+    # Marks between a signature and a body that are shown with it.
+    shown_marks: frozenset[str] = frozenset()
     clauses: frozenset[str] = frozenset()
+    # Kinds that stand for the definition of the same name right after them: the signatures of overloads.
+    heads: frozenset[str] = frozenset()
+    # Labels among the members of a class (`private:`) whose text is a modifier of all that follow.
+    sections: frozenset[str] = frozenset()
+    # The texts that are such labels, where not all of those kinds are one.
+    section_words: frozenset[str] = frozenset()
+    # What the grammar is given in place of a source, byte for byte as long: without the words that only the
+    # preprocessor understands. It is asked again, with True, where that did not parse.
+    masked: Callable[[bytes, bool], bytes] | None = None
     facts: Facts = field(default_factory=Facts)
     calls: Mapping[str, Callable[[Node, Text], Called | None]] = field(default_factory=dict)
     imports: Mapping[str, Callable[[Node, Text], Iterable[Imported]]] = field(default_factory=dict)
     typed: Mapping[str, Callable[[Node, Text], Iterable[Typed]]] = field(default_factory=dict)
+    # Variables that do not say their type: the text of what they are first given stands in its place.
+    bound: Mapping[str, Callable[[Node, Text], Iterable[Typed]]] = field(default_factory=dict)
     parameters: Callable[[Node, Text], Iterable[Parameter]] = lambda node, text: ()
     return_type: Callable[[Node, Text], str | None] = lambda node, text: None
     bases: Callable[[Node, Text], Iterable[str]] = lambda node, text: ()
     # Words before a definition (`public`, `async`, `abstract`), in the order written; preambles come with it.
     modifiers: Callable[[Node, tuple[Node, ...], Text], Iterable[str]] = lambda node, preambles, text: ()
+    # Those of the wrapper around a definition, which come first.
+    wrapper_modifiers: Callable[[Node, Text], Iterable[str]] = lambda wrapper, text: ()
     # Whether others may use a definition, from its name and modifiers.
     is_public: Callable[[str, tuple[str, ...]], bool] = lambda name, modifiers: True
     # Documentation that is code (Elixir's `@doc`): the node that holds it, and its text.
     inner_doc: Callable[[Node, tuple[Node, ...]], tuple[Node, str] | None] = lambda node, preambles: None
+    # The plain text of what a doc comment says, where that is written in markup.
+    plain_doc: Callable[[str], str] = lambda text: text
     # The package or namespace that a whole file belongs to, by the node types that say it.
     package: Mapping[str, Callable[[Node, Text], str]] = field(default_factory=dict)
     # The names that a file gives away, where the language lists them apart.
@@ -146,8 +189,9 @@ class Declaration:
         """All node types that a hook asks for."""
         facts = self.facts
         return frozenset().union(
-            self.preambles, facts.returns, facts.raises, facts.yields, facts.closures, facts.assignments, facts.fields,
-            self.calls, self.imports, self.typed, self.package, self.exports, self.globals,
+            self.preambles, self.sections, facts.returns, facts.raises, facts.yields, facts.closures,
+            facts.assignments, facts.fields, self.calls, self.imports, self.typed, self.bound, self.package,
+            self.exports, self.globals, ).difference(self.spec.row_marks,
         )  # fmt: skip
 
 

@@ -1,16 +1,18 @@
 """The definitions of one file, nested as they are written, with what belongs to each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from codesum_pipeline.model.ids import number_occurrences, symbol_id
+from codesum_pipeline.model.ids import SEPARATOR, number_occurrences, symbol_id
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.canonical import Found, Mark, Tokens
 from codesum_pipeline.parsing.declared.comments import Comments
-from codesum_pipeline.parsing.declared.declaration import Declaration, Defined
+from codesum_pipeline.parsing.declared.declaration import Declaration, Defined, raw_text
 from codesum_pipeline.parsing.definitions import MAX_NESTING
+
+_MAX_NAME = 200
 
 
 @dataclass(slots=True)
@@ -19,7 +21,8 @@ class Definition:
 
     `start_byte` is that of its first documenting comment, `code_start` that of
     its first preamble; `nodes` are more than one where clauses follow each
-    other. `marks` are the marked nodes directly in it.
+    other. `marks` are the marked nodes directly in it. `section` is the access
+    that it has as a member, `inner_section` that of the members read last.
     """
 
     nodes: list[Node]
@@ -34,6 +37,11 @@ class Definition:
     start_byte: int
     code_start: int
     end_byte: int
+    section: str = ""
+    inner_section: str = ""
+    is_prototype: bool = False
+    clause: str = ""
+    bodies: list[Node | None] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
 
 
@@ -47,19 +55,29 @@ class Outline:
 
 def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comments) -> Outline:
     """Nest what the walk has found."""
-    preambles = {comments.end_of(node): node for kind, _, node in tokens.marks if kind in declaration.preambles}
+    preambles = {
+        comments.end_of(node): node
+        for kind, _, node in tokens.marks
+        if kind in declaration.preambles and declaration.is_preamble(node)
+    }
     outline = Outline([], [])
     scopes: list[Definition] = []
     enclosing: list[int] = []
-    for event in _in_order(tokens.found, tokens.marks):
+    for event in _in_order(tokens.found, _read(tokens.marks, declaration)):
         start = event.node.start_byte if isinstance(event, Found) else event[1]
         while enclosing and start >= scopes[enclosing[-1]].end_byte:
             enclosing.pop()
         if not isinstance(event, Found):
             _innermost_symbol(scopes, enclosing, outline).append(event)
+            if enclosing and event[0] in declaration.sections:
+                label = raw_text(event[2])
+                if not declaration.section_words or label in declaration.section_words:
+                    scopes[enclosing[-1]].inner_section = label
         elif len(enclosing) < MAX_NESTING:
             parent = enclosing[-1] if enclosing else None
             definition = _definition(event, scopes, parent, comments, preambles)
+            if not _counts(event.defined, definition, scopes):
+                continue
             if _continues(scopes, definition, event, declaration):
                 enclosing.append(_extend(scopes, definition))
             else:
@@ -68,7 +86,23 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
     return _symbols_alone(scopes, outline)
 
 
-def _in_order(found: Sequence[Found], marks: Sequence[Mark]) -> Iterator[Found | Mark]:
+def _read(marks: Sequence[Mark], declaration: Declaration) -> Iterable[Mark]:
+    """The marks without those that look like calls where there are none."""
+    return marks if declaration.uncalled is None else _without_uncalled(marks, declaration.uncalled, declaration.calls)
+
+
+def _without_uncalled(
+    marks: Sequence[Mark], uncalled: Callable[[Node], tuple[int, int] | None], calls: Container[str]
+) -> Iterator[Mark]:
+    start, end = 0, 0
+    for mark in marks:
+        kind, offset, node = mark
+        if not (kind in calls and start <= offset < end):
+            yield mark
+            start, end = uncalled(node) or (start, end)
+
+
+def _in_order(found: Sequence[Found], marks: Iterable[Mark]) -> Iterator[Found | Mark]:
     """Both in document order; a node around another comes first."""
     waiting = list(reversed(found))
     for mark in marks:
@@ -87,13 +121,13 @@ def _definition(
 ) -> Definition:
     defined: Defined = found.defined
     outer = found.wrapper or found.node
-    before, docs = comments.before(outer.start_byte, preambles)
+    before, docs = comments.before(outer.start_byte, preambles) if defined.type is not None else ((), ())
     code_start = before[0].start_byte if before else outer.start_byte
     return Definition(
-        nodes=[found.node],
+        nodes=[found.node, defined.tail] if defined.tail else [found.node],
         wrapper=found.wrapper,
         type=defined.type,
-        parts=(*(scopes[parent].parts if parent is not None else ()), *defined.parts),
+        parts=(*(scopes[parent].parts if parent is not None else ()), *map(_id_part, defined.parts)),
         body=defined.body,
         head=defined.head,
         parent=parent,
@@ -101,25 +135,50 @@ def _definition(
         docs=docs,
         start_byte=min(docs[0].start_byte, code_start) if docs else code_start,
         code_start=code_start,
-        end_byte=found.node.end_byte,
+        end_byte=(defined.tail or found.node).end_byte,
+        section=scopes[parent].inner_section if parent is not None and defined.is_sectioned else "",
+        inner_section=defined.section,
+        is_prototype=defined.is_prototype,
+        clause=defined.clause,
+        bodies=[None if defined.body == defined.tail else defined.body, None] if defined.tail else [defined.body],
     )
+
+
+def _counts(defined: Defined, definition: Definition, scopes: Sequence[Definition]) -> bool:
+    """Whether what may be a definition is one where it stands."""
+    around = scopes[definition.parent].type if definition.parent is not None else None
+    if defined.is_prototype:
+        return around is SymbolType.CLASS or (around is None and bool(definition.docs))
+    return not (defined.is_guess and around is SymbolType.FUNCTION)
+
+
+def _id_part(name: str) -> str:
+    """A name, which may be any text where a language quotes names, as a part of an id."""
+    part = name.replace(SEPARATOR, ":")
+    return part if len(part) <= _MAX_NAME else part[: _MAX_NAME - 1] + "…"
 
 
 def _continues(scopes: Sequence[Definition], new: Definition, found: Found, declaration: Declaration) -> bool:
     """Whether a definition is one more clause of the one before it."""
-    if found.node.type not in declaration.clauses or not scopes:
+    if not scopes or not (declaration.heads or found.node.type in declaration.clauses):
         return False
-    before = _last_sibling(scopes, new.parent)
-    return before is not None and before.parts == new.parts and before.nodes[0].type == found.node.type
+    number = _last_sibling(scopes, new.parent)
+    if number is None or (scopes[number].parts, scopes[number].type) != (new.parts, new.type):
+        return False
+    last, kind = scopes[number].nodes[-1].type, found.node.type
+    is_clause = kind in declaration.clauses and kind == last and scopes[number].clause == new.clause
+    return (is_clause and new.type is SymbolType.FUNCTION) or last in declaration.heads
 
 
-def _last_sibling(scopes: Sequence[Definition], parent: int | None) -> Definition | None:
-    return next((scope for scope in reversed(scopes) if scope.parent == parent), None)
+def _last_sibling(scopes: Sequence[Definition], parent: int | None) -> int | None:
+    first = 0 if parent is None else parent + 1
+    return next((number for number in range(len(scopes) - 1, first - 1, -1) if scopes[number].parent == parent), None)
 
 
 def _extend(scopes: list[Definition], clause: Definition) -> int:
-    number = max(index for index, scope in enumerate(scopes) if scope.parent == clause.parent)
+    number = _last_sibling(scopes, clause.parent) or 0
     scopes[number].nodes.extend(clause.nodes)
+    scopes[number].bodies.extend(clause.bodies)
     scopes[number].end_byte = clause.end_byte
     return number
 
@@ -132,11 +191,12 @@ def _innermost_symbol(scopes: Sequence[Definition], enclosing: Sequence[int], ou
 
 
 def _symbols_alone(scopes: Sequence[Definition], outline: Outline) -> Outline:
-    """Leave out what is only a scope; what has an owner in the file belongs to that."""
+    """Leave out what is only a scope or announces what follows; what has an owner in the file belongs to that."""
     numbers: dict[int, int] = {}
     owners: dict[tuple[str, ...], int] = {}
+    defined = {scope.parts for scope in scopes if scope.type is SymbolType.FUNCTION and not scope.is_prototype}
     for number, scope in enumerate(scopes):
-        if scope.type is not None:
+        if scope.type is not None and not (_is_announcement(scope, scopes) and scope.parts in defined):
             numbers[number] = len(outline.definitions)
             if scope.type is SymbolType.CLASS:
                 owners.setdefault(scope.parts, len(outline.definitions))
@@ -151,6 +211,11 @@ def _symbols_alone(scopes: Sequence[Definition], outline: Outline) -> Outline:
             owner = enclosing
         definition.parent = owner
     return outline
+
+
+def _is_announcement(scope: Definition, scopes: Sequence[Definition]) -> bool:
+    """Whether a prototype is no member of a class."""
+    return scope.is_prototype and (scope.parent is None or scopes[scope.parent].type is not SymbolType.CLASS)
 
 
 def number_definitions(definitions: Sequence[Definition], file_path: str) -> list[str]:

@@ -3,10 +3,11 @@
 from bisect import bisect_left
 from functools import partial
 
-from tree_sitter import Node
+from tree_sitter import Node, Tree
 
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
+from codesum_pipeline.parsing.bounded import parse_within_bounds
 from codesum_pipeline.parsing.canonical import Canonical, Tokens, bytes_as_characters, lay_out, read_tokens
 from codesum_pipeline.parsing.declared.comments import Comments
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Text
@@ -45,10 +46,18 @@ class DeclaredParser:
         `syntax_errors`, and the definitions around it are read.
         """
         grammar = self._grammar()
-        tree = grammar.parser().parse(source)
+        tree = self._tree(source, grammar)
         characters = bytes_as_characters(source)
         tokens = read_tokens(tree, characters, grammar)
         return _File(self, tokens, characters, source, file_path, hash_policy).read(blob)
+
+    def _tree(self, source: bytes, grammar: Grammar) -> Tree:
+        """The tree of a source, or of what the language masks in it."""
+        parser, masked = grammar.parser(), self.declaration.masked
+        if masked is None:
+            return parse_within_bounds(parser, source)
+        tree = parse_within_bounds(parser, masked(source, False))
+        return parse_within_bounds(parser, masked(source, True)) if tree.root_node.has_error else tree
 
     def _grammar(self) -> Grammar:
         if self._compiled is None:
@@ -130,10 +139,13 @@ class _File:
         node = definition.nodes[0]
         type_ = definition.type or SymbolType.CLASS
         start, end = definition.start_byte, definition.end_byte
-        first, end_line = canonical.lines_between(start, end)
+        first, end_line = _lines(canonical, start, end)
         last_byte = tokens.last_byte(end)
         source = canonical.source(first, end_line)
         words = tuple(declaration.modifiers(node, definition.preambles, self._text))
+        words = (definition.section, *words) if definition.section else words
+        if definition.wrapper is not None:
+            words = (*declaration.wrapper_modifiers(definition.wrapper, self._text), *words)
         docstring, doc_lines = self._docstring(definition)
         return Symbol(
             id=id_,
@@ -149,7 +161,7 @@ class _File:
             modifiers=words,
             bases=tuple(declaration.bases(node, self._text)) if type_ is SymbolType.CLASS else (),
             parent_id=parent_id,
-            complexity=1 + bisect_left(tokens.branches, end) - bisect_left(tokens.branches, start),
+            complexity=_clauses(definition) + bisect_left(tokens.branches, end) - bisect_left(tokens.branches, start),
             line_count=end_line - first - doc_lines,
             is_public=declaration.is_public(definition.parts[-1], words),
             content_hash=content_hash(self._hash_policy, source, self._source[start : last_byte + 1]),
@@ -174,11 +186,36 @@ class _File:
     def _signature(self, definition: Definition) -> str:
         outer = definition.head or definition.wrapper or definition.nodes[0]
         body = definition.body
-        signature = self._tokens.text(outer.start_byte, body.start_byte if body else definition.nodes[0].end_byte)
+        start = _after_preambles(outer, self._declaration.preambles)
+        signature = self._tokens.text(start, body.start_byte if body else definition.nodes[0].end_byte)
         for mark in _BODY_MARKS:
+            if mark in self._declaration.shown_marks:
+                continue
             signature = signature.removesuffix(f" {mark}") if mark.isalpha() else signature.removesuffix(mark).rstrip()
         return signature.removesuffix(";")
 
 
+def _clauses(definition: Definition) -> int:
+    """How many bodies a definition chooses from: each of its clauses has one."""
+    return max(1, sum(body is not None for body in definition.bodies))
+
+
+def _after_preambles(node: Node, preambles: frozenset[str]) -> int:
+    """Where a definition begins without the annotations that stand in it, before all else."""
+    start = node.start_byte
+    for child in node.children if preambles else ():
+        if child.type not in preambles:
+            break
+        start = child.end_byte
+    return start
+
+
 def _canonical_text(tokens: Tokens, node: Node | None) -> str:
     return tokens.text(node.start_byte, node.end_byte) if node is not None else ""
+
+
+def _lines(canonical: Canonical, start: int, end: int) -> tuple[int, int]:
+    """The lines of a definition; amid an expression that does not parse, the line that it stands in."""
+    first, last = canonical.lines_between(start, end)
+    around = max(canonical.line_at(start), 0)
+    return (first, last) if first < last else (around, around + 1)

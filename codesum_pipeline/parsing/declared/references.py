@@ -1,16 +1,22 @@
 """What a file of a declared language says to the graph, as JSON.
 
-`{"language", "package", "exports", "symbols", "imports", "typed", "calls"}`:
-a symbol is `[id without path, type, parts, bases, return type]`; an import
-`[symbol, module, name, alias, level]`; a typed name `[symbol, name, type]`
-(a field where the symbol is a class); a call `[symbol, receiver, name,
-is_new]`. `symbol` is the number of the innermost symbol around it, -1 outside
-of all. Nothing here is looked up: names are as written.
+`{"language", "package", "exports", "symbols", "heads", "imports", "typed",
+"bound", "calls", "counts"}`: a symbol is `[id without path, type, parts, bases,
+return type]`, and its head `[modifiers, names of parameters, least arguments,
+most]` (-1: any number); an import `[symbol, module, name, alias, level]`; a
+typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
+one `[symbol, name, value]` where nothing says the type; a call `[symbol,
+receiver, name, is_new]`, and its count how many arguments it has (-1: unknown).
+`symbol` is the number of the innermost symbol around it, -1 outside of all.
+Nothing here is looked up: names are as written.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Import, Symbol
 from codesum_pipeline.parsing.canonical import Canonical, Mark
@@ -18,10 +24,12 @@ from codesum_pipeline.parsing.declared.declaration import Called, Declaration, T
 from codesum_pipeline.parsing.declared.definitions import Outline
 from codesum_pipeline.parsing.declared.facts import Calls
 
-REFERENCES_VERSION = 1
+REFERENCES_VERSION = 2
 # Longer receivers are expressions whose class nobody can tell from their text.
 MAX_RECEIVER = 120
 MAX_TYPE = 200
+# What tells a definition from those of its name before it.
+_OCCURRENCE = re.compile(r"#\d+$")
 
 
 def read_references(
@@ -33,9 +41,12 @@ def read_references(
         "package": read_package(declaration, outline, text),
         "exports": read_names(declaration.exports, outline, text),
         "symbols": [_symbol(symbol, file_path) for symbol in symbols],
+        "heads": [_head(symbol) for symbol in symbols],
         "imports": [],
         "typed": [],
+        "bound": [],
         "calls": [],
+        "counts": [],
     }
     for number, mark in _all_marks(outline):
         kind, _, node = mark
@@ -44,13 +55,18 @@ def read_references(
                 [number, found.module, found.name, found.alias, found.level] for found in read_imports(node, text)
             )
         if read_typed := declaration.typed.get(kind):
-            content["typed"].extend(
-                [number, found.name, found.type]
-                for found in read_typed(node, text)
-                if found.name and found.type and len(found.type) <= MAX_TYPE
+            for found in read_typed(node, text):
+                if found.name and len(found.type) <= MAX_TYPE:
+                    content["typed" if found.type else "bound"].append([number, found.name, found.type])
+        if read_bound := declaration.bound.get(kind):
+            content["bound"].extend(
+                [number, found.name, found.type if len(found.type) <= MAX_RECEIVER else ""]
+                for found in read_bound(node, text)
+                if found.name
             )
         if kind in declaration.calls and (called := calls.read(kind, node)) and called.name:
             content["calls"].append([number, *_call(called)])
+            content["counts"].append(_argument_count(node))
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -99,10 +115,28 @@ def _symbol(symbol: Symbol, file_path: str) -> list[Any]:
     return [
         local_id,
         symbol.type.value,
-        local_id.partition("#")[0].split("::"),
+        _OCCURRENCE.sub("", local_id).split("::"),
         list(symbol.bases),
         symbol.facts.return_type,
     ]
+
+
+def _head(symbol: Symbol) -> list[Any]:
+    parameters = [parameter for parameter in symbol.facts.parameters if parameter.kind != "receiver"]
+    is_open = any(parameter.kind.startswith("var_") for parameter in parameters)
+    fixed = [parameter for parameter in parameters if not parameter.kind.startswith("var_")]
+    least = sum(parameter.default is None for parameter in fixed)
+    names = [parameter.name for parameter in symbol.facts.parameters]
+    return [list(symbol.modifiers), names, least, -1 if is_open else len(fixed)]
+
+
+def _argument_count(call: Node) -> int:
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None or "arg" not in arguments.type:
+        return -1
+    shown = [child for child in arguments.named_children if not child.is_extra]
+    is_open = any("spread" in child.type or "splat" in child.type for child in shown)
+    return -1 if is_open else len(shown)
 
 
 def _call(called: Called) -> list[Any]:

@@ -1,0 +1,1 @@
+"""Edges of the languages that are read from declarations."""

@@ -1,0 +1,169 @@
+"""C and C++: one tree of names for all files, of which a file sees what its headers lead to.
+
+A function that no header shows is still the one meant if only one file of the
+repository defines it for all others to link with.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.projects import Projects, join
+from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, Defined, Space, Value
+from codesum_pipeline.graph.reasons import Reason
+
+# How many headers are followed from one file.
+MAX_HEADERS = 400
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".ipp", ".tpp", ".inc", ".cuh")
+# Functions of the C library and of POSIX: a program's own of these names may not be what another program calls.
+_LIBRARY = frozenset({
+    "abort", "accept", "access", "alarm", "assert", "atexit", "atoi", "atol", "bind", "bsearch", "calloc", "chdir",
+    "chmod", "close", "connect", "exit", "exp", "fclose", "fcntl", "fflush", "fgets", "fopen", "fork", "fprintf",
+    "fputs", "fread", "free", "fseek", "ftell", "fwrite", "getc", "getenv", "getopt", "getpid", "gettimeofday", "htons",
+    "index", "ioctl", "isalpha", "isdigit", "isspace", "kill", "listen", "localtime", "log", "lseek", "malloc", "max",
+    "memchr", "memcmp", "memcpy", "memmove", "memset", "min", "mkdir", "mmap", "open", "perror", "pipe", "poll", "pow",
+    "printf", "putc", "puts", "qsort", "raise", "rand", "read", "realloc", "recv", "remove", "rename", "round", "send",
+    "setsockopt", "signal", "sin", "sleep", "snprintf", "socket", "sprintf", "sqrt", "srand", "sscanf", "stat",
+    "strcat", "strchr", "strcmp", "strcpy", "strdup", "strerror", "strlen", "strncmp", "strncpy", "strrchr", "strstr",
+    "strtod", "strtol", "strtoul", "swap", "system", "time", "tolower", "toupper", "unlink", "usleep", "vfprintf",
+    "vsnprintf", "wait", "write",
+})  # fmt: skip
+
+
+class CFamilyRules(Rules):
+    """Names are seen through includes, and functions by what is linked."""
+
+    languages = frozenset({"c", "cpp"})
+    sees_members = True
+    has_overloads = True
+    separator = "::"
+    super_words = frozenset()
+    transparent = frozenset({"unique_ptr", "shared_ptr", "scoped_refptr", "optional", "reference_wrapper"})
+    builtins = _LIBRARY | frozenset(
+        {"sizeof", "static_cast", "dynamic_cast", "reinterpret_cast", "const_cast", "decltype"}
+    )
+
+    def __init__(self, projects: Projects) -> None:
+        super().__init__(projects)
+        self._included: dict[str, tuple[str, ...]] = {}
+        self._seen: dict[str, frozenset[str]] = {}
+
+    def unit(self, file: DeclaredFile) -> Key:
+        return ()
+
+    def use(self, tree: NameTree) -> None:
+        super().use(tree)
+        for path in sorted(tree.files):
+            file = tree.files[path]
+            found = [self._file(file, row.module) for row in file.imports]
+            self._included[path] = tuple(header for header in found if header is not None)
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        path = self._file(file, row.module)
+        if path is not None:
+            yield Resolved(None, None, (path,))
+        else:
+            yield Resolved(Outside(row.module, ""))
+
+    def _file(self, file: DeclaredFile, included: str) -> str | None:
+        near = join(file.folder, included)
+        if near is not None and near in self.projects.paths:
+            return near
+        plain = included.removeprefix("./")
+        while plain.startswith("../"):
+            plain = plain[3:]
+        found = self.projects.ending(plain)
+        if len(found) > 1:
+            top = file.path.partition("/")[0]
+            found = [path for path in found if path.partition("/")[0] == top] or found
+        return found[0] if len(found) == 1 else None
+
+    def _headers(self, path: str) -> frozenset[str]:
+        """A file and those that it includes, also through others."""
+        if path not in self._seen:
+            waiting, seen = deque([path]), {path}
+            while waiting and len(seen) < MAX_HEADERS:
+                for header in self._included.get(waiting.popleft(), ()):
+                    if header not in seen:
+                        seen.add(header)
+                        waiting.append(header)
+            self._seen[path] = frozenset(seen)
+        return self._seen[path]
+
+    def visible(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        return [entry for entry in definitions if self._sees(place.file.path, entry)]
+
+    def _sees(self, path: str, entry: Definition) -> bool:
+        if entry.file.path == path:
+            return True
+        headers = self._headers(path)
+        if entry.file.path in headers:
+            return True
+        if "static" in entry.modifiers and len(entry.parts) == 1:
+            return False
+        return any(_stem(header) == entry.file.stem for header in self._own_headers(entry.file.path) & headers)
+
+    def _own_headers(self, path: str) -> frozenset[str]:
+        """The headers that a source file is the body of."""
+        included = self._included.get(path, ())
+        stem = _stem(path)
+        return frozenset(header for header in included if _stem(header) == stem and _is_header(header))
+
+    def members_of(self, owner: Definition | Space, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        if isinstance(owner, Space):
+            return definitions
+        path = owner.file.path
+        return [entry for entry in definitions if entry.file.path == path or path in self._headers(entry.file.path)]
+
+    def prefer(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        """A declaration stands for the one definition that takes as many arguments."""
+        bodies = [entry for entry in definitions if not _is_header(entry.file.path)]
+        return bodies if len(bodies) == 1 or not bodies else definitions
+
+    def pick(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
+        classes = [entry for entry in found if entry.is_class]
+        here = [entry for entry in classes if entry.file is place.file]
+        if classes:
+            chosen = here or classes
+            return Defined((chosen[0],), Reason.SAME_FILE if here else why) if len(chosen) == 1 else AMBIGUOUS
+        if place.file.path and all(entry.file is place.file for entry in found):
+            why = Reason.SAME_FILE
+        elif why is Reason.PACKAGE:
+            why = Reason.INCLUDE
+        return Defined(tuple(found), why)
+
+    def fallback(self, place: Place, name: str, count: int) -> Value:
+        """What headers show under the name in any namespace, or else the linker's choice."""
+        entries = [entry for entry in self.tree.by_name.get(name, ()) if not self._is_member(entry)]
+        shown = self.visible(place, entries)
+        if shown:
+            keys = {entry.key for entry in shown}
+            return self.pick(place, shown, Reason.INCLUDE) if len(keys) == 1 else AMBIGUOUS
+        linked = [entry for entry in entries if self._is_linked(entry)]
+        if len(linked) != 1 or name in _LIBRARY or not linked[0].takes(count):
+            return AMBIGUOUS if len(linked) > 1 else UNKNOWN
+        return Defined((linked[0],), Reason.LINK)
+
+    def root(self, place: Place, name: str) -> Value:
+        entries = [entry for entry in self.tree.by_name.get(name, ()) if entry.is_class]
+        # A class that is only declared ahead is defined where no header of the file leads to.
+        shown = self.visible(place, entries) or (entries if len(entries) == 1 else ())
+        return self.pick(place, shown, Reason.INCLUDE) if shown else UNKNOWN
+
+    def _is_member(self, entry: Definition) -> bool:
+        return not entry.is_class and any(owner.is_class for owner in self.tree.entries.get(entry.key[:-1], ()))
+
+    @staticmethod
+    def _is_linked(entry: Definition) -> bool:
+        is_plain = len(entry.parts) == 1 and not entry.is_class and "#define" not in entry.modifiers
+        return is_plain and "static" not in entry.modifiers and not _is_header(entry.file.path)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _is_header(path: str) -> bool:
+    return path.endswith(_HEADERS)

@@ -1,0 +1,40 @@
+"""C#: namespaces, which a file sees with all those around its own."""
+
+from collections.abc import Iterable, Iterator
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key
+from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.values import Space
+
+
+class CSharpRules(Rules):
+    """A class may be partial: its members are those of all its files."""
+
+    languages = frozenset({"c-sharp"})
+    sees_members = True
+    has_overloads = True
+    is_merged = True
+    super_words = frozenset({"base"})
+    transparent = frozenset({"Task", "ValueTask", "Lazy", "Nullable"})
+    builtins = frozenset({
+        "Boolean", "Decimal", "Double", "Guid", "Int32", "Object", "String", "default", "nameof", "sizeof", "typeof",
+    })  # fmt: skip
+
+    def unit(self, file: DeclaredFile) -> Key:
+        return tuple(file.package.split(".")) if file.package else ()
+
+    def spaces_of(self, file: DeclaredFile) -> Iterable[Key]:
+        return [file.unit[:size] for size in range(len(file.unit), -1, -1)]
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        parts = tuple(row.module.removeprefix("global::").split("."))
+        if row.name not in (None, "*"):
+            parts = (*parts, row.name or "")
+        is_star = row.name == "*"
+        name = None if is_star else row.alias or parts[-1]
+        if parts in self.tree.entries and not is_star:
+            yield Resolved(Member(parts[:-1], parts[-1]), name)
+        elif parts in self.tree.spaces or parts in self.tree.entries:
+            yield Resolved(Space(parts), name, (), is_star)
+        elif parts[:1] not in self.tree.spaces:
+            yield Resolved(Outside(".".join(parts), ""), name, (), is_star)

@@ -1,0 +1,399 @@
+"""What the expressions of a family's files stand for, and what their calls call.
+
+Answers rest on others only so far: chains of a person's code are short. What
+rests on more is unknown, and so is what rests on itself.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from codesum_pipeline.graph.call_sites import CallSite, Outcome
+from codesum_pipeline.graph.declared.definitions import Call, DeclaredFile, Definition, Key, Place
+from codesum_pipeline.graph.declared.expressions import NO_CALL, Link, read_chain, read_type
+from codesum_pipeline.graph.declared.names import Names
+from codesum_pipeline.graph.declared.rules import Rules
+from codesum_pipeline.graph.declared.unique import UniqueMethods
+from codesum_pipeline.graph.declared.values import (
+    AMBIGUOUS,
+    BUILTIN,
+    OUTSIDE,
+    UNKNOWN,
+    Defined,
+    External,
+    Held,
+    Instance,
+    Space,
+    Value,
+    agree,
+    weakened,
+)
+from codesum_pipeline.graph.reasons import Reason
+
+MAX_DEPTH = 12
+MAX_BASES = 100
+# Methods of containers, options, results and locks that give what is in them.
+_GIVING = frozenset({
+    "?", "[]", "await", "unwrap", "expect", "unwrap_or_default", "unwrap_or_else", "as_ref", "as_mut", "as_deref",
+    "as_deref_mut", "clone", "cloned", "borrow", "borrow_mut", "lock", "read", "write", "get", "orElse", "orElseThrow",
+    "orElseGet", "first", "last", "pop", "at", "front", "back", "getFirst", "getLast", "Value", "value", "Result",
+})  # fmt: skip
+
+
+class Calls:
+    """Resolves the calls of one family."""
+
+    def __init__(self, rules: Rules, names: Names, unique: UniqueMethods) -> None:
+        self.rules = rules
+        self.names = names
+        self.tree = names.tree
+        self.unique = unique
+        self._known: dict[tuple[DeclaredFile, Definition | None, str], Value] = {}
+        self._in_progress: set[object] = set()
+        self._depth = 0
+
+    def sites(self, file: DeclaredFile) -> Iterator[CallSite]:
+        """The calls of one file in source order."""
+        for call in file.calls:
+            place = Place(file, file.definition(call.symbol))
+            outcome, target, reason = _outcome(self.resolve(place, call))
+            caller_id = place.scope.id if place.scope is not None else file.path
+            yield CallSite(caller_id, file.path, 0, call.name, outcome, target, reason)
+
+    def resolve(self, place: Place, call: Call) -> Value:
+        """What one call calls: one definition, something outside, or why neither."""
+        value = self._callee(place, call)
+        if isinstance(value, Space):
+            handed = self.rules.called(value)
+            value = self.names.member(handed.key, handed.name) if handed else UNKNOWN
+        if isinstance(value, Defined):
+            return self._chosen(place, value, call.arguments)
+        if value is UNKNOWN and call.receiver and not call.is_new:
+            return self.unique.find(place, call.name) or UNKNOWN
+        return value
+
+    def _callee(self, place: Place, call: Call) -> Value:
+        if call.receiver:
+            receiver = self.value(place, call.receiver)
+            found = self.attribute(place, receiver, call.name)
+            return AMBIGUOUS if receiver is AMBIGUOUS else found
+        if call.name in self.rules.super_words:
+            return self._super_call(place)
+        if call.name in self.rules.own_words:
+            return self._own_constructor(place)
+        if call.is_new and call.name in self.rules.class_words:
+            owner = self.owner(place)
+            return Defined((owner,), Reason.SELF) if isinstance(owner, Definition) else UNKNOWN
+        if not call.is_new and self.names.is_variable(place, call.name) is not None:
+            return UNKNOWN
+        found = self._plain(place, call.name)
+        return self.rules.fallback(place, call.name, call.arguments) if found is UNKNOWN else found
+
+    def _plain(self, place: Place, name: str) -> Value:
+        """A name without receiver, which may be a member that the class around inherits."""
+        if self.rules.sees_members and isinstance(owner := self.owner(place), Definition):
+            inherited = self.attribute(place, Instance(owner, Reason.SELF), name)
+            if isinstance(inherited, Defined):
+                return inherited
+        return self.names.lookup(place, name)
+
+    def _super_call(self, place: Place) -> Value:
+        owner = self.owner(place)
+        bases = self.bases(owner) if isinstance(owner, Definition) else []
+        return weakened(bases[0], Reason.SUPER) if bases else UNKNOWN
+
+    def _own_constructor(self, place: Place) -> Value:
+        owner = self.owner(place)
+        if not isinstance(owner, Definition):
+            return UNKNOWN
+        for name in (*self.rules.constructors, owner.name):
+            found = [entry for entry in self.tree.entries.get((*owner.key, name), ()) if entry is not place.scope]
+            if found:
+                return Defined(tuple(found), Reason.SELF)
+        return UNKNOWN
+
+    def _chosen(self, place: Place, value: Defined, count: int) -> Value:
+        if len(value.definitions) == 1:
+            return value
+        fitting = [entry for entry in value.definitions if entry.takes(count)]
+        chosen = self.rules.prefer(place, fitting or value.definitions)
+        return Defined((chosen[0],), value.why) if len(chosen) == 1 else AMBIGUOUS
+
+    def owner(self, place: Place) -> Definition | Space | None:
+        """The class whose member a place is in, or the object or file."""
+        if place.scope is None:
+            return Space(place.file.unit)
+        key = self.tree.owner_key(place.scope)
+        return self.class_at(place, key) or Space(key)
+
+    def class_at(self, place: Place, key: Key) -> Definition | None:
+        """The class of a key."""
+        found = self.rules.visible(place, [entry for entry in self.tree.entries.get(key, ()) if entry.is_class])
+        value = self.rules.pick(place, found, Reason.SELF) if found else None
+        return value.as_class if isinstance(value, Defined) else None
+
+    # What an expression is
+
+    def value(self, place: Place, text: str) -> Value:
+        """What an expression stands for."""
+        key = (place.file, place.scope, text)
+        if key in self._known:
+            return self._known[key]
+        if self._depth >= MAX_DEPTH or key in self._in_progress:
+            return UNKNOWN
+        self._depth += 1
+        self._in_progress.add(key)
+        value = self._follow(place, text)
+        self._in_progress.discard(key)
+        self._depth -= 1
+        if self._depth == 0 or value is not UNKNOWN:
+            self._known[key] = value
+        return value
+
+    def _follow(self, place: Place, text: str) -> Value:
+        chain = read_chain(text)
+        if chain is None:
+            return UNKNOWN
+        value = self._first(place, chain[0])
+        for number, link in enumerate(chain):
+            if number:
+                value = self.attribute(place, value, link.name)
+            if link.arguments != NO_CALL or link.is_new:
+                value = self._result(place, value, link)
+            if value in (UNKNOWN, AMBIGUOUS):
+                break
+        return value
+
+    def _first(self, place: Place, link: Link) -> Value:
+        name, rules = link.name, self.rules
+        if name.startswith(":"):
+            return self.type_value(place, name[1:])
+        if name.startswith("@"):
+            return self._own_field(place, name.lstrip("@"))
+        own = rules.own_words | rules.class_words | rules.super_words
+        if name in own and link.arguments == NO_CALL and not self._is_typed(place, name):
+            owner = self.owner(place)
+            if owner is None or (isinstance(owner, Space) and name not in rules.own_words):
+                return UNKNOWN
+            if isinstance(owner, Space):
+                return owner
+            if name in rules.class_words:
+                return Defined((owner,), Reason.SELF)
+            is_super = name in rules.super_words
+            return Instance(owner, Reason.SUPER if is_super else Reason.SELF, is_super)
+        scope = self.names.is_variable(place, name) if not link.is_new else None
+        if scope is not None:
+            return self._variable(Place(place.file, scope), name)
+        if link.arguments == NO_CALL:
+            if rules.sees_members and (field := self._own_field(place, name)) is not UNKNOWN:
+                return field
+            if name in place.file.typed or name in place.file.bound:
+                return self._module_variable(place, name)
+        found = self._plain(place, name)
+        return rules.fallback(place, name, link.arguments) if found is UNKNOWN and link.arguments != NO_CALL else found
+
+    def _is_typed(self, place: Place, name: str) -> bool:
+        scope = self.names.is_variable(place, name)
+        return scope is not None and name in scope.typed
+
+    def _own_field(self, place: Place, name: str) -> Value:
+        owner = self.owner(place)
+        return self._field(owner, name) if isinstance(owner, Definition) else UNKNOWN
+
+    def _module_variable(self, place: Place, name: str) -> Value:
+        top = Place(place.file, None)
+        imported = self.names.lookup(top, name)
+        if imported is not UNKNOWN:
+            return imported
+        if name in place.file.typed:
+            return agree([self.type_value(top, text) for text in place.file.typed[name]])
+        return self._given(top, place.file.bound[name])
+
+    def _variable(self, place: Place, name: str) -> Value:
+        scope = place.scope
+        if scope is not None and name in scope.typed:
+            return agree([self.type_value(place, text) for text in scope.typed[name]])
+        return self._given(place, scope.bound.get(name, ())) if scope is not None else UNKNOWN
+
+    def _given(self, place: Place, texts: Sequence[str]) -> Value:
+        """What a variable is that is first given these values; it is no class and no function by itself."""
+        value = agree([self.value(place, text) for text in texts if text])
+        return UNKNOWN if isinstance(value, Defined) else value
+
+    def _result(self, place: Place, value: Value, link: Link) -> Value:
+        """What a call gives."""
+        if isinstance(value, Space):
+            handed = self.rules.called(value)
+            value = self.names.member(handed.key, handed.name) if handed else UNKNOWN
+        if isinstance(value, Defined):
+            chosen = self._chosen(place, value, link.arguments)
+            if not isinstance(chosen, Defined):
+                return UNKNOWN
+            called = chosen.definitions[0]
+            if called.is_class:
+                return Instance(called, Reason.CONSTRUCTOR_TYPE)
+            if called.returns is None:
+                return UNKNOWN
+            return weakened(self.type_value(Place(called.file, called), called.returns), Reason.INFERRED_RETURN)
+        if isinstance(value, Held | Instance):
+            # A field or a step of a container that was reached already.
+            return value if isinstance(value, Held) or link.name in _GIVING else UNKNOWN
+        return OUTSIDE if isinstance(value, External) or value is OUTSIDE else UNKNOWN
+
+    # Types
+
+    def type_value(self, place: Place, text: str) -> Value:
+        """An object of the type that a text names."""
+        if self._depth >= MAX_DEPTH:
+            return UNKNOWN
+        type_ = read_type(text)
+        for _ in range(MAX_DEPTH):
+            if type_ is None or type_.is_list or not type_.arguments or not self._is_transparent(type_.name):
+                break
+            text = type_.arguments[0]
+            type_ = read_type(text)
+        if type_ is None:
+            return UNKNOWN
+        if type_.is_list:
+            return Held(text, place)
+        self._depth += 1
+        value = self.named_type(place, type_.name)
+        self._depth -= 1
+        if isinstance(value, Defined) and (class_ := value.as_class) is not None:
+            return Instance(class_, Reason.ANNOTATION)
+        if isinstance(value, Space) and self.rules.files_are_types:
+            return Instance(value, Reason.ANNOTATION)
+        if type_.arguments and (isinstance(value, External) or value in (UNKNOWN, BUILTIN, OUTSIDE)):
+            return Held(text, place)
+        if isinstance(value, External):
+            return External(value.name, is_instance=True)
+        return OUTSIDE if value is BUILTIN else value if value in (AMBIGUOUS, OUTSIDE) else UNKNOWN
+
+    def _is_transparent(self, name: str) -> bool:
+        return name.replace("::", ".").rpartition(".")[2] in self.rules.transparent
+
+    def named_type(self, place: Place, dotted: str) -> Value:
+        """The class, or what holds it, that a dotted name says."""
+        names = dotted.replace("::", ".").replace("\\", ".").split(".")
+        if names[0] in self.rules.class_words or names[0] == "@This()":
+            owner = self.owner(place)
+            value: Value = Defined((owner,), Reason.SELF) if isinstance(owner, Definition) else owner or UNKNOWN
+        else:
+            value = self.names.lookup(place, names[0])
+        for name in names[1:]:
+            value = self.attribute(place, value, name)
+        return value
+
+    def element(self, held: Held) -> Value:
+        """What a container, option, result or pointer holds or gives."""
+        type_ = read_type(held.type)
+        if type_ is None:
+            return UNKNOWN
+        if type_.is_list:
+            inner = held.type.strip()
+            for pattern in (inner.removesuffix("[]"), inner.removeprefix("[]"), inner.strip("[]")):
+                if pattern != inner:
+                    return self.type_value(held.place, pattern)
+            return UNKNOWN
+        is_map = type_.name.rpartition(".")[2].lower().endswith("map") or "dict" in type_.name.lower()
+        return self.type_value(held.place, type_.arguments[-1 if is_map else 0]) if type_.arguments else UNKNOWN
+
+    # Members
+
+    def attribute(self, place: Place, value: Value, name: str) -> Value:
+        """A member of what a value is."""
+        if name in self.rules.super_words and isinstance(value, Defined | Instance):
+            return UNKNOWN
+        match value:
+            case Space(key):
+                return self._space_member(place, key, name)
+            case Defined() if (class_ := value.as_class) is not None:
+                found = self._member(place, class_, name)
+                if not isinstance(found, Defined):
+                    return found
+                is_far = value.why is Reason.SAME_FILE and found.definitions[0].file is not place.file
+                return Defined(found.definitions, Reason.PACKAGE if is_far else value.why)
+            case Instance():
+                return self._instance_member(place, value, name)
+            case Held():
+                return self.element(value) if name in _GIVING else UNKNOWN
+            case External(dotted, is_instance):
+                return OUTSIDE if is_instance else External(self.rules.external_name(dotted, name))
+        return value if value in (OUTSIDE, AMBIGUOUS, BUILTIN) else UNKNOWN
+
+    def _space_member(self, place: Place, key: Key, name: str) -> Value:
+        value = self.names.member(key, name)
+        if value is UNKNOWN and (handed := self.rules.called(Space(key))) is not None:
+            held = self.names.member(handed.key, handed.name)
+            value = self.attribute(place, held, name) if not isinstance(held, Space) else UNKNOWN
+        if isinstance(value, Defined):
+            self.names.used[place.file.path].update(entry.file.path for entry in value.definitions)
+            is_here = all(entry.file is place.file for entry in value.definitions)
+            return weakened(value, Reason.SAME_FILE if is_here else Reason.IMPORT)
+        return value
+
+    def _instance_member(self, place: Place, value: Instance, name: str) -> Value:
+        if isinstance(value.owner, Space):
+            return weakened(self.names.member(value.owner.key, name), value.why)
+        if name == "?":
+            return value
+        return weakened(self._member(place, value.owner, name, of_bases=value.is_super), value.why)
+
+    def _member(self, place: Place, class_: Definition, name: str, *, of_bases: bool = False) -> Value:
+        """A method, an inner type or the object in a field: the class's own, or that of the first base that has it."""
+        is_outside = False
+        waiting, seen = [class_], {class_.key}
+        while waiting and len(seen) <= MAX_BASES:
+            current = waiting.pop(0)
+            if current is not class_ or not of_bases:
+                entries = self.tree.entries.get((*current.key, name), ())
+                found = self.rules.members_of(current, entries) if name != current.name else ()
+                if found:
+                    return self.rules.pick(Place(current.file, None), found, Reason.SELF)
+                if (field := self._field(current, name)) is not UNKNOWN:
+                    return field
+            for base in self.bases(current):
+                if isinstance(base, Defined) and (parent := base.as_class) is not None and parent.key not in seen:
+                    seen.add(parent.key)
+                    waiting.append(parent)
+                is_outside = is_outside or isinstance(base, External) or base is OUTSIDE
+        return OUTSIDE if is_outside else UNKNOWN
+
+    def _field(self, class_: Definition, name: str) -> Value:
+        fields = self.tree.fields(class_.key, name)
+        values = [
+            self.value(field.place, field.text) if field.is_value else self.type_value(field.place, field.text)
+            for field in fields
+        ]
+        value = agree(values) if values else UNKNOWN
+        if value is UNKNOWN:
+            for base in class_.bases:
+                type_ = read_type(base)
+                if type_ is not None and type_.name.rpartition(".")[2] == name and self.rules.has_embedded:
+                    return self.type_value(Place(class_.file, class_), base)
+        return UNKNOWN if isinstance(value, Defined) else value
+
+    def bases(self, class_: Definition) -> list[Value]:
+        """What a class derives from, as written."""
+        key = ("bases", class_)
+        if key in self._in_progress:
+            return []
+        self._in_progress.add(key)
+        place = Place(class_.file, class_.parent)
+        types = [type_ for base in class_.bases if (type_ := read_type(base)) is not None]
+        found = [self.named_type(place, type_.name) for type_ in types]
+        self._in_progress.discard(key)
+        return [value for value in found if not (isinstance(value, Defined) and value.as_class is class_)]
+
+
+def _outcome(value: Value) -> tuple[Outcome, str | None, Reason | None]:
+    match value:
+        case Defined((definition,), why):
+            return Outcome.RESOLVED, definition.id, why
+        case External(name, is_instance):
+            return Outcome.EXTERNAL, None if is_instance else name, None
+        case Defined():
+            return Outcome.AMBIGUOUS, None, None
+    if value is OUTSIDE:
+        return Outcome.EXTERNAL, None, None
+    if value is BUILTIN:
+        return Outcome.BUILTIN, None, None
+    return (Outcome.AMBIGUOUS if value is AMBIGUOUS else Outcome.UNKNOWN), None, None

@@ -1,0 +1,142 @@
+"""A file of a declared language as the resolver sees it: its definitions, linked, and what it imports and calls."""
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from codesum_pipeline.graph.declared.expressions import names_in
+from codesum_pipeline.model.ids import SEPARATOR
+
+# Where something stands in a language's tree of names: a package or file, then the names in it.
+Key = tuple[str, ...]
+
+
+class Call(NamedTuple):
+    """A call as written; `arguments` is how many it has, -1 where that is not known."""
+
+    symbol: int
+    receiver: str
+    name: str
+    is_new: bool
+    arguments: int
+
+
+class ImportRow(NamedTuple):
+    """An import as written: see `Imported`."""
+
+    symbol: int
+    module: str
+    name: str | None
+    alias: str | None
+    level: int
+
+    @property
+    def bound_name(self) -> str | None:
+        return self.alias or self.name
+
+
+@dataclass(slots=True, eq=False)
+class Definition:
+    """One function or class. `typed` and `bound` are the names that say their type or what they are first given."""
+
+    file: "DeclaredFile"
+    id: str
+    is_class: bool
+    parts: Key
+    bases: tuple[str, ...]
+    returns: str | None
+    modifiers: frozenset[str]
+    parameters: frozenset[str]
+    least: int
+    most: int
+    parent: "Definition | None" = None
+    key: Key = ()
+    children: dict[str, list["Definition"]] = field(default_factory=lambda: defaultdict(list))
+    typed: dict[str, list[str]] = field(default_factory=dict)
+    bound: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.parts[-1]
+
+    def takes(self, count: int) -> bool:
+        """Whether it can be called with so many arguments."""
+        return count < 0 or (self.least <= count and (self.most < 0 or count <= self.most))
+
+
+@dataclass(slots=True, eq=False)
+class DeclaredFile:
+    """One file; `unit` is the key of what its top-level names belong to."""
+
+    path: str
+    language: str
+    package: str | None
+    exports: tuple[str, ...]
+    definitions: list[Definition]
+    imports: list[ImportRow]
+    calls: list[Call]
+    typed: dict[str, list[str]]
+    bound: dict[str, list[str]]
+    unit: Key = ()
+
+    @property
+    def folder(self) -> str:
+        return self.path.rpartition("/")[0]
+
+    @property
+    def stem(self) -> str:
+        return self.path.rpartition("/")[2].partition(".")[0]
+
+    def definition(self, number: int) -> Definition | None:
+        return self.definitions[number] if number >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is written: in a file, and in which definition of it."""
+
+    file: DeclaredFile
+    scope: Definition | None
+
+
+def load_declared(path: str, references: str) -> DeclaredFile:
+    """Read what `read_references` wrote."""
+    facts = json.loads(references)
+    calls = [
+        Call(symbol, receiver, name, bool(is_new), count)
+        for (symbol, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
+    ]
+    imports = [ImportRow(*row) for row in facts["imports"]]
+    file = DeclaredFile(
+        path, facts["language"], facts["package"], tuple(facts["exports"]), [], imports, calls, {}, {}
+    )  # fmt: skip
+    by_id: dict[str, Definition] = {}
+    for symbol, head in zip(facts["symbols"], facts["heads"], strict=True):
+        local_id, definition = symbol[0], _definition(file, symbol, head)
+        by_id[local_id] = definition
+        file.definitions.append(definition)
+    for local_id, definition in by_id.items():
+        definition.parent = by_id.get(local_id.rpartition(SEPARATOR)[0])
+        if definition.parent is not None:
+            definition.parent.children[definition.name].append(definition)
+    _add_names(file, facts)
+    return file
+
+
+def _definition(file: DeclaredFile, symbol: list[Any], head: list[Any]) -> Definition:
+    local_id, kind, parts, bases, returns = symbol
+    modifiers, parameters, least, most = head
+    return Definition(
+        file, f"{file.path}{SEPARATOR}{local_id}", kind == "class", tuple(parts), tuple(bases), returns,
+        frozenset(modifiers), frozenset(variable for name in parameters for variable in names_in(name)), least, most,
+    )  # fmt: skip
+
+
+def _add_names(file: DeclaredFile, facts: dict[str, Any]) -> None:
+    for kind in ("typed", "bound"):
+        for number, name, text in facts[kind]:
+            names = getattr(file.definitions[number] if number >= 0 else file, kind)
+            texts = names.setdefault(name, [])
+            if text not in texts:
+                texts.append(text)

@@ -1,0 +1,83 @@
+"""JavaScript and TypeScript: each file is a module, which gives what it exports."""
+
+from collections.abc import Iterator
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.ecmascript_projects import EcmascriptModules, package_name
+from codesum_pipeline.graph.declared.projects import Projects
+from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.values import Space
+
+_BUILTINS = frozenset({
+    "AbortController", "Array", "ArrayBuffer", "Atomics", "Audio", "BigInt", "Blob", "Boolean", "Buffer", "CustomEvent",
+    "DataView", "Date", "Error", "EvalError", "Event", "EventTarget", "File", "Float32Array", "Float64Array",
+    "FormData", "Function", "Headers", "Image", "Infinity", "Int16Array", "Int32Array", "Int8Array",
+    "IntersectionObserver", "Intl", "JSON", "Map", "Math", "MutationObserver", "NaN", "Number", "Object", "Promise",
+    "Proxy", "RangeError", "ReferenceError", "Reflect", "RegExp", "Request", "ResizeObserver", "Response", "Set",
+    "String", "Symbol", "SyntaxError", "TextDecoder", "TextEncoder", "TypeError", "URIError", "URL", "URLSearchParams",
+    "Uint16Array", "Uint32Array", "Uint8Array", "WeakMap", "WeakRef", "WeakSet", "WebSocket", "Worker", "afterAll",
+    "afterEach", "alert", "atob", "beforeAll", "beforeEach", "btoa", "cancelAnimationFrame", "clearImmediate",
+    "clearInterval", "clearTimeout", "confirm", "console", "crypto", "decodeURI", "decodeURIComponent", "describe",
+    "document", "encodeURI", "encodeURIComponent", "escape", "eval", "expect", "exports", "fetch", "getComputedStyle",
+    "globalThis", "history", "import", "isFinite", "isNaN", "it", "jest", "localStorage", "location", "module",
+    "navigator", "parseFloat", "parseInt", "performance", "process", "prompt", "queueMicrotask",
+    "requestAnimationFrame", "require", "sessionStorage", "setImmediate", "setInterval", "setTimeout",
+    "structuredClone", "super", "test", "vi", "window",
+})  # fmt: skip
+
+
+class EcmascriptRules(Rules):
+    """Modules find each other by specifiers; re-exports hand names on."""
+
+    languages = frozenset({"javascript", "typescript", "tsx"})
+    transparent = frozenset({"Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly"})
+    constructors = ("constructor",)
+    builtins = _BUILTINS
+
+    def __init__(self, projects: Projects) -> None:
+        super().__init__(projects)
+        self.modules = EcmascriptModules(projects)
+        self._exports: dict[Key, dict[str, str]] = {}
+
+    def use(self, tree: NameTree) -> None:
+        super().use(tree)
+        for path in sorted(tree.files):
+            self._exports[(path,)] = _exports(tree.files[path])
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        path = self.modules.find(file.folder, row.module)
+        exports = self._exports.get((file.path,), {}).values()
+        is_star = row.name == "*"
+        name = row.bound_name if not is_star else None
+        handed = is_star or (name is not None and name in exports)
+        if path is not None:
+            target = Space((path,)) if row.name is None or is_star else Member((path,), row.name)
+            yield Resolved(target, name, (path,), is_star, handed)
+        elif not self.modules.is_relative(row.module) and not self.modules.is_own(file.folder, row.module):
+            package = package_name(row.module).removeprefix("node:")
+            taken = row.name if row.name not in (None, "*", "default") else ""
+            yield Resolved(Outside(package, taken or ""), name, (), is_star, handed)
+
+    def inner_spaces(self, place: Place) -> Iterator[Key]:
+        """An object's functions do not see each other; only types do what is declared in namespaces."""
+        for key in super().inner_spaces(place):
+            if any(entry.is_class for entry in self.tree.entries.get(key, ())):
+                continue
+            if place.file.language != "javascript" and key[-1][:1].isupper():
+                yield key
+
+    def local_key(self, key: Key, name: str) -> Key:
+        return (*key, self._exports.get(key, {}).get(name, name))
+
+    def called(self, space: Space) -> Member | None:
+        return Member(space.key, "default") if len(space.key) == 1 else None
+
+
+def _exports(file: DeclaredFile) -> dict[str, str]:
+    """What is called otherwise outside of a module: the name here by the name there."""
+    names = {}
+    for export in file.exports:
+        inner, renamed, outer = export.partition(" as ")
+        names[outer if renamed else inner] = inner
+    return names

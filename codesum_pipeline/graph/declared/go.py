@@ -1,0 +1,95 @@
+"""Go: a folder is a package, found by the module paths of the `go.mod` files."""
+
+import re
+from collections.abc import Iterator
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.projects import Projects, folders_above, join
+from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.values import Space
+
+_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
+_REPLACE = re.compile(r"^\s*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)
+_VERSION = re.compile(r"v\d+")
+_BUILTINS = frozenset({
+    "any", "append", "bool", "byte", "cap", "clear", "close", "comparable", "complex", "complex128", "complex64",
+    "copy", "delete", "error", "float32", "float64", "imag", "int", "int16", "int32", "int64", "int8", "len", "make",
+    "max", "min", "new", "panic", "print", "println", "real", "recover", "rune", "string", "uint", "uint16", "uint32",
+    "uint64", "uint8", "uintptr",
+})  # fmt: skip
+
+
+class GoRules(Rules):
+    """The files of a folder share their names; `x_test` beside `x` is a package of its own."""
+
+    languages = frozenset({"go"})
+    own_words = frozenset()
+    super_words = frozenset()
+    has_embedded = True
+    builtins = _BUILTINS
+
+    def __init__(self, projects: Projects) -> None:
+        super().__init__(projects)
+        self._modules: list[tuple[str, str]] = []
+        for path in projects.named("go.mod"):
+            folder, text = path.rpartition("/")[0], projects.texts[path]
+            module = _MODULE.search(text)
+            if module is None:
+                projects.malformed.add(path)
+                continue
+            self._modules.append((module[1], folder))
+            for replaced in _REPLACE.finditer(text):
+                target = join(folder, replaced[2])
+                if target is not None:
+                    self._modules.append((replaced[1], target))
+        self._modules.sort(key=lambda module: (-len(module[0]), module))
+        self._packages: dict[str, str] = {}
+
+    def use(self, tree: NameTree) -> None:
+        super().use(tree)
+        for unit in sorted(tree.units):
+            if len(unit) == 1:
+                self._packages[unit[0]] = tree.units[unit][0].package or ""
+
+    def unit(self, file: DeclaredFile) -> Key:
+        package = file.package or ""
+        is_outer_test = package.endswith("_test") and file.path.endswith("_test.go")
+        return (file.folder, package) if is_outer_test else (file.folder,)
+
+    def inner_spaces(self, place: Place) -> Iterator[Key]:
+        """Methods are seen only through their receiver."""
+        yield from ()
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        folder = self._folder(file, row.module)
+        is_star = row.name == "*"
+        if row.alias in ("_", "."):
+            return
+        if folder is not None:
+            name = row.alias or self._packages[folder]
+            yield Resolved(Space((folder,)), None if is_star else name, (), is_star)
+        elif not self._is_own(row.module):
+            name = row.alias or _package_name(row.module)
+            yield Resolved(Outside(row.module, ""), None if is_star else name, (), is_star)
+
+    def _folder(self, file: DeclaredFile, path: str) -> str | None:
+        for module, folder in self._modules:
+            if path == module or path.startswith(f"{module}/"):
+                found = join(folder, path[len(module) + 1 :])
+                if found is not None and found in self._packages:
+                    return found
+        for above in folders_above(file.folder):
+            vendored = f"{above}/vendor/{path}" if above else f"vendor/{path}"
+            if vendored in self._packages:
+                return vendored
+        return None
+
+    def _is_own(self, path: str) -> bool:
+        return any(path == module or path.startswith(f"{module}/") for module, _ in self._modules)
+
+
+def _package_name(path: str) -> str:
+    """What a package outside is usually called: the last part of its path without version and mark of the language."""
+    parts = [part for part in path.split("/") if not _VERSION.fullmatch(part)] or [path]
+    return parts[-1].partition(".")[0].removeprefix("go-").removesuffix("-go")

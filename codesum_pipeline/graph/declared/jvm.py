@@ -1,0 +1,82 @@
+"""Java, Kotlin and Scala: one tree of packages, in which each may name what the others define."""
+
+from collections.abc import Iterator
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key
+from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.values import Space
+
+_BUILTINS = frozenset({
+    "Any", "ArithmeticException", "Array", "ArrayIndexOutOfBoundsException", "AssertionError", "AutoCloseable",
+    "Boolean", "Byte", "CharSequence", "Character", "Class", "ClassCastException", "ClassLoader",
+    "CloneNotSupportedException", "Comparable", "Deprecated", "Double", "Either", "Enum", "Error", "Exception", "Float",
+    "IllegalArgumentException", "IllegalStateException", "IndexOutOfBoundsException", "Int", "Integer",
+    "InterruptedException", "Iterable", "Left", "List", "Long", "Map", "Math", "NoSuchElementException", "None",
+    "Nothing", "NullPointerException", "Number", "NumberFormatException", "Object", "Option", "OutOfMemoryError",
+    "Override", "Process", "Record", "Right", "Runnable", "Runtime", "RuntimeException", "Seq", "Set", "Short", "Some",
+    "StackOverflowError", "StackTraceElement", "String", "StringBuffer", "StringBuilder", "System", "TODO", "Thread",
+    "Throwable", "Unit", "UnsupportedOperationException", "Vector", "Void", "also", "apply", "arrayListOf", "arrayOf",
+    "assert", "buildString", "byteArrayOf", "check", "checkNotNull", "classOf", "emptyList", "emptyMap", "emptySet",
+    "error", "hashMapOf", "implicitly", "intArrayOf", "lazy", "let", "listOf", "mapOf", "maxOf", "minOf",
+    "mutableListOf", "mutableMapOf", "mutableSetOf", "print", "println", "repeat", "require", "requireNotNull", "run",
+    "sequence", "sequenceOf", "setOf", "synchronized", "with",
+})  # fmt: skip
+
+
+class JvmRules(Rules):
+    """A name is a member, of the file, imported, of the package, or of a package imported whole."""
+
+    languages = frozenset({"java", "kotlin", "scala"})
+    sees_members = True
+    has_overloads = True
+    has_companions = True
+    super_words = frozenset({"super"})
+    constructors = ("constructor", "<init>", "this")
+    builtins = _BUILTINS
+
+    def unit(self, file: DeclaredFile) -> Key:
+        return tuple(file.package.split(".")) if file.package else ()
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        parts = tuple(row.module.split("."))
+        name = row.name
+        if name is None and len(parts) > 1:
+            parts, name = parts[:-1], parts[-1]
+        if name in ("*", "_", None):
+            yield from self._whole(parts)
+            return
+        target_key = (*parts, name)
+        files = self._files(target_key) or self._files(parts)
+        if files or target_key in self.tree.spaces or self._is_own(parts):
+            is_space = target_key not in self.tree.entries and target_key in self.tree.spaces
+            target = Space(target_key) if is_space else Member(parts, name)
+            yield Resolved(target, row.alias or name, files)
+        else:
+            yield Resolved(
+                Outside(_package(target_key), ".".join(target_key[len(_parts(target_key)) :])), row.alias or name
+            )
+
+    def _whole(self, parts: Key) -> Iterator[Resolved]:
+        if parts in self.tree.spaces or parts in self.tree.entries:
+            yield Resolved(Space(parts), None, self._files(parts), is_star=True)
+        elif not self._is_own(parts):
+            yield Resolved(Outside(_package(parts), ".".join(parts[len(_parts(parts)) :])), None, (), is_star=True)
+
+    def _files(self, key: Key) -> tuple[str, ...]:
+        """The file of a class; a package's members are in many."""
+        found = {entry.file.path for entry in self.tree.entries.get(key, ())}
+        return tuple(found) if len(found) == 1 else ()
+
+    def _is_own(self, parts: Key) -> bool:
+        """Whether a package is the repository's, if only by one above it that has files."""
+        return any(parts[:size] in self.tree.units for size in range(2, len(parts) + 1))
+
+
+def _parts(key: Key) -> Key:
+    """The package: what comes before the first name of a class."""
+    size = next((number for number, part in enumerate(key) if part[:1].isupper()), len(key))
+    return key[:size] or key[:1]
+
+
+def _package(key: Key) -> str:
+    return ".".join(_parts(key))

@@ -1,0 +1,55 @@
+"""Lua: a file gives the table that it returns."""
+
+from collections.abc import Iterator
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.projects import join
+from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.values import Space
+
+_BUILTINS = frozenset({
+    "assert", "bit", "bit32", "collectgarbage", "coroutine", "debug", "dofile", "error", "getmetatable", "io", "ipairs",
+    "jit", "load", "loadfile", "loadstring", "math", "next", "os", "pairs", "pcall", "print", "rawequal", "rawget",
+    "rawlen", "rawset", "require", "select", "setmetatable", "string", "table", "tonumber", "tostring", "type",
+    "unpack", "utf8", "vim", "xpcall",
+})  # fmt: skip
+
+
+class LuaRules(Rules):
+    """`require` finds files by their path from a source folder."""
+
+    languages = frozenset({"lua"})
+    own_words = frozenset({"self"})
+    super_words = frozenset()
+    builtins = _BUILTINS
+
+    def inner_spaces(self, place: Place) -> Iterator[Key]:
+        """The functions of a table are seen only through it."""
+        yield from ()
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        path = self._file(file, row.module)
+        if path is not None:
+            yield Resolved(Space((path,)), row.alias, (path,))
+        elif not row.module.endswith(".lua"):
+            yield Resolved(Outside(row.module.partition(".")[0], ".".join(row.module.split(".")[1:])), row.alias)
+
+    def _file(self, file: DeclaredFile, module: str) -> str | None:
+        if module.endswith(".lua"):
+            near = join(file.folder, module)
+            return near if near in self.projects.paths else None
+        inner = module.replace(".", "/")
+        found = [*self.projects.ending(f"{inner}.lua"), *self.projects.ending(f"{inner}/init.lua")]
+        first = [path for path in found if path in (f"{inner}.lua", f"lua/{inner}.lua", f"{inner}/init.lua",
+                                                    f"lua/{inner}/init.lua", f"src/{inner}.lua")]  # fmt: skip
+        chosen = first or found
+        return chosen[0] if len(chosen) == 1 else None
+
+    def local_key(self, key: Key, name: str) -> Key:
+        """A member of the table that a file returns: the only one with that name."""
+        if key not in self.tree.units or (*key, name) in self.tree.entries:
+            return (*key, name)
+        owners = {
+            entry.key for entry in self.tree.by_name.get(name, ()) if entry.key[:1] == key and len(entry.key) == 3
+        }
+        return next(iter(owners)) if len(owners) == 1 else (*key, name)

@@ -1,0 +1,152 @@
+"""Bash, Elixir, Haskell, Zig and Swift: languages whose modules need few rules."""
+
+from collections.abc import Iterator
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key
+from codesum_pipeline.graph.declared.projects import join
+from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.values import Space
+
+
+class BashRules(Rules):
+    """A sourced file's functions are the script's own."""
+
+    languages = frozenset({"bash"})
+    own_words = frozenset()
+    super_words = frozenset()
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        path = row.module.strip("\"'")
+        # A variable at the beginning is the folder of the script, or one near it.
+        plain = path.rpartition("}/")[2] if "}/" in path else path
+        if plain.startswith("$"):
+            plain = plain.partition("/")[2] if not plain.startswith("$(") else plain.rpartition(")/")[2]
+        near = join(file.folder, plain) if plain else None
+        found = (
+            [near] if near in self.projects.paths else self.projects.ending(plain.removeprefix("./")) if plain else []
+        )
+        if len(found) == 1 and found[0] is not None:
+            yield Resolved(Space((found[0],)), None, (found[0],), is_star=True, is_handed_on=True)
+
+
+class ElixirRules(Rules):
+    """Modules by name, in one tree for all files."""
+
+    languages = frozenset({"elixir"})
+    sees_members = True
+    is_merged = True
+    has_overloads = True
+    own_words = frozenset()
+    super_words = frozenset()
+    class_words = frozenset({"__MODULE__"})
+    builtins = frozenset({
+        "Agent", "Atom", "Date", "DateTime", "Enum", "File", "Float", "GenServer", "IO", "Integer", "Kernel", "Keyword",
+        "List", "Logger", "Map", "Path", "Process", "Regex", "Stream", "String", "Supervisor", "System", "Task",
+        "Tuple", "abs", "alias", "apply", "case", "cond", "def", "defimpl", "defmacro", "defmodule", "defp",
+        "defprotocol", "defstruct", "div", "elem", "exit", "for", "hd", "if", "import", "inspect", "is_atom",
+        "is_binary", "is_function", "is_integer", "is_list", "is_map", "is_nil", "length", "max", "min", "put_elem",
+        "quote", "raise", "receive", "rem", "require", "round", "self", "send", "spawn", "throw", "tl", "to_string",
+        "unless", "unquote", "use", "with",
+    })  # fmt: skip
+
+    def unit(self, file: DeclaredFile) -> Key:
+        return ()
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        is_star = row.name == "*"
+        parts = (
+            tuple(f"{row.module}.{row.name}".split(".")) if row.name and not is_star else tuple(row.module.split("."))
+        )
+        found = self.tree.entries.get((".".join(parts),)) or self.tree.entries.get(parts) or []
+        files = {entry.file.path for entry in found}
+        name = None if is_star else row.alias or parts[-1]
+        if found:
+            key = found[0].key
+            target = Space(key) if is_star else Member(key[:-1], key[-1])
+            yield Resolved(target, name, tuple(files) if len(files) == 1 else (), is_star)
+        elif parts[:1] not in self.tree.spaces:
+            yield Resolved(Outside(".".join(parts), ""), name, (), is_star)
+
+
+class HaskellRules(Rules):
+    """A file is the module that its head names."""
+
+    languages = frozenset({"haskell"})
+    own_words = frozenset()
+    super_words = frozenset()
+
+    def unit(self, file: DeclaredFile) -> Key:
+        return (file.package or file.path,)
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        held = self.tree.units.get((row.module,), [])
+        files = tuple(found.path for found in held) if len(held) == 1 else ()
+        is_whole = row.name in (None, "*")
+        name = row.alias or (row.module if row.name is None else row.name)
+        if held:
+            if row.name == "*":
+                yield Resolved(Space((row.module,)), None, files, is_star=True, is_handed_on=True)
+                if row.alias:
+                    yield Resolved(Space((row.module,)), row.alias)
+            else:
+                target = Space((row.module,)) if is_whole else Member((row.module,), row.name or "")
+                yield Resolved(target, name, files, is_handed_on=True)
+        else:
+            outside = Outside(row.module, row.name if row.name not in (None, "*") else "")
+            yield Resolved(outside, None if row.name == "*" else name, (), row.name == "*")
+
+
+class ZigRules(Rules):
+    """A file is a struct; `@import` gives it."""
+
+    languages = frozenset({"zig"})
+    sees_members = True
+    files_are_types = True
+    own_words = frozenset()
+    super_words = frozenset()
+    class_words = frozenset({"Self"})
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        if row.module.endswith(".zig"):
+            path = join(file.folder, row.module)
+            if path is None or path not in self.projects.paths:
+                return
+            if row.name == "*":
+                yield Resolved(Space((path,)), None, (path,), is_star=True, is_handed_on=True)
+                return
+            inner = tuple((row.name or "").split(".")) if row.name else ()
+            target = Member((path, *inner[:-1]), inner[-1]) if inner else Space((path,))
+            yield Resolved(target, row.alias or (inner[-1] if inner else None), (path,), is_handed_on=True)
+        else:
+            yield Resolved(Outside(row.module, row.name or ""), row.alias)
+
+
+class SwiftRules(Rules):
+    """The files of a target see each other: those of a folder below `Sources`, or of the repository."""
+
+    languages = frozenset({"swift"})
+    sees_members = True
+    is_merged = True
+    has_overloads = True
+    own_words = frozenset({"self"})
+    class_words = frozenset({"Self"})
+    constructors = ("init",)
+    builtins = frozenset({
+        "print", "debugPrint", "fatalError", "precondition", "assert", "min", "max", "abs", "zip", "stride", "String",
+        "Int", "Array",
+    })  # fmt: skip
+
+    def unit(self, file: DeclaredFile) -> Key:
+        parts = file.folder.split("/")
+        for marker in ("Sources", "Tests"):
+            if marker in parts and parts.index(marker) + 1 < len(parts):
+                return ("/".join(parts[: parts.index(marker) + 2]),)
+        return (parts[0],)
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        name = row.module.partition(".")[0]
+        found = [unit for unit in self.tree.units if unit and unit[0].rpartition("/")[2] == name]
+        if len(found) == 1:
+            yield Resolved(Space(found[0]), None, (), is_star=True)
+        elif not found:
+            yield Resolved(Outside(name, ""), None, (), is_star=True)

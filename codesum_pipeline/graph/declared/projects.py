@@ -1,0 +1,100 @@
+"""The files of a repository by path, folder and ending, and the project files among them."""
+
+import json
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+
+
+class Projects:
+    """What is in a repository; `texts` are the project files, and `malformed` counts those that say nothing."""
+
+    def __init__(self, paths: Iterable[str], texts: Mapping[str, str]) -> None:
+        self.paths = frozenset(paths)
+        self.texts = texts
+        self.malformed: set[str] = set()
+        self.folders: dict[str, list[str]] = defaultdict(list)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.paths):
+            folder, _, name = path.rpartition("/")
+            self.folders[folder].append(path)
+            self._by_name[name].append(path)
+
+    def named(self, name: str) -> list[str]:
+        """The project files of a name, sorted by path."""
+        return [path for path in self._by_name.get(name, ()) if path in self.texts]
+
+    def ending(self, suffix: str) -> list[str]:
+        """The files whose path ends in these whole parts."""
+        found = self._by_name.get(suffix.rpartition("/")[2], ())
+        return [path for path in found if path == suffix or path.endswith(f"/{suffix}")]
+
+    def json(self, path: str) -> dict[str, Any]:
+        """A JSON object, with comments and trailing commas; empty where it is none."""
+        text = _COMMENT.sub(lambda found: found[1] or " ", self.texts.get(path, ""))
+        text = _TRAILING_COMMA.sub(lambda found: found[1] or "", text)
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            content = None
+        return self._table(path, content)
+
+    def toml(self, path: str) -> dict[str, Any]:
+        """A TOML file; empty where it is none."""
+        try:
+            content = tomllib.loads(self.texts.get(path, ""))
+        except (ValueError, RecursionError):
+            content = None
+        return self._table(path, content)
+
+    def _table(self, path: str, content: Any) -> dict[str, Any]:
+        if isinstance(content, dict):
+            return content
+        self.malformed.add(path)
+        return {}
+
+
+def table(content: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """A table inside of a project file; empty where there is none."""
+    found: Any = content
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def texts(content: Any) -> list[str]:
+    """The texts in a list of a project file."""
+    return [item for item in content if isinstance(item, str)] if isinstance(content, list) else []
+
+
+def text(content: Mapping[str, Any], name: str) -> str:
+    """A text of a project file; empty where there is none."""
+    found = content.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def join(folder: str, path: str) -> str | None:
+    """A path from a folder; None where it leads out of the repository."""
+    parts = folder.split("/") if folder and not path.startswith("/") else []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def folders_above(folder: str) -> list[str]:
+    """A folder and those around it, the top last."""
+    found = [folder]
+    while folder:
+        folder = folder.rpartition("/")[0]
+        found.append(folder)
+    return found

@@ -1,0 +1,149 @@
+"""What the resolver must know about a family of languages besides its parsed files."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.projects import Projects
+from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, Defined, Space, Value
+from codesum_pipeline.graph.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A name in a space: looked up when it is used."""
+
+    key: Key
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """A package that the repository does not hold; `name` is what is taken from it."""
+
+    package: str
+    name: str
+
+
+# None: neither in the repository nor known to be outside.
+Target = Space | Member | Outside | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What an import names, the name that it binds, and the files that it takes in."""
+
+    target: Target
+    name: str | None = None
+    files: tuple[str, ...] = ()
+    is_star: bool = False
+    # Whether those who import this file get the name too.
+    is_handed_on: bool = False
+
+
+class Rules:
+    """The defaults; each family says where it differs."""
+
+    languages: frozenset[str] = frozenset()
+    # Members of the class around are seen without a receiver.
+    sees_members = False
+    # One name may be defined in pieces: partial classes, reopened modules.
+    is_merged = False
+    # A class and an object beside it may have one name.
+    has_companions = False
+    # Functions of one name in one place are told apart by their arguments.
+    has_overloads = False
+    # A base is a field too, named as its type.
+    has_embedded = False
+    # A file is a class of its own.
+    files_are_types = False
+    separator = "."
+    own_words = frozenset({"this"})
+    class_words: frozenset[str] = frozenset()
+    super_words = frozenset({"super"})
+    # Types that are used as what they hold.
+    transparent: frozenset[str] = frozenset()
+    constructors: tuple[str, ...] = ()
+    builtins: frozenset[str] = frozenset()
+
+    def __init__(self, projects: Projects) -> None:
+        self.projects = projects
+        self.tree = NameTree({})
+
+    def unit(self, file: DeclaredFile) -> Key:
+        """Where a file's top-level names belong: by default to the file."""
+        return (file.path,)
+
+    def use(self, tree: NameTree) -> None:
+        """Keep the names of all files, and prepare what is looked up in them."""
+        self.tree = tree
+
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+        """What an import names."""
+        yield from ()
+
+    def spaces_of(self, file: DeclaredFile) -> Iterable[Key]:
+        """The places whose names a file sees without an import, the nearest first."""
+        return (file.unit,)
+
+    def inner_spaces(self, place: Place) -> Iterator[Key]:
+        """The scopes inside of a file around a definition, from the inside out."""
+        if place.scope is not None:
+            key = place.scope.key
+            for size in range(len(key), len(place.file.unit), -1):
+                yield key[:size]
+
+    def visible(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        """Those of a name's definitions that can be meant in a file."""
+        return definitions
+
+    def members_of(self, owner: Definition | Space, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        """Those of a class's members that are of this class and not of another of its name."""
+        return definitions
+
+    def prefer(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        """What is left of several definitions that a call fits."""
+        return definitions
+
+    def handed_on(self, key: Key, name: str) -> Iterable[Resolved] | None:
+        """The imports of a space by which it may have a name that is not defined in it; None: it cannot."""
+        return None
+
+    def local_key(self, key: Key, name: str) -> Key:
+        """Where that is defined which others take from a space under a name."""
+        return (*key, name)
+
+    def called(self, space: Space) -> Member | None:
+        """What a call of a module itself calls."""
+        return None
+
+    def fallback(self, place: Place, name: str, count: int) -> Value:
+        """A plain name that nothing else explains."""
+        return UNKNOWN
+
+    def root(self, place: Place, name: str) -> Value:
+        """What a name means that nothing else explains: the beginning of a path, a class that is seen anyhow."""
+        return UNKNOWN
+
+    def external_name(self, *parts: str) -> str:
+        """The name of something outside."""
+        return self.separator.join(part for part in parts if part)
+
+    def pick(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
+        """Several definitions of one key as a value."""
+        here = [definition for definition in found if definition.file is place.file]
+        chosen = list(here or found)
+        if here:
+            why = Reason.SAME_FILE
+        classes = [definition for definition in chosen if definition.is_class]
+        is_companion = self.has_companions and len({(entry.file.path, entry.key) for entry in classes}) == 1
+        if classes and (self.is_merged or is_companion or len(classes) == 1):
+            first = min(classes, key=lambda entry: (entry.file.stem != entry.name, entry.file.path, entry.id))
+            return Defined((first,), why)
+        if classes and len(chosen) > 1:
+            return AMBIGUOUS
+        files = {definition.file.path for definition in chosen}
+        if len(files) > 1 and not self.has_overloads:
+            return AMBIGUOUS
+        return Defined(tuple(chosen), why)

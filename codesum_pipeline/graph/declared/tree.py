@@ -1,0 +1,81 @@
+"""All names of one family of languages, as a tree: packages or files, and what is defined in them."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, Key, Place
+
+_RECEIVER_WORDS = ("this.", "self.", "@", "$this->")
+
+
+class Field(NamedTuple):
+    """What is known of a field: its type, or with `is_value` what it is given, and where that is written."""
+
+    text: str
+    place: Place
+    is_value: bool
+
+
+class NameTree:
+    """The definitions of a family by key, by name and by the folders they stand in."""
+
+    def __init__(self, files: Mapping[str, DeclaredFile]) -> None:
+        self.files = files
+        self.entries: dict[Key, list[Definition]] = defaultdict(list)
+        self.by_name: dict[str, list[Definition]] = defaultdict(list)
+        self.spaces: set[Key] = set()
+        self.units: dict[Key, list[DeclaredFile]] = defaultdict(list)
+        self._fields: dict[Key, dict[str, list[Field]]] = defaultdict(dict)
+        for path in sorted(files):
+            self._add(files[path])
+
+    def _add(self, file: DeclaredFile) -> None:
+        self.units[file.unit].append(file)
+        self._add_space(file.unit)
+        for definition in file.definitions:
+            definition.key = file.unit + definition.parts
+            self.entries[definition.key].append(definition)
+            self.by_name[definition.name].append(definition)
+            self._add_space(definition.key[:-1])
+        for definition in file.definitions:
+            self._add_fields(definition)
+
+    def _add_space(self, key: Key) -> None:
+        while key not in self.spaces:
+            self.spaces.add(key)
+            key = key[:-1]
+
+    def _add_fields(self, definition: Definition) -> None:
+        place = Place(definition.file, definition)
+        for names, is_value in ((definition.typed, False), (definition.bound, True)):
+            for name, texts in names.items():
+                own = self.own_name(name) if not definition.is_class else name
+                if own is not None:
+                    fields = self._fields[definition.key if definition.is_class else definition.key[:-1]]
+                    fields.setdefault(own, []).extend(Field(text, place, is_value) for text in texts)
+
+    @staticmethod
+    def own_name(name: str) -> str | None:
+        """The field that `this.name` names."""
+        return next((name[len(word) :] for word in _RECEIVER_WORDS if name.startswith(word)), None)
+
+    def fields(self, key: Key, name: str) -> Sequence[Field]:
+        """What a class says about one of its fields; types count before values."""
+        found = self._fields[key].get(name, ()) if key in self._fields else ()
+        said = [field for field in found if not field.is_value]
+        return said or [field for field in found if field.text]
+
+    def owner_key(self, definition: Definition) -> Key:
+        """Where the class or object stands whose member a definition is in, also inside functions of it."""
+        key = definition.key if definition.is_class else definition.key[:-1]
+        size = len(definition.file.unit)
+        nearest = key
+        while len(key) > size:
+            held = self.entries.get(key)
+            if held is not None and any(entry.is_class for entry in held):
+                return key
+            key = key[:-1]
+            if held is not None:
+                nearest = key
+        return nearest

@@ -1,0 +1,38 @@
+"""LiteLLM, imported so that it asks nobody and writes down nothing."""
+
+import os
+import re
+from functools import cache
+from typing import Any
+
+# Its list of prices is fetched at import, and its messages go to the log, unless it is told otherwise before.
+_BEFORE_IMPORT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOG": "ERROR",
+}
+_SECRET_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+# What is shorter is a placeholder, and would blot out words.
+_SHORTEST_SECRET = 8
+_LOOKS_SECRET = re.compile(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
+
+
+@cache
+def litellm_client() -> Any:
+    """The module `litellm`; importing it takes seconds."""
+    os.environ.update(_BEFORE_IMPORT)
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    # It takes a request's `max_retries=0` for "nothing said".
+    litellm.DEFAULT_MAX_RETRIES = 0
+    return litellm
+
+
+def without_secrets(text: str) -> str:
+    """A message without the values of variables that are named like secrets, and without what looks like a key."""
+    for name, value in os.environ.items():
+        if _SECRET_NAMES.search(name) and len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, "…")
+    return _LOOKS_SECRET.sub("…", text)

@@ -1,0 +1,223 @@
+"""Models that a provider runs, asked through LiteLLM.
+
+A provider shows no weights: the model's id has the name it gives the model and
+the place where it is asked. Keys are read by LiteLLM from the environment
+variable of each provider and are never kept, shown or logged here.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from codesum_pipeline.indexes.embedders.litellm_client import litellm_client, without_secrets
+from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
+from codesum_pipeline.indexes.embedders.static import StaticEmbedder
+from codesum_pipeline.model.errors import (
+    ConfigurationError,
+    EmbedderUnavailable,
+    UnusableVectors,
+)
+from codesum_pipeline.model.hashing import hash_of
+
+# What every provider takes: the least that one of them allows in a text, and in a request.
+_MAX_TOKENS = 512
+_BATCH_TEXTS = 96
+_BATCH_BYTES = 200_000
+# One request: each is paid for, and what is paid for is kept.
+_SAVE_EVERY = _BATCH_TEXTS
+_TIMEOUT_S = 60.0
+_ATTEMPTS = 5
+_LONGEST_WAIT_S = 60.0
+# HTTP: who asks is not known, or may not.
+_NO_ENTRY = (401, 403)
+# No embedding model takes a text of no characters.
+_NOTHING = " "
+
+
+class LiteLlmEmbedder:
+    """One model of one provider. Making it asks nobody; the first text does."""
+
+    query_prompt = ""
+    max_tokens = _MAX_TOKENS
+    save_every = _SAVE_EVERY
+
+    def __init__(self, model: str, *, api_base: str | None, offline: bool, first_wait_s: float = 1.0) -> None:
+        """`first_wait_s` is how long the first retry waits; each further one waits twice as long."""
+        self._model = model
+        self._api_base = api_base
+        self._offline = offline
+        self._first_wait_s = first_wait_s
+        self._length: int | None = None
+        self.billed_tokens = 0
+        self.model_id = f"litellm/{model}@{hash_of([model, api_base])[:12]}"
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector; asks the model when it has not answered yet."""
+        if self._length is None:
+            self.embed_query("dimensions")
+        return self._length or 0
+
+    @cached_property
+    def usd_per_token(self) -> float | None:
+        """The price that LiteLLM's own list gives; None for a model that it does not list as an embedding model."""
+        litellm = litellm_client()
+        try:
+            info = litellm.get_model_info(self._model)
+        except litellm.exceptions.ModelNotMappedError:
+            return None
+        price = info.get("input_cost_per_token") if info.get("mode") == "embedding" else None
+        return None if price is None else float(price)
+
+    def embed(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> Vectors:
+        """Return float32 (len(texts), dimensions) with rows of length one.
+
+        Raises `ConfigurationError` for a missing key, an unknown model or `offline`, `EmbedderUnavailable`
+        when the provider fails again and again, `UnusableVectors` when it answers what was not asked.
+        """
+        rows = []
+        for batch in _batches(texts):
+            rows.append(self._checked(self._ask(batch), len(batch)))
+            if progress is not None:
+                progress(len(batch))
+        return unit_rows(np.concatenate(rows)) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query, which is that of a document."""
+        vector: Vectors = self.embed([text])[0]
+        return vector
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return about the length of each text: by the tokenizer that ships with the package, which splits finer
+        than those of providers and needs nobody's answer."""
+        return _tokens_of_the_package().count_tokens(texts)
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """Return the longest prefix of at most `max_tokens` tokens, as `count_tokens` counts them."""
+        return _tokens_of_the_package().truncate(text, max_tokens)
+
+    def _ask(self, batch: Sequence[str]) -> Any:
+        """One request, repeated while there is hope; LiteLLM's own repetitions are off."""
+        if self._offline:
+            raise ConfigurationError(
+                f"embedder 'litellm/{self._model}': offline is set and the model is asked over the network: "
+                "set embedder to 'static' or to a model that runs here, or unset offline"
+            )
+        litellm = litellm_client()
+        passing = (
+            litellm.RateLimitError,
+            litellm.Timeout,
+            litellm.APIConnectionError,
+            litellm.InternalServerError,
+            litellm.ServiceUnavailableError,
+            litellm.BadGatewayError,
+        )
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                return litellm.embedding(
+                    model=self._model,
+                    input=list(batch),
+                    api_base=self._api_base,
+                    encoding_format="float",
+                    drop_params=True,
+                    timeout=_TIMEOUT_S,
+                    num_retries=0,
+                    caching=False,
+                )
+            except passing as error:
+                if self._missing_keys() and _speaks_of_a_key(error):
+                    raise self._refusal(error) from None
+                if attempt == _ATTEMPTS:
+                    # Without its cause: a provider's message may repeat a part of the key.
+                    raise EmbedderUnavailable(
+                        f"embedder 'litellm/{self._model}': {_ATTEMPTS} requests failed, the last with "
+                        f"{self._told(error)}; what was embedded is kept: try again later"
+                    ) from None
+                time.sleep(_wait_s(error, self._first_wait_s * 2 ** (attempt - 1)))
+            except tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES) as error:
+                raise self._refusal(error) from None
+        raise AssertionError("the last attempt returns or raises")
+
+    def _refusal(self, error: Exception) -> ConfigurationError:
+        """What a person can do about an answer that will not change by itself."""
+        litellm, name = litellm_client(), f"embedder 'litellm/{self._model}'"
+        missing = self._missing_keys()
+        if getattr(error, "status_code", 0) in _NO_ENTRY or (missing and _speaks_of_a_key(error)):
+            keys = ", ".join(missing) or "the provider's variable"
+            state = "is not set" if missing else "was not accepted"
+            return ConfigurationError(f"{name}: its key {state}: put it into the environment ({keys})")
+        if isinstance(error, litellm.NotFoundError) or "LLM Provider NOT provided" in str(error):
+            return ConfigurationError(
+                f"{name}: no provider knows this model: write PROVIDER/MODEL as LiteLLM does, for a server of your own "
+                "litellm/openai/MODEL with embedder_api_base"
+            )
+        return ConfigurationError(f"{name}: the request was refused: {self._told(error)}")
+
+    def _missing_keys(self) -> list[str]:
+        """The variables that LiteLLM would read a key from and that are not set."""
+        found: list[str] = litellm_client().validate_environment(self._model)["missing_keys"]
+        return found
+
+    def _told(self, error: Exception) -> str:
+        """A provider's words, without secrets, on one line."""
+        return f"{type(error).__name__}: {' '.join(without_secrets(str(error)).split())[:300]}"
+
+    def _checked(self, response: Any, asked: int) -> npt.NDArray[np.float64]:
+        """The vectors of an answer in the order of the texts; raises `UnusableVectors`."""
+        self.billed_tokens += _billed(response)
+        name = f"embedder 'litellm/{self._model}'"
+        data = sorted(response.data, key=lambda item: int(item["index"]))
+        if [int(item["index"]) for item in data] != list(range(asked)):
+            raise UnusableVectors(f"{name}: {len(data)} vectors came for {asked} texts")
+        lengths = sorted({len(item["embedding"]) for item in data})
+        if self._length is None and len(lengths) == 1:
+            self._length = lengths[0]
+        if lengths != [self._length] or not self._length:
+            raise UnusableVectors(f"{name}: vectors of {self._length} numbers were expected, {lengths} came")
+        rows = np.array([item["embedding"] for item in data], dtype=np.float64)
+        if not np.isfinite(rows).all():
+            raise UnusableVectors(f"{name}: a vector holds a number that is not finite")
+        return rows
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts in order, as many at a time as a request may hold."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        text = text.encode("utf-8", errors="replace").decode("utf-8") or _NOTHING
+        length = len(text.encode())
+        if batch and (len(batch) == _BATCH_TEXTS or size + length > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += length
+    if batch:
+        yield batch
+
+
+def _speaks_of_a_key(error: Exception) -> bool:
+    # LiteLLM takes a missing key for a failure of the server, with some providers.
+    return re.search(r"api.?key|credentials", str(error), re.IGNORECASE) is not None
+
+
+def _billed(response: Any) -> int:
+    usage = getattr(response, "usage", None)
+    return int(getattr(usage, "prompt_tokens", 0) or 0)
+
+
+def _wait_s(error: Exception, otherwise_s: float) -> float:
+    """How long the provider asks to wait, within reason."""
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    asked = headers.get("retry-after", "")
+    return min(float(asked), _LONGEST_WAIT_S) if re.fullmatch(r"\d+(\.\d+)?", asked) else otherwise_s
+
+
+@cache
+def _tokens_of_the_package() -> StaticEmbedder:
+    return StaticEmbedder()

@@ -1,0 +1,74 @@
+"""Which model a name means.
+
+| name | model |
+|---|---|
+| `static` | the one that ships with the package |
+| `minilm` | all-MiniLM-L6-v2 from the extra `minilm` |
+| `sentence-transformers/ORG/NAME[@REVISION]` | one of the Hugging Face hub; without ORG, of the organisation sentence-transformers |
+| `/FOLDER`, `~/FOLDER` | a sentence-transformers model in a folder |
+| `litellm/MODEL` | whatever LiteLLM calls so: `litellm/voyage/voyage-code-3` |
+| `text-embedding-…` | short for `litellm/text-embedding-…` |
+
+What stands before the first slash decides; nothing is guessed, so that a typo never becomes a bill.
+"""  # noqa: E501
+
+from functools import cache
+from pathlib import Path
+
+from codesum_pipeline.indexes.embedders.protocol import Embedder
+from codesum_pipeline.indexes.embedders.static import STATIC, StaticEmbedder
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.options import Options
+
+MINILM = "minilm"
+SENTENCE_PREFIX = "sentence-transformers/"
+LITELLM_PREFIX = "litellm/"
+OPENAI_PREFIX = "text-embedding-"
+
+CHOICES = (
+    STATIC,
+    MINILM,
+    f"{SENTENCE_PREFIX}ORG/NAME[@REVISION]",
+    "/FOLDER",
+    f"{LITELLM_PREFIX}MODEL",
+    f"{OPENAI_PREFIX}… (of OpenAI)",
+)
+
+
+def embedder_of(options: Options) -> Embedder:
+    """The embedder that a build's or a query's options name."""
+    return load_embedder(options.index.embedder, offline=options.scan.offline, api_base=options.index.embedder_api_base)
+
+
+@cache
+def load_embedder(name: str, *, offline: bool = False, api_base: str | None = None) -> Embedder:
+    """Return the embedder of a name, made once a process, or raise `ConfigurationError`.
+
+    A model that runs here is found and checked now, and loaded when something is embedded. With `offline`,
+    nothing is downloaded and no provider is asked. `api_base` is where a LiteLLM model is asked.
+    """
+    if name == STATIC:
+        return StaticEmbedder()
+    if name.startswith((LITELLM_PREFIX, OPENAI_PREFIX)) and name != LITELLM_PREFIX:
+        from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
+
+        return LiteLlmEmbedder(name.removeprefix(LITELLM_PREFIX), api_base=api_base, offline=offline)
+    folder = _folder_of(name, offline=offline)
+    if folder is None:
+        raise ConfigurationError(f"embedder: {name!r} is not known; known are: {', '.join(CHOICES)}")
+    from codesum_pipeline.indexes.embedders.sentence_models import SentenceEmbedder
+
+    return SentenceEmbedder(name, folder)
+
+
+def _folder_of(name: str, *, offline: bool) -> Path | None:
+    """Where the sentence-transformers model of a name lies; None for a name that is none of them."""
+    from codesum_pipeline.indexes.embedders import model_folders
+
+    if name == MINILM:
+        return model_folders.packaged_minilm()
+    if name.startswith(("/", "~")):
+        return model_folders.local_folder(name)
+    if name.startswith(SENTENCE_PREFIX) and name != SENTENCE_PREFIX:
+        return model_folders.from_hub(name, name.removeprefix(SENTENCE_PREFIX), offline=offline)
+    return None

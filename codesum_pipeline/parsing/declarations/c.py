@@ -1,0 +1,67 @@
+"""C."""
+
+import tree_sitter_c
+
+from codesum_pipeline.parsing.declarations import c_family
+from codesum_pipeline.parsing.declarations.c_family_declarators import (
+    declaration,
+    function,
+    macro,
+    macro_with_block,
+    named_by_typedef,
+    structure,
+)
+from codesum_pipeline.parsing.declarations.c_family_macros import masked
+from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Facts
+from codesum_pipeline.parsing.languages import LanguageSpec
+
+SPEC = LanguageSpec(
+    name="c",
+    version=1,
+    distribution="tree-sitter-c",
+    grammar=tree_sitter_c.language,
+    lines=c_family.LINES,
+    blocks=frozenset({"translation_unit"}),
+    braced=c_family.BRACED,
+    rows=c_family.BRACED | {"translation_unit"},
+    containers=c_family.CONTAINERS,
+    hanging=frozenset({"case_statement"}),
+    atoms=c_family.ATOMS,
+    dropped=frozenset({"\n"}),
+    comments=frozenset({"comment"}),
+    branches=c_family.BRANCHES,
+    wrappers=c_family.WRAPPERS,
+    directives=c_family.DIRECTIVES,
+    directive_texts=frozenset({"preproc_arg"}),
+    tokens=c_family.TOKENS,
+    tokens_in=c_family.TOKENS_IN,
+)
+
+DECLARATION = Declaration(
+    spec=SPEC,
+    definitions={
+        "function_definition": function,
+        "declaration": declaration,
+        "struct_specifier": structure,
+        "union_specifier": structure,
+        "enum_specifier": structure,
+        "type_definition": named_by_typedef,
+        "preproc_function_def": macro,
+        "expression_statement": macro_with_block,
+    },
+    docs=Docs.ADJACENT,
+    masked=masked,
+    facts=Facts(returns=frozenset({"return_statement"}), assignments=c_family.ASSIGNMENTS, fields=c_family.FIELDS),
+    calls={"call_expression": c_family.call},
+    imports={"preproc_include": c_family.include},
+    typed={
+        "declaration": c_family.typed,
+        "parameter_declaration": c_family.typed,
+        "field_declaration": c_family.typed,
+    },
+    parameters=c_family.parameters,
+    return_type=c_family.return_type,
+    modifiers=c_family.modifiers,
+    is_public=lambda name, modifiers: "static" not in modifiers,
+    globals={"declaration": c_family.variables, "preproc_def": c_family.constant},
+)

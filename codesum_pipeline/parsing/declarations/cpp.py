@@ -1,0 +1,214 @@
+"""C++, and the headers of C."""
+
+from collections.abc import Iterator
+
+import tree_sitter_cpp
+from tree_sitter import Node
+
+from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.declarations import c_family
+from codesum_pipeline.parsing.declarations.c_family_declarators import (
+    declaration,
+    function,
+    macro,
+    macro_with_block,
+    name_parts,
+    named_by_typedef,
+    structure,
+)
+from codesum_pipeline.parsing.declarations.c_family_macros import masked
+from codesum_pipeline.parsing.declared.declaration import (
+    Called,
+    Declaration,
+    Defined,
+    Docs,
+    Facts,
+    Imported,
+    Text,
+    Typed,
+    field_text,
+    raw_text,
+)
+from codesum_pipeline.parsing.languages import LanguageSpec
+from codesum_pipeline.parsing.spacing import Token
+
+# What may follow `operator`; it makes one name with it.
+_OPERATORS = (
+    "()", "[]", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", "=", "<", ">", "+=", "-=", "*=", "/=", "%=", "^=",
+    "&=", "|=", "<<", ">>", ">>=", "<<=", "==", "!=", "<=", ">=", "<=>", "&&", "||", "++", "--", ",", "->*", "->",
+)  # fmt: skip
+_PACKS = (
+    "parameter_pack_expansion", "variadic_declarator", "variadic_type_parameter_declaration", "sizeof_expression",
+)  # fmt: skip
+_REFERENCES = ("reference_declarator", "abstract_reference_declarator")
+
+SPEC = LanguageSpec(
+    name="cpp",
+    version=1,
+    distribution="tree-sitter-cpp",
+    grammar=tree_sitter_cpp.language,
+    lines=c_family.LINES
+    | {
+        "class_specifier", "namespace_definition", "template_declaration", "template_instantiation",
+        "friend_declaration", "using_declaration", "alias_declaration", "static_assert_declaration",
+        "concept_definition", "namespace_alias_definition", "access_specifier", "for_range_loop", "try_statement",
+        "throw_statement", "co_return_statement", "co_yield_statement",
+    },
+    blocks=frozenset({"translation_unit"}),
+    braced=c_family.BRACED | {"requirement_seq"},
+    rows=c_family.BRACED | {"translation_unit", "requirement_seq"},
+    containers=c_family.CONTAINERS,
+    hanging=frozenset({"case_statement"}),
+    atoms=c_family.ATOMS | {"raw_string_literal", "user_defined_literal"},
+    dropped=frozenset({"\n"}),
+    comments=frozenset({"comment"}),
+    branches=c_family.BRANCHES | {"for_range_loop", "catch_clause"},
+    wrappers=c_family.WRAPPERS | {"template_declaration", "friend_declaration"},
+    directives=c_family.DIRECTIVES,
+    directive_texts=frozenset({"preproc_arg"}),
+    tokens={
+        **c_family.TOKENS,
+        "static_assert": Token.WORD,
+        "decltype": Token.WORD,
+        "noexcept": Token.WORD,
+        "explicit": Token.WORD,
+        ".*": Token.TIGHT,
+        "->*": Token.TIGHT,
+    },
+    tokens_in={
+        **c_family.TOKENS_IN,
+        **{("operator_name", operator): Token.CLOSE for operator in _OPERATORS},
+        ("operator_name", "operator"): Token.WORD,
+        ("operator_name", "new"): Token.WORD,
+        ("operator_name", "delete"): Token.WORD,
+        ("operator_name", "co_await"): Token.WORD,
+        ("operator_name", '""'): Token.TIGHT,
+        **{(parent, "..."): Token.CLOSE for parent in _PACKS},
+        **{(parent, mark): Token.PREFIX for parent in _REFERENCES for mark in ("&", "&&")},
+        ("template_argument_list", "<"): Token.OPEN,
+        ("template_argument_list", ">"): Token.CLOSE,
+        ("template_parameter_list", "<"): Token.OPEN,
+        ("template_parameter_list", ">"): Token.CLOSE,
+        ("field_declaration_list", ":"): Token.COMMA,
+        ("preproc_if", ":"): Token.COMMA,
+        ("preproc_ifdef", ":"): Token.COMMA,
+        ("preproc_else", ":"): Token.COMMA,
+        ("preproc_elif", ":"): Token.COMMA,
+        ("trailing_return_type", "->"): Token.INFIX,
+        ("compound_requirement", "->"): Token.INFIX,
+        ("compound_requirement", "{"): Token.OPEN,
+        ("lambda_capture_specifier", "&"): Token.PREFIX,
+        ("lambda_default_capture", "&"): Token.PREFIX,
+        ("lambda_capture_specifier", "*"): Token.PREFIX,
+    },
+)  # fmt: skip
+
+
+def _namespace(node: Node) -> Defined | None:
+    """What has no name is seen in its own file alone."""
+    name = raw_text(node.child_by_field_name("name"))
+    parts = tuple(part.removeprefix("inline ").strip() for part in name.split("::")) if name else ()
+    return Defined(parts, None, node.child_by_field_name("body"), section="" if parts else "anonymous")
+
+
+def _friend(node: Node) -> Defined | None:
+    """A friend is no member: its prototype is one as outside of the class."""
+    return Defined((), None)
+
+
+def _concept(node: Node) -> Defined | None:
+    name = raw_text(node.child_by_field_name("name"))
+    return Defined((name,), SymbolType.CLASS, node.named_children[-1]) if name else None
+
+
+def _lambda(node: Node) -> Defined | None:
+    """`auto name = [](…) {…}`: a function with a name."""
+    value, declarator = node.child_by_field_name("value"), node.child_by_field_name("declarator")
+    if value is None or value.type != "lambda_expression" or declarator is None or declarator.type != "identifier":
+        return None
+    return Defined((raw_text(declarator),), SymbolType.FUNCTION, value.child_by_field_name("body"))
+
+
+def _bases(node: Node, text: Text) -> Iterator[str]:
+    for clause in node.named_children:
+        if clause.type == "base_class_clause":
+            for child in clause.named_children:
+                if child.type in ("type_identifier", "qualified_identifier", "template_type"):
+                    yield text(child)
+
+
+def _made(node: Node, text: Text) -> Called | None:
+    parts = name_parts(node.child_by_field_name("type"))
+    return Called("::".join(parts[:-1]), parts[-1], is_new=True, mark="::") if parts else None
+
+
+def _using(node: Node, text: Text) -> Iterator[Imported]:
+    """`using ns::name` and `using namespace ns`."""
+    name = text(node.named_children[-1]) if node.named_children else ""
+    if any(child.type == "namespace" for child in node.children):
+        yield Imported(name, "*")
+    elif "::" in name:
+        module, _, taken = name.rpartition("::")
+        yield Imported(module, taken)
+
+
+def _typed_by_value(node: Node, text: Text) -> Iterator[Typed]:
+    """`auto x = new T(…)`, `= T{…}` and `= std::make_unique<T>(…)` say their type."""
+    name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+    if name is None or name.type not in ("identifier", "pointer_declarator") or value is None:
+        return
+    if value.type in ("new_expression", "compound_literal_expression"):
+        yield Typed(text(name).lstrip("*"), field_text(value, "type", text))
+    elif value.type == "call_expression":
+        called, mark, argument = field_text(value, "function", text).partition("<")
+        maker = called.rpartition("::")[2]
+        if mark and maker in ("make_unique", "make_shared"):
+            yield Typed(text(name), f"std::{maker.removeprefix('make_')}_ptr<{argument}")
+
+
+DECLARATION = Declaration(
+    spec=SPEC,
+    definitions={
+        "function_definition": function,
+        "declaration": declaration,
+        "field_declaration": declaration,
+        "class_specifier": structure,
+        "struct_specifier": structure,
+        "union_specifier": structure,
+        "enum_specifier": structure,
+        "type_definition": named_by_typedef,
+        "concept_definition": _concept,
+        "namespace_definition": _namespace,
+        "friend_declaration": _friend,
+        "init_declarator": _lambda,
+        "preproc_function_def": macro,
+        "expression_statement": macro_with_block,
+    },
+    docs=Docs.ADJACENT,
+    sections=frozenset({"access_specifier"}),
+    masked=masked,
+    facts=Facts(
+        returns=frozenset({"return_statement", "co_return_statement"}),
+        raises=frozenset({"throw_statement"}),
+        yields=frozenset({"co_yield_statement"}),
+        assignments=c_family.ASSIGNMENTS,
+        closures=frozenset({"lambda_expression"}),
+        fields=c_family.FIELDS,
+    ),
+    calls={"call_expression": c_family.call, "new_expression": _made},
+    imports={"preproc_include": c_family.include, "using_declaration": _using},
+    typed={
+        "declaration": c_family.typed,
+        "init_declarator": _typed_by_value,
+        "parameter_declaration": c_family.typed,
+        "optional_parameter_declaration": c_family.typed,
+        "field_declaration": c_family.typed,
+        "for_range_loop": c_family.typed,
+    },
+    parameters=c_family.parameters,
+    return_type=c_family.return_type,
+    bases=_bases,
+    modifiers=c_family.modifiers,
+    is_public=lambda name, modifiers: not {"static", "private", "protected", "anonymous"}.intersection(modifiers),
+    globals={"declaration": c_family.variables, "preproc_def": c_family.constant},
+)

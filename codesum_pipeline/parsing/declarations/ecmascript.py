@@ -1,0 +1,90 @@
+"""What JavaScript and TypeScript have in common: how a program is laid out.
+
+Statements, members and the pairs of an object start lines; what else stands
+in brackets stays on its line. A line's end that closes a statement shows as a
+line's end, so an `else`, which may follow one, starts a line. Markup stays on
+the line it begins on: there a blank is text.
+"""
+
+from codesum_pipeline.parsing.declared.braces import BRACKETS
+from codesum_pipeline.parsing.spacing import Token
+
+LINES = frozenset({
+    "break_statement", "class_declaration", "class_static_block", "continue_statement", "debugger_statement",
+    "do_statement", "empty_statement", "export_statement", "expression_statement", "for_in_statement",
+    "for_statement", "function_declaration", "generator_function_declaration", "if_statement",
+    "import_statement", "labeled_statement", "lexical_declaration", "return_statement", "statement_block",
+    "switch_case", "switch_default", "switch_statement", "throw_statement", "try_statement", "variable_declaration",
+    "while_statement", "with_statement",
+})  # fmt: skip
+RESTARTS = frozenset({"else_clause"})
+CASES = frozenset({"switch_case", "switch_default"})
+# All that stands between the braces of these starts a line, and so do the statements between those of the others.
+ROWS = frozenset({"class_body", "object"})
+BRACED = ROWS | {"statement_block", "switch_body"}
+ATOMS = frozenset({"meta_property", "regex", "string"})
+COMMENTS = frozenset({"comment", "hash_bang_line", "html_comment"})
+BRANCHES = frozenset({
+    "if_statement", "for_statement", "for_in_statement", "while_statement", "do_statement", "switch_case",
+    "catch_clause",
+})  # fmt: skip
+# A function that is returned is all that its statement holds, and no line may end after `return`.
+WRAPPERS = frozenset({
+    "export_statement", "expression_statement", "lexical_declaration", "return_statement", "variable_declaration",
+})  # fmt: skip
+
+TOKENS = {
+    **BRACKETS,
+    ".": Token.TIGHT,
+    "optional_chain": Token.TIGHT,
+    ":": Token.COMMA,
+    ";": Token.COMMA,
+    "...": Token.PREFIX,
+    "@": Token.PREFIX,
+    "++": Token.STEP,
+    "--": Token.STEP,
+    "!": Token.PREFIX,
+    "~": Token.PREFIX,
+    "-": Token.EITHER,
+    "+": Token.EITHER,
+    "number": Token.NUMBER,
+    "`": Token.QUOTE,
+    "${": Token.OPEN,
+}
+TOKENS_IN = {
+    ("ternary_expression", ":"): Token.INFIX,
+    ("template_string", "string_fragment"): Token.TIGHT,
+    ("template_string", "escape_sequence"): Token.TIGHT,
+    ("template_substitution", "}"): Token.QUOTE,
+    ("object_pattern", "}"): Token.WORD,
+    ("named_imports", "}"): Token.WORD,
+    ("export_clause", "}"): Token.WORD,
+    ("namespace_import", "*"): Token.WORD,
+    ("import", "import"): Token.WORD,
+    ("generator_function_declaration", "*"): Token.CLOSE,
+    ("generator_function", "*"): Token.CLOSE,
+    ("yield_expression", "*"): Token.CLOSE,
+    ("method_definition", "*"): Token.PREFIX,
+}
+
+MARKUP_FOLDED = frozenset({"jsx_text"})
+MARKUP_TOKENS = {
+    "/>": Token.WORD,
+    "</": Token.TIGHT,
+    "jsx_text": Token.TIGHT,
+    "html_character_reference": Token.TIGHT,
+}
+MARKUP_TOKENS_IN = {
+    ("jsx_opening_element", "<"): Token.OPEN,
+    # What stands in a tag is no operand, so that braces after it stand apart: `<div {...rest}>`.
+    ("jsx_opening_element", "identifier"): Token.INFIX,
+    ("jsx_opening_element", ">"): Token.TIGHT,
+    ("jsx_self_closing_element", "<"): Token.OPEN,
+    ("jsx_self_closing_element", "identifier"): Token.INFIX,
+    ("jsx_closing_element", ">"): Token.CLOSE,
+    ("jsx_attribute", "property_identifier"): Token.INFIX,
+    ("jsx_attribute", "string"): Token.INFIX,
+    ("jsx_attribute", "="): Token.TIGHT,
+    ("jsx_expression", "{"): Token.OPEN,
+    ("jsx_namespace_name", ":"): Token.TIGHT,
+}

@@ -1,0 +1,306 @@
+"""Swift."""
+
+from collections.abc import Iterator
+
+import tree_sitter_swift
+from tree_sitter import Node
+
+from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declared.braces import BRACKETS
+from codesum_pipeline.parsing.declared.declaration import (
+    Called,
+    Declaration,
+    Defined,
+    Docs,
+    Facts,
+    Imported,
+    Text,
+    Typed,
+    field_text,
+    raw_text,
+)
+from codesum_pipeline.parsing.languages import LanguageSpec
+from codesum_pipeline.parsing.spacing import Token
+
+_BODIES = frozenset({"class_body", "protocol_body", "enum_class_body", "computed_property", "willset_didset_block"})
+_STATEMENTS = frozenset({
+    "function_body", "if_statement", "guard_statement", "for_statement", "while_statement", "repeat_while_statement",
+    "do_statement", "catch_block", "switch_statement", "computed_getter", "computed_setter", "computed_modify",
+    "didset_clause", "willset_clause", "lambda_literal",
+})  # fmt: skip
+
+SPEC = LanguageSpec(
+    name="swift",
+    version=1,
+    distribution="tree-sitter-swift",
+    grammar=tree_sitter_swift.language,
+    lines=frozenset({"switch_entry"}),
+    blocks=frozenset({"source_file"}),
+    braced=_BODIES | _STATEMENTS,
+    hanging=frozenset({"switch_entry"}),
+    rows=_BODIES | {"source_file", "statements"},
+    atoms=frozenset({
+        "line_string_literal", "multi_line_string_literal", "raw_string_literal", "regex_literal", "directive",
+    }),
+    comments=frozenset({"comment", "multiline_comment", "shebang_line"}),
+    branches=frozenset({
+        "if_statement", "guard_statement", "for_statement", "while_statement", "repeat_while_statement",
+        "switch_entry", "catch_block",
+    }),
+    tokens={
+        **BRACKETS,
+        ".": Token.TIGHT,
+        "..<": Token.TIGHT,
+        "...": Token.TIGHT,
+        ":": Token.COMMA,
+        ";": Token.COMMA,
+        "?": Token.CLOSE,
+        "!": Token.STEP,
+        "bang": Token.STEP,
+        "@": Token.PREFIX,
+        "#": Token.PREFIX,
+        "\\": Token.PREFIX,
+        "&": Token.EITHER,
+        "-": Token.EITHER,
+        "+": Token.EITHER,
+        "~": Token.PREFIX,
+        "++": Token.STEP,
+        "--": Token.STEP,
+    },
+    tokens_in={
+        ("pattern", "."): Token.PREFIX,
+        ("prefix_expression", "."): Token.PREFIX,
+        ("if_statement", "."): Token.PREFIX,
+        ("guard_statement", "."): Token.PREFIX,
+        ("while_statement", "."): Token.PREFIX,
+        ("ternary_expression", "?"): Token.INFIX,
+        ("ternary_expression", ":"): Token.INFIX,
+        ("as_operator", "?"): Token.CLOSE,
+        ("type_parameters", "<"): Token.OPEN,
+        ("type_parameters", ">"): Token.CLOSE,
+        ("type_arguments", "<"): Token.OPEN,
+        ("type_arguments", ">"): Token.CLOSE,
+        ("parameter", "..."): Token.CLOSE,
+        ("statements", ";"): Token.OMITTED,
+        ("class_body", ";"): Token.OMITTED,
+        ("protocol_body", ";"): Token.OMITTED,
+        ("enum_class_body", ";"): Token.OMITTED,
+        ("enum_entry", ";"): Token.OMITTED,
+        ("source_file", ";"): Token.OMITTED,
+        ("array_literal", "["): Token.PREFIX,
+        ("array_type", "["): Token.PREFIX,
+        ("dictionary_literal", "["): Token.PREFIX,
+        ("dictionary_type", "["): Token.PREFIX,
+        ("function_declaration", "=="): Token.WORD,
+        ("function_declaration", "<"): Token.WORD,
+        ("function_declaration", ">"): Token.WORD,
+        ("function_declaration", "+"): Token.WORD,
+        ("function_declaration", "-"): Token.WORD,
+        ("function_declaration", "*"): Token.WORD,
+        ("function_declaration", "/"): Token.WORD,
+        ("init_declaration", "init"): Token.WORD,
+        ("subscript_declaration", "subscript"): Token.WORD,
+        ("visibility_modifier", "private"): Token.WORD,
+        ("visibility_modifier", "fileprivate"): Token.WORD,
+        ("visibility_modifier", "internal"): Token.WORD,
+        ("visibility_modifier", "public"): Token.WORD,
+    },
+)  # fmt: skip
+
+_PARTS = frozenset({"struct", "class", "enum", "protocol", "func", "let", "var", "typealias"})
+_MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
+
+
+def _child(node: Node | None, *types: str) -> Node | None:
+    return next((child for child in node.named_children if child.type in types), None) if node is not None else None
+
+
+def _function(node: Node) -> Defined | None:
+    name = _MEMBERS.get(node.type) or raw_text(node.child_by_field_name("name"))
+    body = node.child_by_field_name("body") or _child(node, "computed_property")
+    return Defined((name,), SymbolType.FUNCTION, body) if name else None
+
+
+def _type(node: Node) -> Defined | None:
+    """A class, struct, enum, actor or protocol; what an extension holds belongs to the type it extends."""
+    name = raw_text(node.child_by_field_name("name"))
+    body = node.child_by_field_name("body")
+    if not name:
+        return None
+    if raw_text(node.child_by_field_name("declaration_kind")) == "extension":
+        return Defined(tuple(name.partition("<")[0].split(".")), None, body)
+    return Defined((name,), SymbolType.CLASS, body)
+
+
+def _property(node: Node) -> Defined | None:
+    """A computed property, or a variable that holds a closure."""
+    name = node.child_by_field_name("name")
+    body = node.child_by_field_name("computed_value") or node.child_by_field_name("value")
+    if name is None or body is None or body.type not in ("computed_property", "lambda_literal"):
+        return None
+    return Defined((raw_text(name),), SymbolType.FUNCTION, body)
+
+
+def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
+    holder = node.child_by_field_name("value") if node.type == "property_declaration" else node
+    if holder is None or holder.type == "lambda_literal":
+        return
+    found: Parameter | None = None
+    for number, child in enumerate(holder.children):
+        if child.type == "parameter":
+            if found is not None:
+                yield found
+            rest = any(part.type == "..." for part in child.children)
+            kind = "var_positional" if rest else "positional"
+            found = Parameter(field_text(child, "name", text), _said_type(child, text), None, kind)
+        elif found is not None and holder.field_name_for_child(number) == "default_value":
+            found = Parameter(found.name, found.type, text(child), found.kind)
+    if found is not None:
+        yield found
+
+
+def _said_type(node: Node, text: Text) -> str | None:
+    """What stands behind the colon."""
+    types = [child for child in _after(node, ":") if child.type != "parameter_modifiers"]
+    return text(types[0]) if types else None
+
+
+def _after(node: Node, token: str) -> list[Node]:
+    """The named children behind the first token of a kind."""
+    position = next((number for number, child in enumerate(node.children) if child.type == token), None)
+    return [] if position is None else [child for child in node.children[position + 1 :] if child.is_named]
+
+
+def _return_type(node: Node, text: Text) -> str | None:
+    if node.type == "property_declaration":
+        annotation = _child(node, "type_annotation")
+        return _said_type(annotation, text) if annotation is not None else None
+    types = _after(node, "->")
+    return text(types[0]) if types else None
+
+
+def _bases(node: Node, text: Text) -> Iterator[str]:
+    for child in node.named_children:
+        if child.type == "inheritance_specifier":
+            yield field_text(child, "inherits_from", text) or text(child)
+
+
+def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
+    for child in node.children:
+        if child.type == "modifiers":
+            for word in child.named_children:
+                if word.type != "attribute":
+                    yield text(word)
+                elif text(_child(word, "user_type")) == "Test":
+                    yield "test"
+        elif child.type in ("async", "throws"):
+            yield child.type
+
+
+def _call(node: Node, text: Text) -> Called | None:
+    """`f()`, `Type()`, `a.b()`; `a[0]` is one to the grammar, but calls nothing that has a name."""
+    function = node.named_children[0] if node.named_children else None
+    arguments = _child(_child(node, "call_suffix"), "value_arguments")
+    if function is None or (arguments is not None and arguments.children[0].type == "["):
+        return None
+    if function.type == "navigation_expression":
+        target, suffix = function.child_by_field_name("target"), function.child_by_field_name("suffix")
+        return Called(text(target), text(suffix).lstrip("."))
+    if function.type != "simple_identifier":
+        return None
+    name = text(function)
+    return Called("", name, is_new=name[:1].isupper())
+
+
+def _import(node: Node, text: Text) -> Iterator[Imported]:
+    """`import A` takes a module, `import struct A.B` one name of it."""
+    path = text(_child(node, "identifier"))
+    is_part = any(
+        child.type in ("struct", "class", "enum", "protocol", "func", "let", "var") for child in node.children
+    )
+    module, _, name = path.rpartition(".")
+    if path:
+        yield Imported(module, name) if is_part and module else Imported(path)
+
+
+def _typed(node: Node, text: Text) -> Iterator[Typed]:
+    if type_ := _said_type(node, text):
+        yield Typed(field_text(node, "name", text), type_)
+
+
+def _typed_property(node: Node, text: Text) -> Iterator[Typed]:
+    """`var x: T`, and `let x = T(…)`."""
+    name = field_text(node, "name", text)
+    annotation, value = _child(node, "type_annotation"), node.child_by_field_name("value")
+    said = _said_type(annotation, text) if annotation is not None else None
+    made = _call(value, text) if value is not None and value.type == "call_expression" else None
+    if name and said:
+        yield Typed(name, said)
+    elif name and made is not None and made.is_new:
+        yield Typed(name, made.name)
+
+
+def _stored(node: Node, text: Text) -> Iterator[str]:
+    """The stored properties that a declaration names."""
+    if node.child_by_field_name("computed_value") is None:
+        said = _return_type(node, text)
+        for name in node.children_by_field_name("name"):
+            yield f"{text(name)}: {said}" if said else text(name)
+
+
+def _cases(node: Node, text: Text) -> Iterator[str]:
+    for child in node.named_children:
+        if child.type == "simple_identifier":
+            yield text(child)
+
+
+def _global(node: Node, text: Text) -> Iterator[str]:
+    if node.child_by_field_name("computed_value") is None and _property(node) is None:
+        yield from (text(name) for name in node.children_by_field_name("name"))
+
+
+def _result(body: Node) -> Node | None:
+    """The one expression of a body is its value, if there is to be one."""
+    function = body.parent
+    if body.type == "function_body" and (function is None or all(child.type != "->" for child in function.children)):
+        return None
+    statements = _child(body, "statements")
+    only = statements.named_children[0] if statements is not None and statements.named_child_count == 1 else None
+    is_statement = only is None or only.type.endswith(("_statement", "_declaration")) or only.type == "assignment"
+    return None if is_statement else only
+
+
+DECLARATION = Declaration(
+    spec=SPEC,
+    definitions={
+        "function_declaration": _function,
+        "protocol_function_declaration": _function,
+        "init_declaration": _function,
+        "deinit_declaration": _function,
+        "subscript_declaration": _function,
+        "class_declaration": _type,
+        "protocol_declaration": _type,
+        "property_declaration": _property,
+    },
+    docs=Docs.MARKED,
+    doc_marks=("///", "/**"),
+    facts=Facts(
+        returns=frozenset({"control_transfer_statement"}),
+        raising_words=frozenset({"throw_keyword"}),
+        assignments={"assignment": "target"},
+        raising_calls=frozenset({"fatalError", "preconditionFailure"}),
+        closures=frozenset({"lambda_literal"}),
+        fields={"property_declaration": _stored, "protocol_property_declaration": _stored, "enum_entry": _cases},
+        result=_result,
+    ),
+    calls={"call_expression": _call},
+    imports={"import_declaration": _import},
+    typed={"parameter": _typed, "property_declaration": _typed_property},
+    parameters=_parameters,
+    return_type=_return_type,
+    bases=_bases,
+    modifiers=_modifiers,
+    # Without a word, the whole module may use it.
+    is_public=lambda name, modifiers: not {"private", "fileprivate"} & set(modifiers),
+    globals={"property_declaration": _global},
+)

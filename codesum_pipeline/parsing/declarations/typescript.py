@@ -1,0 +1,83 @@
+"""TypeScript."""
+
+from dataclasses import replace
+
+import tree_sitter_typescript
+
+from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions, javascript
+from codesum_pipeline.parsing.declarations import ecmascript_facts as facts
+from codesum_pipeline.parsing.languages import LanguageSpec
+from codesum_pipeline.parsing.spacing import Token
+
+_DECLARED = frozenset({
+    "abstract_class_declaration", "ambient_declaration", "enum_declaration", "function_signature", "import_alias",
+    "interface_declaration", "internal_module", "module", "type_alias_declaration",
+})  # fmt: skip
+_ROWS = ecmascript.ROWS | {"enum_body", "interface_body", "object_type"}
+_MARKED_OPTIONAL = (
+    "abstract_method_signature", "method_definition", "method_signature", "optional_parameter", "optional_type",
+    "property_signature", "public_field_definition",
+)  # fmt: skip
+# The signatures of a function that come before it, or stand alone.
+HEADS = frozenset({"abstract_method_signature", "function_signature", "method_signature"})
+
+SPEC = LanguageSpec(
+    name="typescript",
+    version=1,
+    distribution="tree-sitter-typescript",
+    grammar=tree_sitter_typescript.language_typescript,
+    lines=ecmascript.LINES | _DECLARED,
+    restarts=ecmascript.RESTARTS,
+    blocks=frozenset({"program"}),
+    containers=ecmascript.CASES,
+    hanging=ecmascript.CASES,
+    rows=_ROWS,
+    braced=ecmascript.BRACED | _ROWS,
+    atoms=ecmascript.ATOMS | {"predefined_type"},
+    comments=ecmascript.COMMENTS,
+    branches=ecmascript.BRANCHES,
+    wrappers=ecmascript.WRAPPERS | {"ambient_declaration"},
+    tokens={
+        **ecmascript.TOKENS,
+        "?.": Token.TIGHT,
+        "?:": Token.COMMA,
+        "-?:": Token.COMMA,
+        "+?:": Token.COMMA,
+    },
+    tokens_in={
+        **ecmascript.TOKENS_IN,
+        **{(kind, "?"): Token.CLOSE for kind in _MARKED_OPTIONAL},
+        ("conditional_type", ":"): Token.INFIX,
+        ("non_null_expression", "!"): Token.CLOSE,
+        ("public_field_definition", "!"): Token.CLOSE,
+        ("variable_declarator", "!"): Token.CLOSE,
+        ("type_arguments", "<"): Token.OPEN,
+        ("type_arguments", ">"): Token.CLOSE,
+        ("type_parameters", "<"): Token.OPEN,
+        ("type_parameters", ">"): Token.CLOSE,
+        ("import_require_clause", "require"): Token.WORD,
+        ("template_literal_type", "string_fragment"): Token.TIGHT,
+        ("template_type", "}"): Token.QUOTE,
+    },
+)
+
+DECLARATION = replace(
+    javascript.DECLARATION,
+    spec=SPEC,
+    definitions=ecmascript_definitions.TYPESCRIPT,
+    heads=HEADS,
+    facts=facts.TYPESCRIPT_FACTS,
+    calls={
+        "call_expression": facts.read_call,
+        "new_expression": facts.read_new,
+        "decorator": facts.read_decorator,
+    },
+    typed={
+        "required_parameter": facts.typed_parameter,
+        "optional_parameter": facts.typed_parameter,
+        "variable_declarator": facts.typed_variable,
+        "public_field_definition": facts.typed_variable,
+        "property_signature": facts.typed_variable,
+        "assignment_expression": facts.typed_assignment,
+    },
+)

@@ -1,0 +1,113 @@
+"""The steps of a build in order: what does each one's work, and what its report says when nothing is left to do."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from codesum_pipeline.graph.build import GraphReport, build_call_graph
+from codesum_pipeline.indexes.candidate import CandidateReport, write_candidate
+from codesum_pipeline.indexes.dense import DenseReport, embed_documents
+from codesum_pipeline.indexes.publish import PublishReport, publish_candidate
+from codesum_pipeline.indexes.sparse import SparseReport, index_terms
+from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
+from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
+from codesum_pipeline.store.reuse import Settle, Step, is_current
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.documents import DocumentsReport, assemble_documents
+from codesum_pipeline.summaries.levels import (
+    LevelReport,
+    write_classes,
+    write_files,
+    write_functions,
+    write_modules,
+)
+from codesum_pipeline.summaries.plan import PlanReport, plan_summaries
+from codesum_pipeline.summaries.settled_plan import settle_plan
+
+# Provenance: it goes into a text's row when the text is written, and a text is written for other reasons.
+_PROVENANCE = frozenset({"snapshot", "document_history"})
+
+
+def _nothing_parsed(report: ParseReport) -> ParseReport:
+    return replace(report, parsed=0, carried=report.files, lines_parsed=0)
+
+
+def _nothing_written(report: LevelReport) -> LevelReport:
+    return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=())
+
+
+def _nothing_changed(report: DocumentsReport) -> DocumentsReport:
+    return replace(report, texts_changed=0, texts_removed=0)
+
+
+def _nothing_embedded(report: DenseReport) -> DenseReport:
+    return replace(report, embedded=0, resumed=0, carried=report.rows, billed_tokens=0, cost_usd=0.0)
+
+
+def _nothing_tokenized(report: SparseReport) -> SparseReport:
+    return replace(report, tokenized=0, carried=report.rows)
+
+
+def _statistics_file(ws: Workspace, _report: GraphReport) -> Sequence[Path]:
+    return [ws.layout.graph_index(ws.key) / "stats.json"]
+
+
+def _version_files(_ws: Workspace, report: CandidateReport) -> Sequence[Path]:
+    return sorted(path for path in Path(report.folder).rglob("*") if path.is_file())
+
+
+# It looks at the repository, which no table tells about.
+REPO_SNAPSHOT = Step("repo_snapshot", take_snapshot, SnapshotReport, remember=lambda _report: False)
+# What could not be read is tried again.
+SYMBOLS = Step("symbols", parse_symbols, ParseReport, idle=_nothing_parsed, remember=lambda report: report.failed == 0)
+CALL_GRAPH = Step("call_graph", build_call_graph, GraphReport, files=_statistics_file)
+FUNCTION_SUMMARIES = Step(
+    "function_summaries",
+    write_functions,
+    LevelReport,
+    idle=_nothing_written,
+    # The plan says for which cause a text is written; whether it must be is decided by what the plan is made from.
+    stamps=_PROVENANCE | {"plan"},
+)
+CLASS_SUMMARIES = Step("class_summaries", write_classes, LevelReport, idle=_nothing_written, stamps=_PROVENANCE)
+FILE_SUMMARIES = Step("file_summaries", write_files, LevelReport, idle=_nothing_written, stamps=_PROVENANCE)
+MODULE_SUMMARIES = Step("module_summaries", write_modules, LevelReport, idle=_nothing_written, stamps=_PROVENANCE)
+SUMMARY_DOCUMENTS = Step(
+    "summary_documents", assemble_documents, DocumentsReport, idle=_nothing_changed, stamps=frozenset({"snapshot"})
+)
+SUMMARY_PLAN = Step(
+    "summary_plan",
+    plan_summaries,
+    PlanReport,
+    settle=Settle(
+        (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES, SUMMARY_DOCUMENTS), settle_plan
+    ),
+)
+DENSE_INDEX = Step("dense_index", embed_documents, DenseReport, idle=_nothing_embedded)
+SPARSE_INDEX = Step("sparse_index", index_terms, SparseReport, idle=_nothing_tokenized)
+INDEX_CANDIDATE = Step("index_candidate", write_candidate, CandidateReport, files=_version_files)
+# It compares with what readers see and sweeps what killed builds left, in milliseconds.
+PUBLISHED_INDEX = Step("published_index", publish_candidate, PublishReport, remember=lambda _report: False)
+
+STEPS: tuple[Step[Any], ...] = (
+    REPO_SNAPSHOT,
+    SYMBOLS,
+    CALL_GRAPH,
+    SUMMARY_PLAN,
+    FUNCTION_SUMMARIES,
+    CLASS_SUMMARIES,
+    FILE_SUMMARIES,
+    MODULE_SUMMARIES,
+    SUMMARY_DOCUMENTS,
+    DENSE_INDEX,
+    SPARSE_INDEX,
+    INDEX_CANDIDATE,
+    PUBLISHED_INDEX,
+)
+
+
+def is_standing(ws: Workspace) -> bool:
+    """Whether no step that remembers its last run would do anything but repeat its report."""
+    looking = (REPO_SNAPSHOT, PUBLISHED_INDEX)
+    return all(is_current(step, ws) for step in STEPS if step not in looking)

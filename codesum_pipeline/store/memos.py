@@ -1,0 +1,93 @@
+"""What a step's last completed run was made from, what it wrote, and what it reported."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.recording import RecordingStore
+from codesum_pipeline.store.tables import TableStore
+
+
+class Input(BaseModel):
+    """One table as it was read: which columns (None: all), and the hash of their values; None where it was missing."""
+
+    model_config = ConfigDict(frozen=True)
+
+    columns: tuple[str, ...] | None
+    content_hash: str | None
+
+    @classmethod
+    def of(cls, tables: TableStore, repo: str, table: str, columns: tuple[str, ...] | None) -> Self:
+        """As the table stands."""
+        return cls(columns=columns, content_hash=tables.content_hash(table, repo, columns=columns))
+
+    def now(self, tables: TableStore, repo: str, table: str) -> Self:
+        """The same columns as the table stands now."""
+        return self.of(tables, repo, table, self.columns)
+
+
+class FileState(NamedTuple):
+    """What tells a file from one that was put in its place."""
+
+    size: int
+    modified_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Self | None:
+        """None where there is no file."""
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        return cls(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+class Memo(BaseModel):
+    """One step of one repository.
+
+    `settings` is the fingerprint but for the commit, `report` is JSON, and
+    `files` are relative to the home, so that a home can be moved.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    settings: str
+    inputs: dict[str, Input]
+    tables: dict[str, str | None]
+    files: dict[str, FileState | None]
+    report: str
+
+    @classmethod
+    def read(cls, path: Path) -> Self | None:
+        """None where there is none that can be read."""
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def write(self, path: Path) -> None:
+        """Replace the memo, durably."""
+        write_text_atomically(path, self.model_dump_json())
+
+    def outputs_stand(self, tables: TableStore, repo: str, *, home: Path) -> bool:
+        """Whether all that the step wrote is there as it was written."""
+        return all(
+            found is not None and tables.content_hash(table, repo) == found for table, found in self.tables.items()
+        ) and all(state is not None and FileState.of(home / path) == state for path, state in self.files.items())
+
+    def changed_inputs(self, tables: TableStore, repo: str) -> set[str]:
+        """The tables that say something else than when the step read them."""
+        return {table for table, found in self.inputs.items() if found != found.now(tables, repo, table)}
+
+
+def inputs_of(recorded: RecordingStore, repo: str, *, leaving_out: Collection[str]) -> dict[str, Input]:
+    """What a step that has just completed read."""
+    return {
+        table: Input.of(recorded, repo, table, None if columns is None else tuple(sorted(columns)))
+        for table, columns in recorded.reads().items()
+        if table not in leaving_out
+    }

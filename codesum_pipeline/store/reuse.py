@@ -1,0 +1,156 @@
+"""A step whose inputs and outputs are those of its last run is not run again.
+
+Each completed step leaves a memo: the hashes of the columns that it read, of
+the tables that it wrote, the settings and versions, and its report. A step
+whose memo still holds answers with that report. A step is run where anything
+differs, also where an output was deleted or replaced, and always under
+`force`.
+
+The memo goes before the step runs and comes back when all its outputs are in
+place: a build killed in between finds none.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic import TypeAdapter
+
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.store.memos import FileState, Memo, inputs_of
+from codesum_pipeline.store.recording import RecordingStore
+from codesum_pipeline.store.workspace import Workspace
+
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class StageFunction(Protocol[R_co]):
+    """What does the work of a step, and reports it."""
+
+    def __call__(self, ws: Workspace, /, *, progress: Progress) -> R_co: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settle(Generic[R]):
+    """How a step that looks at what later steps left is brought up to date once they are done.
+
+    Where nothing but their outputs differs from what the step saw, and each of
+    them stands, `write` does in little time what the whole step would do now.
+    """
+
+    later: "tuple[Step[Any], ...]"
+    write: Callable[[Workspace, R], R]
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[R]):
+    """One step of a build.
+
+    `idle` turns its report into the one that it gives when it finds everything
+    done. `stamps` are tables that it reads for when and why alone: where
+    nothing else differs it writes nothing that they would be written into.
+    `files` are what it writes besides tables. A step that does not `remember`
+    looks for itself each time.
+    """
+
+    name: str
+    run: StageFunction[R]
+    report: type[R]
+    idle: Callable[[R], R] = lambda report: report
+    stamps: frozenset[str] = frozenset()
+    files: Callable[[Workspace, R], Sequence[Path]] = lambda _ws, _report: ()
+    remember: Callable[[R], bool] = lambda _report: True
+    settle: Settle[R] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[R]):
+    """A step's report, and whether it stands for an earlier run."""
+
+    report: R
+    is_reused: bool
+
+
+def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress) -> Done[R]:
+    """Run a step, unless its last run still stands."""
+    if ws.tables.base is not None:
+        return Done(step.run(ws, progress=progress), is_reused=False)
+    memo = None if ws.force else _standing_memo(step, ws)
+    if memo is None:
+        return Done(_run(step, ws, progress), is_reused=False)
+    report = TypeAdapter(step.report).validate_json(memo.report)
+    if memo.changed_inputs(ws.tables, ws.key) and step.settle:
+        report = _settle(step, step.settle, ws, memo, report)
+    return Done(report, is_reused=True)
+
+
+def is_current(step: Step[Any], ws: Workspace) -> bool:
+    """Whether the step need not run; one that remembers nothing cannot tell."""
+    return _standing_memo(step, ws) is not None
+
+
+def _standing_memo(step: Step[Any], ws: Workspace) -> Memo | None:
+    """The memo of the last run, where that run would do."""
+    memo = Memo.read(_path(step, ws))
+    if memo is None or memo.settings != _settings(ws):
+        return None
+    if not memo.outputs_stand(ws.tables, ws.key, home=ws.layout.home):
+        return None
+    changed = memo.changed_inputs(ws.tables, ws.key)
+    if not changed or (step.settle and _explains(step.settle, changed, ws)):
+        return memo
+    return None
+
+
+def _explains(settle: Settle[Any], changed: Collection[str], ws: Workspace) -> bool:
+    """Whether later steps made all of these changes, and need not run themselves."""
+    written: set[str] = set()
+    for step in settle.later:
+        memo = _standing_memo(step, ws)
+        if memo is None:
+            return False
+        written |= memo.tables.keys()
+    return written.issuperset(changed)
+
+
+def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
+    path = _path(step, ws)
+    path.unlink(missing_ok=True)
+    recording = RecordingStore(ws.tables.root)
+    report = step.run(replace(ws, tables=recording), progress=progress)
+    if step.remember(report):
+        memo = Memo(
+            settings=_settings(ws),
+            inputs=inputs_of(recording, ws.key, leaving_out=step.stamps),
+            tables={table: recording.content_hash(table, ws.key) for table in recording.writes()},
+            files={str(file.relative_to(ws.layout.home)): FileState.of(file) for file in step.files(ws, report)},
+            report=TypeAdapter(step.report).dump_json(step.idle(report)).decode(),
+        )
+        memo.write(path)
+    return report
+
+
+def _settle(step: Step[R], settle: Settle[R], ws: Workspace, memo: Memo, report: R) -> R:
+    path = _path(step, ws)
+    path.unlink(missing_ok=True)
+    report = settle.write(ws, report)
+    settled = memo.model_copy(
+        update={
+            "inputs": {table: found.now(ws.tables, ws.key, table) for table, found in memo.inputs.items()},
+            "tables": {table: ws.tables.content_hash(table, ws.key) for table in memo.tables},
+            "report": TypeAdapter(step.report).dump_json(report).decode(),
+        }
+    )
+    settled.write(path)
+    return report
+
+
+def _settings(ws: Workspace) -> str:
+    """All that a build depends on but the commit, whose files are a table of their own."""
+    return ws.fingerprint("")
+
+
+def _path(step: Step[Any], ws: Workspace) -> Path:
+    return ws.layout.memos(ws.key) / f"{step.name}.json"

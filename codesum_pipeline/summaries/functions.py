@@ -1,0 +1,80 @@
+"""What is wanted of every function, from the few columns that decide it.
+
+Most functions keep their text, so none becomes a writer's input here but those
+whose source does not parse.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.options import FilterOptions
+from codesum_pipeline.model.symbols import Fact, Symbol, SymbolFacts, SymbolType
+from codesum_pipeline.store.rows import column_names, from_table
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.decide import Wanted
+from codesum_pipeline.summaries.inputs import FunctionInput
+from codesum_pipeline.summaries.placeholder import does_real_work, is_short
+from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    id: str
+    name: str
+    line_count: int
+    complexity: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    id: str
+    raises: tuple[Fact, ...]
+    writes: tuple[Fact, ...]
+    calls: tuple[Fact, ...]
+
+
+def choose_writers(workspace: Workspace) -> dict[str, str]:
+    """The writer of each function and method, nested ones too."""
+    table = _functions(workspace, [*column_names(_Size), "facts"])
+    trivial = _trivial(table, workspace.options.filter)
+    ids: list[str] = table.column("id").to_pylist()
+    return {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in ids}
+
+
+def want_functions(workspace: Workspace, writers: Mapping[str, str]) -> list[Wanted]:
+    """Every function with the writer that was chosen for it."""
+    table = _functions(workspace, ["id", "canonical_source", "has_syntax_errors"])
+    broken = table.filter(table.column("has_syntax_errors")).column("id").to_pylist()
+    sources = dict(zip(table.column("id").to_pylist(), table.column("canonical_source").to_pylist(), strict=True))
+    if broken:
+        sources |= {shown.id: shown_source(shown) for shown in function_inputs(workspace, broken)}
+    return [want_function(id_, writers.get(id_, EXTRACTIVE), source) for id_, source in sources.items()]
+
+
+def function_inputs(workspace: Workspace, ids: Collection[str]) -> list[FunctionInput]:
+    """What the writers of these functions are shown."""
+    if not ids:
+        return []
+    table = _functions(workspace, column_names(Symbol))
+    wanted = table.filter(pc.is_in(table.column("id"), value_set=pa.array(sorted(ids), pa.string())))
+    return [FunctionInput.of(symbol) for symbol in from_table(wanted, Symbol)]
+
+
+def _functions(workspace: Workspace, columns: list[str]) -> pa.Table:
+    table = workspace.tables.read("symbols", workspace.key, columns=list(dict.fromkeys(["type", *columns])))
+    return table.filter(pc.equal(table.column("type"), SymbolType.FUNCTION.value))
+
+
+def _trivial(table: pa.Table, options: FilterOptions) -> set[str]:
+    sizes = from_table(table, _Size)
+    short = table.filter(pa.array([is_short(s.name, s.line_count, s.complexity, options) for s in sizes], pa.bool_()))
+    columns = {name: pc.struct_field(short.column("facts"), name) for name in ("raises", "writes", "calls")}
+    works = from_table(pa.table({"id": short.column("id"), **columns}), _Work)
+    return {
+        work.id
+        for work in works
+        if not does_real_work(SymbolFacts(raises=work.raises, writes=work.writes, calls=work.calls))
+    }

@@ -1,0 +1,61 @@
+"""Haskell's modules, from references as a parser gives them."""
+
+import json
+from typing import Any
+
+from codesum_pipeline.graph.build import load_files, make_graph
+from codesum_pipeline.graph.contexts import SymbolPlace
+from codesum_pipeline.model.files import FileStatus, SourceFile
+from codesum_pipeline.model.options import GraphOptions
+from codesum_pipeline.model.symbols import SymbolType
+
+
+def facts(path: str, package: str, functions: list[str], imports: list[Any], calls: list[Any]) -> dict[str, Any]:
+    references = {
+        "language": "haskell",
+        "package": package,
+        "exports": [],
+        "symbols": [[name, "function", [name], [], None] for name in functions],
+        "heads": [[[], [], 0, 0] for _ in functions],
+        "imports": imports,
+        "typed": [],
+        "bound": [],
+        "calls": calls,
+        "counts": [-1 for _ in calls],
+    }
+    return {"file_path": path, "language": "haskell", "exports": None, "references": json.dumps(references)}
+
+
+def test_modules_are_found_by_their_names() -> None:
+    imports = [
+        [-1, "Data.Shop", "*", None, 0],
+        [-1, "Data.Price", None, "P", 0],
+        [-1, "Data.Tax", "rate", None, 0],
+        [-1, "Data.Map", None, "M", 0],
+    ]
+    calls = [[0, "", "open", 0], [0, "P", "total", 0], [0, "", "rate", 0], [0, "M", "insert", 0], [0, "", "hidden", 0]]
+    rows = [
+        facts("app/Main.hs", "Main", ["main"], imports, calls),
+        facts("src/Data/Shop.hs", "Data.Shop", ["open"], [], []),
+        facts("src/Data/Price.hs", "Data.Price", ["total"], [], []),
+        facts("src/Data/Tax.hs", "Data.Tax", ["rate", "hidden"], [], []),
+    ]
+    files = [SourceFile(row["file_path"], "", 0, "", "haskell", FileStatus.INDEXED, None, False, False) for row in rows]
+    symbols = [
+        SymbolPlace(f"{row['file_path']}::{symbol[0]}", SymbolType.FUNCTION, None)
+        for row in rows
+        for symbol in json.loads(row["references"])["symbols"]
+    ]
+
+    edges = make_graph(files, symbols, load_files(rows), root=".", options=GraphOptions()).edges
+
+    assert {(edge.kind.value, edge.src_id, edge.dst, edge.is_external) for edge in edges} == {
+        ("import", "app/Main.hs", "src/Data/Shop.hs", False),
+        ("import", "app/Main.hs", "src/Data/Price.hs", False),
+        ("import", "app/Main.hs", "src/Data/Tax.hs", False),
+        ("import", "app/Main.hs", "Data.Map", True),
+        ("call", "app/Main.hs::main", "src/Data/Shop.hs::open", False),
+        ("call", "app/Main.hs::main", "src/Data/Price.hs::total", False),
+        ("call", "app/Main.hs::main", "src/Data/Tax.hs::rate", False),
+        ("call", "app/Main.hs::main", "Data.Map.insert", True),
+    }

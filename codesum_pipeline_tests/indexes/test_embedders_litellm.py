@@ -1,0 +1,249 @@
+"""Embeddings of a provider: the real client against a server on loopback."""
+
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from codesum_pipeline.indexes.dense import embed_documents
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
+from codesum_pipeline.model.errors import ConfigurationError, EmbedderUnavailable, UnusableVectors
+from codesum_pipeline.model.options import IndexOptions, Options
+from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_index_workspace, write_tables
+
+KEY = "sk-verysecret1234567890"
+PATH = "/v1/embeddings"
+Answer = Callable[[list[str]], Response]
+
+
+def vector_of(text: str) -> list[float]:
+    return [float(len(text)), 1.0, float(sum(map(ord, text)) % 7)]
+
+
+def answer(texts: list[str], *, vectors: list[list[float]] | None = None) -> Response:
+    """What an embeddings server says; in reversed order, which the format allows."""
+    rows = vectors if vectors is not None else [vector_of(text) for text in texts]
+    data = [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)]
+    body = {
+        "object": "list",
+        "model": "m",
+        "data": data[::-1],
+        "usage": {"prompt_tokens": 10 * len(texts), "total_tokens": 10 * len(texts)},
+    }
+    return Response(json.dumps(body), content_type="application/json")
+
+
+def refuse(status: int, message: str = "no", **headers: str) -> Response:
+    body = {"error": {"message": message, "type": "error", "code": str(status)}}
+    return Response(json.dumps(body), status=status, content_type="application/json", headers=headers)
+
+
+class Server:
+    """An OpenAI-compatible server: the `answers` it was set up with come first, then right ones."""
+
+    def __init__(self, http: HTTPServer) -> None:
+        self.base = http.url_for("/v1")
+        self.answers: list[Answer] = []
+        self.asked: list[list[str]] = []
+        self.bodies: list[dict[str, Any]] = []
+        http.expect_request(PATH).respond_with_handler(self._handle)
+
+    def _handle(self, request: Request) -> Response:
+        body = json.loads(request.data)
+        self.bodies.append(body)
+        self.asked.append(body["input"])
+        return self.answers.pop(0)(body["input"]) if self.answers else answer(body["input"])
+
+
+@pytest.fixture(autouse=True)
+def forget_embedders() -> None:
+    """An embedder remembers how long its vectors are, and a port can come twice."""
+    load_embedder.cache_clear()
+
+
+@pytest.fixture
+def server(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    yield Server(httpserver)
+
+
+def embedder_at(server: Server, *, offline: bool = False, model: str = "openai/m") -> LiteLlmEmbedder:
+    return LiteLlmEmbedder(model, api_base=server.base, offline=offline, first_wait_s=0.01)
+
+
+def test_texts_come_back_as_unit_vectors_in_their_order(server: Server) -> None:
+    texts = [f"text {number}" * (number % 5 + 1) for number in range(100)]
+    embedder, told = embedder_at(server), []
+
+    vectors = embedder.embed(texts, progress=told.append)
+
+    expected = np.array([vector_of(text) for text in texts])
+    assert vectors == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-6)
+    assert (vectors.dtype, told, embedder.billed_tokens, embedder.dimensions) == (np.float32, [96, 4], 1000, 3)
+    assert server.asked == [texts[:96], texts[96:]]
+    assert server.bodies[0] == {"model": "m", "input": texts[:96], "encoding_format": "float"}
+
+
+def test_a_request_holds_no_more_bytes_than_a_provider_takes(server: Server) -> None:
+    embedder_at(server).embed(["x" * 150_000, "y" * 150_000, "z"])
+
+    assert [len(batch) for batch in server.asked] == [1, 2]
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_what_passes_by_itself_is_tried_again(server: Server, status: int) -> None:
+    server.answers = [lambda _: refuse(status), lambda _: refuse(status, **{"retry-after": "0"})]
+
+    assert embedder_at(server).embed(["a"]).shape == (1, 3)
+    assert len(server.asked) == 3
+
+
+def test_after_five_failures_it_is_left_for_later(server: Server) -> None:
+    server.answers = [lambda _: refuse(503)] * 9
+
+    with pytest.raises(EmbedderUnavailable, match="'litellm/openai/m': 5 requests failed, the last with"):
+        embedder_at(server).embed(["a"])
+    assert len(server.asked) == 5
+
+
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        (lambda _: refuse(401, f"Incorrect API key provided: {KEY}"), "its key was not accepted"),
+        (lambda _: refuse(403), "its key was not accepted"),
+        (lambda _: refuse(404, "no such model"), "no provider knows this model"),
+        (lambda _: refuse(400, f"bad input, key {KEY}"), "the request was refused: BadRequestError: .*bad input"),
+    ],
+    ids=["key", "permission", "model", "request"],
+)
+def test_what_stays_wrong_is_said_once_and_without_the_key(
+    server: Server, caplog: pytest.LogCaptureFixture, response: Answer, message: str
+) -> None:
+    server.answers = [response]
+    caplog.set_level(logging.DEBUG)
+
+    with pytest.raises(ConfigurationError, match=message) as raised:
+        embedder_at(server).embed(["a"])
+
+    assert len(server.asked) == 1
+    assert raised.value.__cause__ is None
+    assert "verysecret" not in str(raised.value)
+    assert "verysecret" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        (lambda texts: answer(texts, vectors=[[1.0, 2.0, 3.0]]), "1 vectors came for 2 texts"),
+        (lambda texts: answer(texts, vectors=[[1.0, 2.0, 3.0], [1.0, 2.0]]), r"expected, \[2, 3\] came"),
+        (lambda texts: answer(texts, vectors=[[1.0], [2.0]]), r"vectors of 3 numbers were expected, \[1\] came"),
+        (lambda texts: answer(texts, vectors=[[float("nan")] * 3] * 2), "a number that is not finite"),
+    ],
+    ids=["too few", "of two lengths", "of another length than before", "NaN"],
+)
+def test_vectors_that_were_not_asked_for_are_refused(server: Server, response: Answer, message: str) -> None:
+    embedder = embedder_at(server)
+    embedder.embed_query("first")
+    server.answers = [response]
+
+    with pytest.raises(UnusableVectors, match=message):
+        embedder.embed(["a", "b"])
+
+
+def test_a_missing_key_is_named(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+
+    with pytest.raises(ConfigurationError, match=r"its key is not set: put it into the environment \(OPENAI_API_KEY\)"):
+        embedder_at(server).embed(["a"])
+    assert server.asked == []
+
+
+def test_a_model_without_a_provider_is_refused(server: Server) -> None:
+    with pytest.raises(ConfigurationError, match=r"no provider knows this model: write PROVIDER/MODEL"):
+        embedder_at(server, model="nobody-has-this").embed(["a"])
+
+
+def test_offline_nobody_is_asked(server: Server) -> None:
+    with pytest.raises(ConfigurationError, match="offline is set and the model is asked over the network"):
+        embedder_at(server, offline=True).embed(["a"])
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(("model", "price"), [("text-embedding-3-small", 2e-08), ("openai/m", None), ("gpt-4o", None)])
+def test_a_price_is_what_is_listed_for_an_embedding_model_and_else_unknown(
+    server: Server, model: str, price: float | None
+) -> None:
+    assert embedder_at(server, model=model).usd_per_token == price
+
+
+def options_at(server: Server, model: str = "text-embedding-3-small") -> Options:
+    return Options(index=IndexOptions(embedder=model, embedder_api_base=server.base))
+
+
+@pytest.mark.parametrize(
+    ("model", "cost", "said"),
+    [("text-embedding-3-small", 36 * 10 * 2e-08, r"\$0\.00"), ("litellm/openai/m", None, "price unknown")],
+)
+def test_a_build_says_before_and_after_what_it_pays(
+    server: Server, tmp_path: Path, model: str, cost: float | None, said: str
+) -> None:
+    seen: list[str] = []
+    workspace = make_index_workspace(tmp_path, options=options_at(server, model))
+
+    report = embed_documents(workspace, progress=lambda doing, done, total: seen.append(doing))
+    again = embed_documents(workspace)
+
+    assert (report.embedded, report.dimensions, report.billed_tokens) == (36, 3, 360)
+    assert report.cost_usd == pytest.approx(cost) if cost else report.cost_usd is None
+    assert re.fullmatch(rf"embedding texts \(about [\d,]+ tokens, {said}\d*\)", seen[0])
+    assert (again.embedded, again.billed_tokens, again.cost_usd, len(server.asked)) == (0, 0, 0.0, 1)
+
+
+def test_what_was_paid_for_is_kept_when_the_provider_fails(server: Server, tmp_path: Path) -> None:
+    """A build that ends early leaves its finished requests to the next one."""
+    many = {f"m{n}.py": (Definition(f"work_{n}", f"Does {n}.", f"def work_{n}(): go({n})"),) for n in range(40)}
+    workspace = make_index_workspace(tmp_path, many, options=options_at(server))
+    server.answers = [answer, lambda _: refuse(401)]
+    with pytest.raises(ConfigurationError):
+        embed_documents(workspace)
+    paid = len(server.asked[0])
+
+    report = embed_documents(workspace)
+    clean = embed_documents(make_index_workspace(tmp_path / "clean", many, options=options_at(server)))
+
+    assert (paid, report.resumed, report.embedded) == (96, 96, report.rows - 96 - report.carried)
+    assert report.table_hash == clean.table_hash
+    assert not workspace.layout.finished_vectors("shop").exists()
+
+
+def test_a_provider_that_changes_a_models_length_is_refused_with_the_way_out(server: Server, tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path, options=options_at(server))
+    embed_documents(workspace)
+    write_tables(workspace, {**SHOP, "new.py": (Definition("new", "Is new.", "def new(): 1"),)})
+    load_embedder.cache_clear()
+    server.answers = [lambda texts: answer(texts, vectors=[[1.0, 2.0]] * len(texts))]
+
+    with pytest.raises(UnusableVectors, match="vectors had 3 numbers and have 2 now: run `codesum index KEY --force`"):
+        embed_documents(workspace)
+
+
+def test_a_forced_build_and_a_damaged_file_pay_for_everything_anew(server: Server, tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path, options=options_at(server))
+    finished = workspace.layout.finished_vectors("shop")
+    texts = 36
+
+    finished.parent.mkdir(parents=True, exist_ok=True)
+    finished.write_bytes(b"no database" * 1000)
+    assert (embed_documents(workspace).embedded, finished.exists()) == (texts, False)
+
+    assert embed_documents(replace(workspace, force=True)).embedded == texts
+    assert [len(batch) for batch in server.asked] == [texts, texts]

@@ -1,0 +1,58 @@
+"""What a plan says about embedding before anything is paid."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from codesum_pipeline.indexes.dense import embed_documents
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedding_plan import EmbeddingPlan, plan_embedding
+from codesum_pipeline.model.documents import Level, PlanAction, PlanRow
+from codesum_pipeline.model.options import IndexOptions, Options
+from codesum_pipeline_tests.indexes.synthetic import make_index_workspace
+
+STATIC = load_embedder("static").model_id
+ROWS = tuple(
+    PlanRow(
+        id=id_,
+        level=Level.FUNCTION,
+        action=action,
+        cause=None,
+        cause_ids=(),
+        writer=None,
+        summary_hash=None,
+        context_changed=False,
+    )
+    for id_, action in (
+        ("shop/cart.py::add_item", PlanAction.KEEP),
+        ("shop/cart.py::total_price", PlanAction.WRITE),
+        ("shop/gone.py::f", PlanAction.REMOVE),
+    )
+)
+
+
+def test_what_is_rewritten_is_embedded_and_costs_nothing_here(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    embed_documents(workspace)
+
+    planned = plan_embedding(workspace, ROWS)
+
+    # 93 characters of source in two lanes, about 300 of words in three, at three characters a token.
+    assert planned == EmbeddingPlan(STATIC, replaces=None, texts=3, tokens=(2 * 93 + 3 * 300) // 3, cost_usd=0.0)
+
+
+def test_another_model_embeds_everything_and_says_which_one_it_replaces(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    embed_documents(workspace)
+    options = Options(index=IndexOptions(embedder="text-embedding-3-small"))
+
+    planned = plan_embedding(replace(workspace, options=options), ROWS)
+
+    assert (planned.replaces, planned.texts) == (STATIC, 6)
+    assert planned.model.startswith("litellm/text-embedding-3-small@")
+    assert planned.cost_usd == planned.tokens * 2e-08
+
+
+def test_the_cost_of_a_model_without_a_listed_price_is_unknown(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path, options=Options(index=IndexOptions(embedder="litellm/openai/own")))
+
+    assert plan_embedding(workspace, ROWS).cost_usd is None

@@ -1,0 +1,62 @@
+"""Words in a row have the tokens of the text: the tokenizer itself is the oracle."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
+from codesum_pipeline.indexes.embedders.token_sums import Lists, TokenSums
+
+TOKENIZER = Tokenizer.from_file(str(STATIC_MODEL_FOLDER / "tokenizer.json"))
+TENSORS = load_file(STATIC_MODEL_FOLDER / "model.safetensors")
+TOKENS, SCALES = TENSORS["embeddings"], TENSORS["weights"].astype(np.float64)
+SUMS = TokenSums(TOKENIZER, TOKENS, SCALES)
+
+# White space and control characters, marks, special tokens, letters that change their number when they are cleaned,
+# scripts that are cut into characters, a word that is too long for the model.
+PIECES = st.sampled_from(
+    [
+        *"ab9_.-[]()'\"  \n\t\r\0\x0b\x0c\x1c\x7f\x85\xa0",
+        *("[UNK]", "[PAD]", "[unk]", "def ", "getUserName", "x" * 101),
+        *("é", "e\u0301", "\u0327\u0301", "İ", "ß", "Σ", "ς", "ſ", "ﬁ", "한", "漢", "字", "\u3000", "\u200b", "\u2028"),
+        *("\ufffd", "\udc80", "\U0001f642", "…", "—"),
+    ]
+)
+TEXTS = st.lists(st.lists(PIECES, max_size=30).map("".join), max_size=4)
+
+
+def ids_of(text: str) -> list[int]:
+    encodable = text.encode("utf-8", errors="replace").decode()
+    ids: list[int] = TOKENIZER.encode(encodable, add_special_tokens=False).ids
+    return ids
+
+
+def sum_of(ids: list[int]) -> list[float]:
+    known = [token for token in ids if token != TOKENIZER.token_to_id("[UNK]")]
+    total: list[float] = (SCALES[known] @ TOKENS[known].astype(np.float64)).tolist()
+    return total
+
+
+@given(TEXTS)
+@example(["one [UNK] two\n[PAD]three", "", "one [UNK] two"])
+def test_a_text_has_as_many_tokens_as_its_tokenizer_finds(texts: list[str]) -> None:
+    assert SUMS.count(texts) == [len(ids_of(text)) for text in texts]
+
+
+@given(TEXTS, st.sampled_from([1, 7, 512]))
+def test_a_sum_is_that_of_the_first_tokens_to_the_last_bit(texts: list[str], max_tokens: int) -> None:
+    assert SUMS.sums(texts, max_tokens=max_tokens).tolist() == [sum_of(ids_of(text)[:max_tokens]) for text in texts]
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [2, 0, 3, 1], [1] * 600], ids=str)
+def test_lists_are_summed_each_on_its_own(lengths: list[int]) -> None:
+    rows = np.arange(12.0).reshape(6, 2)
+    lists = [[(first + place) % 6 for place in range(length)] for first, length in enumerate(lengths)]
+
+    sums = Lists.of(lists).sums(rows)
+
+    assert sums.tolist() == [rows[names].sum(axis=0).tolist() for names in lists]
+    assert Lists.of(lists).totals(np.arange(6)).tolist() == [sum(names) for names in lists]

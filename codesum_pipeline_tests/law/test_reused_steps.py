@@ -1,0 +1,138 @@
+"""Which steps a change makes run, on a real repository; what the others answer with is what they would report."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codesum_pipeline.model.progress import no_progress
+from codesum_pipeline.pipeline import STEPS
+from codesum_pipeline.store.reuse import carry_out
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.law.comparing import first_difference, table_rows
+from codesum_pipeline_tests.law.edits import swap
+from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build, workspace_at
+from codesum_pipeline_tests.repositories import GitRepo
+
+# They look for themselves, each time.
+ALWAYS = {"repo_snapshot", "published_index"}
+TEXTS = {"file_summaries", "module_summaries", "summary_documents", "dense_index", "sparse_index"}
+ALL = {step.name for step in STEPS}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    return GitRepo.create(tmp_path / "shop", SHOP)
+
+
+@pytest.fixture
+def built(tmp_path: Path, repo: GitRepo) -> Workspace:
+    workspace = workspace_at(tmp_path / "home", repo)
+    build(workspace)
+    return workspace
+
+
+def run_steps(workspace: Workspace) -> tuple[set[str], Mapping[str, Any]]:
+    """The names of the steps that ran, and all reports."""
+    done = {step.name: carry_out(step, workspace) for step in STEPS}
+    return {name for name, found in done.items() if not found.is_reused}, {n: f.report for n, f in done.items()}
+
+
+def test_nothing_runs_where_nothing_changed_and_every_report_is_that_of_a_run(built: Workspace) -> None:
+    ran, reports = run_steps(built)
+    again, _ = run_steps(built)
+
+    assert (ran, again) == (ALWAYS, ALWAYS)
+    assert reports == {step.name: step.run(built, progress=no_progress) for step in STEPS}
+
+
+def test_the_plan_of_a_finished_build_is_the_one_that_would_be_made(built: Workspace) -> None:
+    run_steps(built)
+    settled = built.tables.read("plan", built.key).to_pylist()
+    (plan,) = (step for step in STEPS if step.name == "summary_plan")
+    plan.run(built, progress=no_progress)
+
+    assert built.tables.read("plan", built.key).to_pylist() == settled
+
+
+def test_a_commit_without_a_change_makes_a_new_version_and_nothing_else(built: Workspace, repo: GitRepo) -> None:
+    repo.commit({}, "nothing")
+
+    ran, _ = run_steps(built)
+
+    assert ran == {*ALWAYS, "index_candidate"}
+
+
+def test_a_changed_readme_leaves_symbols_graph_functions_and_classes_alone(
+    built: Workspace, repo: GitRepo, tmp_path: Path
+) -> None:
+    repo.commit_exactly(swap("README.md", "A small shop", "A big shop")(SHOP))
+
+    ran, _ = run_steps(built)
+
+    assert ran == {*ALWAYS, *TEXTS, "symbols", "summary_plan", "index_candidate"}
+    must_equal_a_clean_build(built, repo, tmp_path / "clean")
+
+
+def test_a_changed_setting_runs_every_step(built: Workspace, repo: GitRepo, tmp_path: Path) -> None:
+    ran, _ = run_steps(workspace_at(tmp_path / "home", repo, top_k_callers=1))
+
+    assert ran == ALL
+
+
+@pytest.mark.parametrize(
+    ("gone", "made_by"),
+    [
+        ("symbols", "symbols"),
+        ("file_facts", "symbols"),
+        ("edges", "call_graph"),
+        ("contexts", "call_graph"),
+        ("plan", "summary_plan"),
+        ("texts_function", "function_summaries"),
+        ("texts_class", "class_summaries"),
+        ("texts_file", "file_summaries"),
+        ("texts_module", "module_summaries"),
+        ("documents", "summary_documents"),
+        ("document_history", "summary_documents"),
+        ("vectors", "dense_index"),
+        ("terms", "sparse_index"),
+        ("candidate", "index_candidate"),
+    ],
+)
+def test_a_table_that_was_deleted_is_made_again_by_its_step(built: Workspace, gone: str, made_by: str) -> None:
+    before = table_rows(built)
+    built.tables.path(gone, built.key).unlink()
+
+    ran, _ = run_steps(built)
+
+    assert made_by in ran
+    assert first_difference(table_rows(built), before) is None
+
+
+def _first_file(folder: Path) -> Path:
+    return min(path for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("file", "made_by"),
+    [
+        pytest.param(lambda ws: ws.layout.graph_index(ws.key) / "stats.json", "call_graph", id="stats.json"),
+        pytest.param(
+            lambda ws: _first_file(ws.layout.published(ws.key).resolve()), "index_candidate", id="a published file"
+        ),
+    ],
+)
+def test_a_file_that_was_deleted_is_made_again_by_its_step(
+    built: Workspace, file: Callable[[Workspace], Path], made_by: str
+) -> None:
+    path = file(built)
+    content = path.read_bytes()
+    path.unlink()
+
+    ran, _ = run_steps(built)
+
+    assert ran == {*ALWAYS, made_by}
+    assert path.read_bytes() == content

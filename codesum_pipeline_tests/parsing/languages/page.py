@@ -1,0 +1,114 @@
+"""What docs/languages.md must be. `python -m codesum_pipeline_tests.parsing.languages.page` writes it anew."""
+
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+from codesum_pipeline.parsing.declared.declaration import Declaration, Docs
+from codesum_pipeline.parsing.languages import LanguageSpec
+from codesum_pipeline.parsing.parsers import DECLARATIONS
+from codesum_pipeline.parsing.python import PYTHON
+from codesum_pipeline.source.languages import extensions_of
+
+PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
+
+HEAD = """# Languages
+
+Files of these languages are parsed with tree-sitter into functions and classes; every other text file is indexed
+as a file. This page is written from the declarations in `codesum_pipeline/parsing/declarations/`
+(`python -m codesum_pipeline_tests.parsing.languages.page`), so it says what the parsers do. Names in `code` are node
+types of the grammar.
+
+"Owner" means that a definition outside its type's braces still belongs to it (`func (s *Store) Find`,
+`impl Shape`, `Shape::area`). A type is known from what the source says at the place (`x: Foo`, `x = new Foo()`), never
+guessed. Complexity is one plus the branches. `is_test` of a file comes from its path; of a function also from its
+attributes, as the modifier `test`. Generated files are skipped by name and by the marks that generators write
+(`@generated`, `Code generated … DO NOT EDIT`).
+
+"""
+
+NAMES = {
+    "c": "C",
+    "cpp": "C++",
+    "c-sharp": "C#",
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+    "tsx": "TSX",
+    "php": "PHP",
+}
+
+
+def title(name: str) -> str:
+    """A language's name as people write it."""
+    return NAMES.get(name, name.capitalize())
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + _overview() + "\n" + "\n".join(map(_section, sorted(DECLARATIONS, key=_name)))
+
+
+def _name(declaration: Declaration) -> str:
+    return title(declaration.spec.name).lower()
+
+
+def _overview() -> str:
+    rows = [
+        "| language | files | grammar | docs | imports | types known | packages |",
+        "|---|---|---|---|---|---|---|",
+        _row(PYTHON, "docstrings", "yes", "annotations, constructors, returned values", ""),
+    ]
+    for declaration in sorted(DECLARATIONS, key=_name):
+        docs = "any comment right above" if declaration.docs is Docs.ADJACENT else _code(declaration.doc_marks)
+        rows.append(
+            _row(
+                declaration.spec,
+                docs,
+                "yes" if declaration.imports else "",
+                "yes" if declaration.typed else "",
+                "yes" if declaration.package else "",
+            )
+        )
+    return "\n".join(rows) + "\n"
+
+
+def _row(spec: LanguageSpec, *cells: str) -> str:
+    files = " ".join(f".{extension}" for extension in extensions_of(spec.name))
+    grammar = f"{spec.distribution} {version(spec.distribution)}"
+    return f"| {title(spec.name)} | {files} | {grammar} | " + " | ".join(cells) + " |"
+
+
+def _section(declaration: Declaration) -> str:
+    facts = declaration.facts
+    lines = [
+        ("definitions", _code(declaration.definitions)),
+        ("clauses of one function", _code(declaration.clauses)),
+        ("belongs to what follows", _code(declaration.preambles)),
+        ("documents the file", _code(declaration.file_doc_marks)),
+        ("branches", _code(declaration.spec.branches)),
+        ("calls", _code(declaration.calls)),
+        ("raises", _code([*facts.raises, *facts.raising_calls])),
+        ("fields", _code(facts.fields)),
+        ("imports", _code(declaration.imports)),
+        ("types said by", _code(declaration.typed)),
+        ("package from", _code(declaration.package)),
+        ("exports from", _code(declaration.exports)),
+        ("globals from", _code(declaration.globals)),
+        ("inheritance", "bases" if _is_said(declaration, "bases") else ""),
+        ("documentation that is code", "yes" if _is_said(declaration, "inner_doc") else ""),
+    ]
+    shown = "".join(f"- {name}: {value}\n" for name, value in lines if value)
+    return f"## {title(declaration.spec.name)}\n\n{shown}"
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(set(names)))
+
+
+def _is_said(declaration: Declaration, hook: str) -> bool:
+    default: Callable[..., object] = Declaration.__dataclass_fields__[hook].default
+    return getattr(declaration, hook) is not default
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
