@@ -74,10 +74,11 @@ def read_repository(folder: Path) -> Repository:
         lines += text.count(b"\n")
         parsed = parse_python(text, name)
         symbols.update((symbol.id, symbol) for symbol in parsed.symbols)
-        facts.append({"file_path": name, "exports": parsed.facts.exports, "references": parsed.facts.references})
+        read = parsed.facts
+        facts.append({"file_path": name, "language": "python", "exports": read.exports, "references": read.references})
     files = [SourceFile(name, "", 0, "", "python", FileStatus.INDEXED, None, False, False) for name in sources]
     started = time.perf_counter()
-    scopes = load_files(facts)
+    scopes = load_files(facts).python
     resolver = Resolver(scopes, ModulePaths(files, scopes, root="."))
     unique_names = UniqueNames(resolver, imported_files(resolver))
     sites = {name: list(resolve_calls(resolver, unique_names, scopes[name])) for name in sources if name in scopes}

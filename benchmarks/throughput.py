@@ -1,14 +1,22 @@
-"""How fast a Python repository is indexed, as ratios to merely parsing it.
+"""How fast a repository is indexed, as ratios to merely parsing its Python.
 
     python -m benchmarks.throughput [PACKAGE ...]
+    python -m benchmarks.throughput --sizes [LINES ...]
 
-Takes the sources of installed packages (default: one of about 5,000 and one of
-more than 50,000 lines), commits them to a temporary repository and measures, in
-one process per package: a bare tree-sitter parse of the same files on one core,
-a cold build, an unchanged build, a build after a one-function edit, each step's
-share, and the peak memory of the whole. Dagster's own start-up and overhead is
-measured apart, as `codesum index` of the unchanged repository. Prints a table
-per package and a JSON line.
+The first takes the sources of installed packages (default: one of about 13,000
+and one of nearly 200,000 lines), the second gathers installed packages until a
+number of lines is reached (default: six sizes from 50,000 to 2,000,000) and
+draws how time and memory grow. More lines than are installed are had from
+copies in folders of their own whose function and class names end in the copy's
+number, so that ids, texts and vectors differ.
+
+For each it commits the sources to a temporary repository and measures, in one
+process: a bare tree-sitter parse of the Python files on one core, a cold build,
+an unchanged build, a build after a one-function edit, a forced run of every
+step, each step's share, the peak memory of that process, and that of the
+largest of the processes it started. Dagster's own start-up and overhead is
+measured apart, as `codesum index` of the unchanged repository, plain and
+forced. Prints a table each, and a JSON line.
 """
 
 import argparse
@@ -19,8 +27,12 @@ import re
 import resource
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,110 +40,211 @@ import tree_sitter
 import tree_sitter_python
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import STEPS, open_home, workspace_of
+from codesum_pipeline.pipeline import STEPS
+from codesum_pipeline.source.languages import language_of_path
+from codesum_pipeline.store.reuse import carry_out
+from codesum_pipeline_tests.building import open_home, workspace_of
 from codesum_pipeline_tests.repositories import GitRepo
 
 DEFAULT_PACKAGES = ("click", "networkx")
+SIZES = (50_000, 100_000, 250_000, 500_000, 1_000_000, 2_000_000)
+RESULTS = Path(__file__).parent / "results"
+# What a package brings besides Python is indexed too; data and binaries are not sources.
+SUFFIXES = (".py", ".pyi", ".md", ".rst", ".js", ".ts", ".c", ".h", ".cpp", ".hpp", ".toml", ".sh")
+LARGEST_FILE = 1_000_000
+
+_DEFINED = re.compile(rb"\b(def|class) (\w+)")
+
+Sources = dict[str, bytes]
 
 
-def sources_of(package: str) -> dict[str, bytes]:
-    """The Python files of an installed package, by path."""
+def sources_of(package: str) -> Sources:
+    """The sources of an installed package, by path."""
     found = importlib.util.find_spec(package)
     if found is None or found.origin is None:
         raise SystemExit(f"package {package!r} is not installed")
-    folder = Path(found.origin).parent
+    return _below(Path(found.origin).parent, package)
+
+
+def _below(folder: Path, name: str) -> Sources:
     return {
-        f"{package}/{path.relative_to(folder).as_posix()}": path.read_bytes()
-        for path in sorted(folder.rglob("*.py"))
-        if "__pycache__" not in path.parts
+        f"{name}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in SUFFIXES and path.is_file() and path.stat().st_size <= LARGEST_FILE
     }
 
 
-def bare_parse_s(sources: dict[str, bytes]) -> float:
-    """The best of three parses of every file, and nothing else, in seconds."""
+def gathered(lines: int) -> Sources:
+    """Installed packages, by name, until there are `lines`; then copies of them all with other names."""
+    sources: Sources = {}
+    total = 0
+    for path, data in _installed():
+        if total >= lines:
+            break
+        sources[path] = data
+        total += data.count(b"\n")
+    return sources
+
+
+def _installed() -> Iterator[tuple[str, bytes]]:
+    site = Path(sysconfig.get_path("purelib"))
+    packages = sorted(path.parent for path in site.glob("*/__init__.py"))
+    for copy in count():
+        for package in packages:
+            for path, data in _below(package, package.name).items():
+                yield (path, data) if copy == 0 else (f"copy{copy}/{path}", _renamed(data, copy))
+
+
+def _renamed(data: bytes, copy: int) -> bytes:
+    """A copy whose definitions, and words that are their names, end in the copy's number."""
+    names = {name for _, name in _DEFINED.findall(data) if not name.startswith(b"__")}
+    return re.sub(rb"\b[A-Za-z_]\w*\b", lambda word: word[0] + b"%d" % copy if word[0] in names else word[0], data)
+
+
+def bare_parse_s(sources: Sources) -> float:
+    """The best of three parses of every Python file, and nothing else, in seconds."""
     parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_python.language()))
+    python = [data for path, data in sources.items() if path.endswith((".py", ".pyi"))]
     best = float("inf")
     for _ in range(3):
         started = time.perf_counter()
-        for source in sources.values():
+        for source in python:
             parser.parse(source)
         best = min(best, time.perf_counter() - started)
     return best
 
 
-def timed_build(home: Path, repo: GitRepo) -> dict[str, float]:
+def timed_build(home: Path, repo: GitRepo, *, force: bool = False) -> dict[str, float]:
     """One build; seconds per step."""
-    workspace = workspace_of(open_home(home), RepositoryEntry("measured", str(repo.path)))
+    workspace = workspace_of(open_home(home), RepositoryEntry("measured", str(repo.path)), force=force)
     seconds = {}
-    for name, step in STEPS.items():
+    for step in STEPS:
         started = time.perf_counter()
-        step(workspace)
-        seconds[name] = time.perf_counter() - started
+        carry_out(step, workspace)
+        seconds[step.name] = time.perf_counter() - started
     return seconds
 
 
-def edit_one_function(sources: dict[str, bytes]) -> dict[str, bytes]:
-    """The sources with one statement added to the body of one function of the largest file."""
-    path = max(sources, key=lambda name: len(sources[name]))
-    changed, count = re.subn(rb"\n    return ", b"\n    edited = 1\n    return ", sources[path], count=1)
-    if not count:
+def edit_one_function(sources: Sources) -> Sources:
+    """The sources with one statement added to the body of one function of the largest Python file."""
+    path = max((name for name in sources if name.endswith(".py")), key=lambda name: len(sources[name]))
+    changed, edits = re.subn(rb"\n    return ", b"\n    edited = 1\n    return ", sources[path], count=1)
+    if not edits:
         raise SystemExit(f"{path} has no function to edit")
-    return {**sources, path: changed}
+    return {path: changed}
 
 
-def command_s(home: Path, repo: GitRepo) -> float:
-    """`codesum index` of the unchanged repository, start-up and Dagster included."""
-    command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home), "index", str(repo.path)]
+def command_s(home: Path, repo: GitRepo, *arguments: str) -> float:
+    """`codesum index` of the repository, start-up and Dagster included."""
+    command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home), "index", str(repo.path), *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("CODESUM_", "DAGSTER_"))}
-    best = float("inf")
-    for _ in range(2):
-        started = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, env=environment)
-        best = min(best, time.perf_counter() - started)
-    return best
+    started = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    return time.perf_counter() - started
 
 
-def measure(package: str, folder: Path) -> dict[str, Any]:
-    """All figures of one package."""
-    sources = sources_of(package)
+def languages_of(sources: Sources) -> str:
+    """The share of lines of each language."""
+    lines: Counter[str] = Counter()
+    for path, data in sources.items():
+        lines[language_of_path(path) or "text"] += data.count(b"\n")
+    shares = {language: round(100 * number / max(1, lines.total())) for language, number in lines.most_common()}
+    return ", ".join(f"{language} {share} %" for language, share in shares.items() if share)
+
+
+def measure(name: str, sources: Sources, folder: Path) -> dict[str, Any]:
+    """All figures of one repository."""
     lines = sum(source.count(b"\n") for source in sources.values())
     repo = GitRepo.create(folder / "repo", sources)
     bare = bare_parse_s(sources)
     builds = {"cold": timed_build(folder / "home", repo), "unchanged": timed_build(folder / "home", repo)}
     repo.commit(edit_one_function(sources))
     builds["one-function edit"] = timed_build(folder / "home", repo)
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    totals = {name: sum(seconds.values()) for name, seconds in builds.items()}
-    print(f"\n{package}: {len(sources)} files, {lines:,} lines; bare parse {bare:.3f} s; peak {peak_mb:.0f} MB")
-    print(f"{'step':20}" + "".join(f"{name:>20}" for name in builds))
-    for step in STEPS:
-        print(f"{step:20}" + "".join(f"{seconds[step]:20.3f}" for seconds in builds.values()))
-    print(f"{'total':20}" + "".join(f"{total:20.3f}" for total in totals.values()))
+    builds["forced"] = timed_build(folder / "home", repo, force=True)
+    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    _print_steps(f"{name}: {len(sources)} files, {lines:,} lines; bare parse {bare:.3f} s", builds)
+    totals = {what: sum(seconds.values()) for what, seconds in builds.items()}
+    command_s(folder / "cli-home", repo)
     figures = {
-        "package": package,
+        "name": name,
         "lines": lines,
-        "lines_per_s_cold": round(lines / totals["cold"]),
+        "languages": languages_of(sources),
+        "bare_parse_s": round(bare, 3),
+        "cold_s": round(totals["cold"], 2),
+        "unchanged_s": round(totals["unchanged"], 3),
+        "edit_s": round(totals["one-function edit"], 2),
+        "forced_s": round(totals["forced"], 2),
         "cold_to_bare_parse": round(totals["cold"] / bare, 1),
         "unchanged_to_cold": round(totals["unchanged"] / totals["cold"], 3),
         "edit_to_cold": round(totals["one-function edit"] / totals["cold"], 3),
-        "peak_mb": round(peak_mb),
-        "command_unchanged_s": round(command_s(folder / "cli-home", repo), 2),
+        "peak_mb": round(peaks[0]),
+        "worker_peak_mb": round(peaks[1]),
+        "command_unchanged_s": round(min(command_s(folder / "cli-home", repo) for _ in range(2)), 2),
+        "command_forced_s": round(command_s(folder / "cli-home", repo, "--force"), 2),
     }
-    print(json.dumps(figures))
+    print(json.dumps(figures), flush=True)
+    return figures
+
+
+def _print_steps(head: str, builds: Mapping[str, Mapping[str, float]]) -> None:
+    print(f"\n{head}")
+    print(f"{'step':20}" + "".join(f"{name:>20}" for name in builds))
+    for step in STEPS:
+        print(f"{step.name:20}" + "".join(f"{seconds[step.name]:20.3f}" for seconds in builds.values()))
+    print(f"{'total':20}" + "".join(f"{sum(seconds.values()):20.3f}" for seconds in builds.values()))
+
+
+def write_growth(rows: Sequence[Mapping[str, Any]]) -> None:
+    """The table and the plot of a series of sizes."""
+    columns = ("lines", "languages", "bare_parse_s", "cold_s", "unchanged_s", "edit_s", "forced_s", "peak_mb")
+    lines = ["# How time and memory grow", "", "`python -m benchmarks.throughput --sizes`", ""]
+    lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    lines += [f"| {' | '.join(str(row[column]) for column in columns)} |" for row in rows]
+    (RESULTS / "growth.md").write_text("\n".join([*lines, "", "![growth](growth.png)", ""]), encoding="utf-8")
+    draw_growth(rows, RESULTS / "growth.png")
+
+
+def draw_growth(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Seconds of each kind of build, and the peak of memory, over lines; both scales logarithmic."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4), dpi=110, layout="constrained")
+    times, memory = figure.subplots(1, 2)
+    sizes = [row["lines"] for row in rows]
+    for name in ("cold_s", "forced_s", "edit_s", "unchanged_s", "bare_parse_s"):
+        times.loglog(sizes, [row[name] for row in rows], marker="o", label=name.removesuffix("_s").replace("_", " "))
+    times.set(title="seconds", xlabel="lines")
+    times.legend()
+    memory.loglog(sizes, [row["peak_mb"] for row in rows], marker="o")
+    memory.set(title="peak memory, MB", xlabel="lines")
+    figure.savefig(path, metadata={"Software": None})
+
+
+def in_own_process(*arguments: str) -> dict[str, Any]:
+    """One measurement in a process of its own, so that peaks do not add up; its last line is its figures."""
+    command = [sys.executable, "-m", "benchmarks.throughput", "--one", *arguments]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    print(output, end="", flush=True)
+    figures: dict[str, Any] = json.loads(output.splitlines()[-1])
     return figures
 
 
 def main() -> None:
-    """Measure each package in a process of its own, so that peaks do not add up."""
+    """Measure packages, or a series of sizes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packages", nargs="*", default=DEFAULT_PACKAGES)
-    packages = parser.parse_args().packages
-    if len(packages) == 1:
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE")
+    parser.add_argument("--sizes", nargs="*", type=int, metavar="LINES")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.one:
+        sources = gathered(int(chosen.one)) if chosen.one.isdecimal() else sources_of(chosen.one)
         with tempfile.TemporaryDirectory() as folder:
-            measure(packages[0], Path(folder))
-        return
-    for package in packages:
-        subprocess.run([sys.executable, "-m", "benchmarks.throughput", package], check=True)
+            measure(chosen.one, sources, Path(folder))
+    elif chosen.sizes is not None:
+        write_growth([in_own_process(str(lines)) for lines in chosen.sizes or SIZES])
+    else:
+        for package in chosen.packages or DEFAULT_PACKAGES:
+            in_own_process(package)
 
 
 if __name__ == "__main__":

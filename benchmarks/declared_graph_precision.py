@@ -1,0 +1,142 @@
+"""How many of the call graph's edges are right in languages other than Python.
+
+    python benchmarks/declared_graph_precision.py FOLDER [--language go] [--sample 40] [--seed 0] [--unknown 20]
+
+Parses and resolves all files below FOLDER, prints what became of the calls and
+how long the graph took beside the parse, draws edges evenly over the reasons,
+and prints each with the lines of the caller that name it, to be checked by a
+person.
+"""
+
+import argparse
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codesum_pipeline.graph.build import load_files
+from codesum_pipeline.graph.call_sites import CallSite, Outcome
+from codesum_pipeline.graph.declared.edges import Family, families
+from codesum_pipeline.graph.declared.projects import Projects
+from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.symbols import Symbol
+from codesum_pipeline.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.source.languages import language_of_path
+
+SKIPPED = frozenset({".git", "node_modules"})
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    symbols: dict[str, Symbol]
+    lines: Counter[str]
+    families: list[Family]
+    sites: dict[str, list[CallSite]]
+    parse_s: float
+    graph_s: float
+
+
+def read_repository(folder: Path) -> Repository:
+    """Parse and resolve every file below a folder."""
+    symbols: dict[str, Symbol] = {}
+    lines: Counter[str] = Counter()
+    facts = []
+    started = time.process_time()
+    for path, language in source_files(folder):
+        name = path.relative_to(folder).as_posix()
+        try:
+            parsed = parse_file(name, language, path.read_bytes(), blob="", hash_policy=HashPolicy.CANONICAL)
+        except CodesumError:
+            continue
+        lines[language] += parsed.facts.lines
+        symbols.update((symbol.id, symbol) for symbol in parsed.symbols)
+        facts.append({
+            "file_path": name,
+            "language": language,
+            "exports": parsed.facts.exports,
+            "references": parsed.facts.references,
+        })  # fmt: skip
+    parse_s = time.process_time() - started
+    started = time.process_time()
+    loaded = load_files(facts)
+    resolved = families(loaded.declared, Projects([str(fact["file_path"]) for fact in facts], loaded.projects))
+    sites = {path: family.sites(path) for family in resolved for path in family.files}
+    return Repository(symbols, lines, resolved, sites, parse_s, time.process_time() - started)
+
+
+def source_files(folder: Path) -> Iterator[tuple[Path, str]]:
+    """The files of a repository and their languages."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink() and not SKIPPED.intersection(path.parts):
+            language = language_of_path(path.relative_to(folder).as_posix()) or "text"
+            if path.stat().st_size < 1_000_000 and (language in PARSERS or path.suffix in (".json", ".toml", ".mod")):
+                yield path, language
+
+
+def draw(sites: Sequence[CallSite], count: int, seed: int) -> list[CallSite]:
+    """At most `count` calls, as evenly over the reasons as they allow."""
+    by_reason: defaultdict[str, list[CallSite]] = defaultdict(list)
+    for site in sites:
+        by_reason[str(site.reason)].append(site)
+    chooser = random.Random(seed)
+    for group in by_reason.values():
+        chooser.shuffle(group)
+    drawn: list[CallSite] = []
+    while len(drawn) < count and any(by_reason.values()):
+        for reason in sorted(by_reason):
+            if by_reason[reason] and len(drawn) < count:
+                drawn.append(by_reason[reason].pop())
+    return drawn
+
+
+def show(folder: Path, repository: Repository, sites: Sequence[CallSite]) -> None:
+    """Print calls with the caller's lines that name them, and their target."""
+    for number, site in enumerate(sites, start=1):
+        caller = repository.symbols.get(site.caller_id)
+        text = (folder / site.file_path).read_text("utf-8", "replace").splitlines()
+        start, end = (caller.start_line, caller.end_line) if caller else (1, len(text))
+        print(f"\n[{number}] {site.reason or site.outcome}  {site.caller_id}:{start}  calls {site.callee}")
+        naming = [line for line in range(start, min(end, len(text)) + 1) if site.callee in text[line - 1]]
+        for line in naming[:3]:
+            print(f"    {line}: {text[line - 1].strip()[:150]}")
+        if site.target in repository.symbols:
+            target = repository.symbols[site.target]
+            print(f"    -> {target.id}:{target.start_line}  {target.signature.splitlines()[0][:120]}")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--language")
+    arguments.add_argument("--sample", type=int, default=0)
+    arguments.add_argument("--unknown", type=int, default=0)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--reason")
+    chosen = arguments.parse_args()
+    folder = chosen.folder.resolve()
+    repository = read_repository(folder)
+    for family in repository.families:
+        sites = [site for path in family.files for site in repository.sites[path]]
+        outcomes = Counter(str(site.outcome) for site in sites)
+        languages = sorted({file.language for file in family.files.values()})
+        print(languages, {name: f"{count / len(sites):.1%}" for name, count in sorted(outcomes.items())}, len(sites))
+        print("   ", dict(sorted(Counter(str(site.reason) for site in sites if site.reason).items())))
+    total = sum(repository.lines[language] for language in PARSERS)
+    print(f"{total} lines: parse {repository.parse_s:.2f} s, graph {repository.graph_s:.2f} s")
+    kept = [
+        site for family in repository.families for path, file in sorted(family.files.items())
+        if chosen.language in (None, file.language) for site in repository.sites[path]
+    ]  # fmt: skip
+    resolved = [site for site in kept if site.outcome is Outcome.RESOLVED]
+    if chosen.reason:
+        resolved = [site for site in resolved if site.reason == chosen.reason]
+    show(folder, repository, draw(resolved, chosen.sample, chosen.seed))
+    open_ones = [site for site in kept if site.outcome in (Outcome.UNKNOWN, Outcome.AMBIGUOUS)]
+    show(folder, repository, random.Random(chosen.seed).sample(open_ones, min(chosen.unknown, len(open_ones))))
+
+
+if __name__ == "__main__":
+    main()
