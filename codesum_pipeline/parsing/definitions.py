@@ -7,8 +7,8 @@ from tree_sitter import Node
 
 from codesum_pipeline.model.ids import number_occurrences, symbol_id
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.canonical import Mark, Tokens
 from codesum_pipeline.parsing.languages import LanguageSpec
+from codesum_pipeline.parsing.walk import Mark, Tokens
 
 # Deeper definitions belong to the one around them. CPython refuses deeper blocks; without a bound, the
 # canonical sources of definitions nested in each other would grow with the square of a file.

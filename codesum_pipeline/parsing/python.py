@@ -8,7 +8,7 @@ import tree_sitter_python
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, SymbolType
 from codesum_pipeline.parsing.bounded import parse_within_bounds
-from codesum_pipeline.parsing.canonical import Mark, bytes_as_characters, lay_out, read_tokens
+from codesum_pipeline.parsing.canonical import lay_out
 from codesum_pipeline.parsing.definitions import Definition, find_definitions, number_definitions
 from codesum_pipeline.parsing.languages import Grammar, LanguageSpec, compile_grammar
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
@@ -18,6 +18,7 @@ from codesum_pipeline.parsing.python_module import IMPORT_STATEMENTS, read_expor
 from codesum_pipeline.parsing.python_references import REFERENCES_VERSION, extract_references
 from codesum_pipeline.parsing.python_symbols import SymbolReader
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.walk import Mark, bytes_as_characters, read_tokens
 
 PYTHON = LanguageSpec(
     name="python",

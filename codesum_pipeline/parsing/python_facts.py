@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Fact, Parameter, SymbolFacts, SymbolType
-from codesum_pipeline.parsing.canonical import Canonical, Tokens
+from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.definitions import Definition
+from codesum_pipeline.parsing.walk import Tokens
 
 MAX_TEXT = 80
 MAX_FACTS = 40

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Import
-from codesum_pipeline.parsing.canonical import Canonical, Mark, Tokens
+from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.python_docstrings import literal_value
 from codesum_pipeline.parsing.python_facts import targets
+from codesum_pipeline.parsing.walk import Mark, Tokens
 
 IMPORT_STATEMENTS = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
 

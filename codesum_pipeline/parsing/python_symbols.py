@@ -7,12 +7,13 @@ from tree_sitter import Node
 
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
-from codesum_pipeline.parsing.canonical import Canonical, Tokens
+from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.definitions import Definition
 from codesum_pipeline.parsing.parsed import content_hash
 from codesum_pipeline.parsing.python_docstrings import docstring_text
 from codesum_pipeline.parsing.python_facts import read_facts
 from codesum_pipeline.parsing.python_modifiers import modifiers
+from codesum_pipeline.parsing.walk import Tokens
 
 
 class SymbolReader:

@@ -7,10 +7,10 @@ from tree_sitter import Node
 
 from codesum_pipeline.model.ids import SEPARATOR, number_occurrences, symbol_id
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.canonical import Found, Mark, Tokens
 from codesum_pipeline.parsing.declared.comments import Comments
 from codesum_pipeline.parsing.declared.declaration import Declaration, Defined, raw_text
 from codesum_pipeline.parsing.definitions import MAX_NESTING
+from codesum_pipeline.parsing.walk import Found, Mark, Tokens
 
 _MAX_NAME = 200
 

@@ -11,10 +11,11 @@ from operator import itemgetter
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Fact, SymbolFacts, SymbolType
-from codesum_pipeline.parsing.canonical import Canonical, Mark, Tokens
+from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.declared.declaration import Called, Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Definition
 from codesum_pipeline.parsing.python_facts import MAX_FACTS, MAX_TEXT, shorten
+from codesum_pipeline.parsing.walk import Mark, Tokens
 
 # What an assignment to a variable of the function itself assigns is no effect.
 LOCAL_NAMES = frozenset({

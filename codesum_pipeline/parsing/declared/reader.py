@@ -8,7 +8,7 @@ from tree_sitter import Node, Tree
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import parse_within_bounds
-from codesum_pipeline.parsing.canonical import Canonical, Tokens, bytes_as_characters, lay_out, read_tokens
+from codesum_pipeline.parsing.canonical import Canonical, lay_out
 from codesum_pipeline.parsing.declared.comments import Comments
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions, number_definitions
@@ -21,6 +21,7 @@ from codesum_pipeline.parsing.declared.references import (
 )
 from codesum_pipeline.parsing.languages import Grammar, compile_grammar
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
+from codesum_pipeline.parsing.walk import Tokens, bytes_as_characters, read_tokens
 
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = ("{", "=>", "=", ":", "->", "do", "begin", "where")

@@ -19,10 +19,11 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Import, Symbol
-from codesum_pipeline.parsing.canonical import Canonical, Mark
+from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.declared.declaration import Called, Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Outline
 from codesum_pipeline.parsing.declared.facts import Calls
+from codesum_pipeline.parsing.walk import Mark
 
 REFERENCES_VERSION = 2
 # Longer receivers are expressions whose class nobody can tell from their text.

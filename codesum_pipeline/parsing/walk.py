@@ -1,0 +1,327 @@
+"""One walk over a syntax tree: its tokens, where lines start, and the nodes a language asked for.
+
+All that the canonical source and the readers of facts need is taken in this
+one pass, without recursion, since the depth of a tree is the file's to choose.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tree_sitter import Node, Tree
+
+from codesum_pipeline.parsing.directives import read_directive
+from codesum_pipeline.parsing.languages import ERROR_KIND, FLAT, Grammar, Role
+from codesum_pipeline.parsing.spacing import Token
+
+# Explicit, since `str.strip` also takes what are letters' halves in the bytes-as-characters text.
+BLANKS = " \t\f"
+OUTER_BLANKS = BLANKS + "\n"
+# What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.
+UNSEEN_BLANKS = ("\\\n", *(mark.encode().decode("latin-1") for mark in "\ufeff\u200b\u2060"))
+# The depth outside a file's own block.
+OUTSIDE = -1
+
+STARTING = Role.BLOCK | Role.RESTART | Role.OUTDENTED
+STEPPED = Role.HANGING | Role.OUTDENTED
+NOTED = (
+    Role.LINE | STARTING | Role.MARKED | Role.BRANCH | Role.ERROR | Role.COMMENT | Role.DEFINING | Role.HANGING
+    | Role.DEEP | Role.ROW_MARK | Role.LOWERED | Role.TRAILING
+)  # fmt: skip
+CHILDLESS = Role.ATOM | Role.DROPPED | Role.FIXED
+UNREAD = Role.DROPPED | Role.FIXED
+ENCLOSING = Role.BRACED | Role.PARENED
+DEEPER = Role.BLOCK | Role.HANGING
+INDENTING = DEEPER | Role.LOWERED | Role.TRAILING | ENCLOSING
+BLOCK, FIXED, HANGING, BRACED, PARENED = Role.BLOCK, Role.FIXED, Role.HANGING, Role.BRACED, Role.PARENED
+BRACE, ROWS, FOLDED, TRIMMED = Role.BRACE, Role.ROWS, Role.FOLDED, Role.TRIMMED
+FLEXIBLE, CLOSING, LOWERED, TRAILING = Role.FLEXIBLE, Role.CLOSING, Role.LOWERED, Role.TRAILING
+SPECIAL, AFTERWARDS = Role.TRAILING | Role.SEPARATOR | Role.GLUED, Role.LOWERED | Role.TRAILING
+WORD, GLUE = int(Token.WORD), int(Token.TIGHT)
+BRACKET = Role.BRACE | Role.PAREN
+OF_DIRECTIVE = Role.DIRECTIVE | Role.DIRECTIVE_TEXT
+
+# A node that a language asked for: the name of its kind, its first byte, the node.
+Mark = tuple[str, int, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A node that a language says defines something, what it says, and the outermost wrapper right around it."""
+
+    node: Node
+    defined: Any
+    wrapper: Node | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """One walk over a tree: its tokens, where lines start, and the nodes a language asked for.
+
+    `parts` holds each token with the blank before it, if it has one, `offsets`
+    the tokens' first bytes. Characters of the parts stand for bytes; `decoded`
+    turns them into text. A definition starts a line even amid an expression:
+    `forced` are the ends of those, of which the walk has not come to the end.
+    """
+
+    parts: list[str]
+    offsets: list[int]
+    line_tokens: list[int]
+    line_depths: list[int]
+    marks: list[Mark]
+    branches: list[int]
+    errors: list[int]
+    is_ascii: bool
+    comments: list[Node] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
+    forced: list[int] = field(default_factory=list)
+    open_wrapper: list[Node] = field(default_factory=list)
+
+    def decoded(self, text: str) -> str:
+        """The text that a string of bytes-as-characters stands for."""
+        return text if self.is_ascii else text.encode("latin-1").decode("utf-8", "replace")
+
+    def text(self, start_byte: int, end_byte: int, *, max_tokens: int | None = None) -> str:
+        """The canonical text of a part of the file on one line, or of its first tokens."""
+        first = bisect_left(self.offsets, start_byte)
+        end = bisect_left(self.offsets, end_byte, first)
+        if end == first + 1 and "\n" not in self.parts[first]:
+            return self.decoded(self.parts[first].removeprefix(" "))
+        end = end if max_tokens is None else min(end, first + max_tokens)
+        line = bisect_right(self.line_tokens, first)
+        if line < len(self.line_tokens) and self.line_tokens[line] < end:
+            starts = {*self.line_tokens[line : bisect_left(self.line_tokens, end)]}
+            text = "".join([f" {self.parts[k]}" if k in starts else self.parts[k] for k in range(first, end)])
+        else:
+            text = "".join(self.parts[first:end])
+        if "\n" in text:
+            text = " ".join([line.strip(BLANKS) for line in text.split("\n")])
+        return self.decoded(text[1:] if text.startswith(" ") else text)
+
+    def last_byte(self, end_byte: int) -> int:
+        """The last byte of the last token that begins before `end_byte`."""
+        token = bisect_left(self.offsets, end_byte) - 1
+        return self.offsets[token] + len(self.parts[token].lstrip(" ")) - 1
+
+
+def bytes_as_characters(source: bytes) -> str:
+    """A text whose k-th character stands for the k-th byte, so that byte offsets can slice it."""
+    return source.decode("latin-1")
+
+
+def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
+    """Walk the tree once, without recursion. `text` is its source from `bytes_as_characters`.
+
+    The innermost loop of the whole stage: bound methods and flat branches, for speed.
+    """
+    tokens = Tokens([], [], [], [], [], [], [], text.isascii())
+    parts, offsets = tokens.parts.append, tokens.offsets.append
+    roles, steps, forced = grammar.roles, grammar.follow, tokens.forced
+    cursor = tree.walk()
+    down, right, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
+    is_broken = tree.root_node.has_error
+    parents = [tree.root_node.kind_id]
+    # How deep the tree and the text are around each opened brace.
+    braces: list[tuple[int, int]] = []
+    depth, is_line_start, before, seen, hang = OUTSIDE, True, 0, 0, 0
+    while (node := cursor.node) is not None:
+        kind = node.kind_id
+        role = roles[kind]
+        shape = kind
+        if role & FLEXIBLE and grammar.flat[kind](node):
+            shape += FLAT
+            role = roles[shape]
+        if roles[parents[-1]] & ROWS and node.is_named and not role & Role.DROPPED:
+            is_line_start = is_line_start or not roles[parents[-1]] & ENCLOSING or _is_open(braces, parents)
+        if role & NOTED:
+            is_open = _is_open(braces, parents)
+            is_line_start |= _note(tokens, node, role, grammar, parents[-1], is_open=is_open, is_line=is_line_start)
+            if role & STEPPED:
+                hang = 1
+            depth += 1 if role & DEEPER else 0
+            depth -= 1 if role & LOWERED and roles[parents[-1]] & ROWS else 0
+            is_line_start = is_line_start and not role & TRAILING
+        if not role & CHILDLESS and down():
+            parents.append(shape)
+            continue
+        start = node.start_byte
+        word = "" if role & UNREAD else text[start : node.end_byte]
+        if is_broken:
+            is_missing = node.is_missing
+            if is_missing or (start > seen and not role & TRAILING):
+                is_line_start = _mend(tokens, node, text, seen, depth, parents[-1]) or is_line_start
+                role = role & ~FIXED if is_missing else role
+            seen = max(seen, node.end_byte)
+        if forced and start >= forced[-1]:
+            is_line_start = True
+            while forced and start >= forced[-1]:
+                forced.pop()
+        if role & (FOLDED | TRIMMED):
+            word = _folded(word) if role & FOLDED else word.rstrip(OUTER_BLANKS)
+        if role & SPECIAL:
+            if role & TRAILING:
+                start, word = _trailing(tokens, text, node)
+            elif role & Role.GLUED:
+                before = GLUE if before == WORD and start == _last_end(tokens) else before
+            elif _is_open(braces, parents):
+                role |= UNREAD
+        if role & OF_DIRECTIVE:
+            word, role, is_row = read_directive(tokens.comments, forced, node, role, text, roles[parents[-1]])
+            is_line_start = is_line_start or is_row
+        is_opening = False
+        if role & BRACKET and roles[parents[-1]] & (BRACED if role & BRACE else PARENED):
+            is_opening = not role & CLOSING
+            if not is_opening and _is_open(braces, parents):
+                depth = braces.pop()[1]
+                is_line_start = tokens.parts[-1].lstrip() not in ("{", "(")
+        if word or role & UNREAD == FIXED:
+            if is_line_start:
+                tokens.line_tokens.append(len(tokens.offsets))
+                tokens.line_depths.append(max(depth - hang, 0))
+                is_line_start, before, hang = False, 0, 0
+            blank, before = steps[before][kind] or grammar.follow_in[before, parents[-1], kind]
+            parts(blank + word if word else blank)
+            offsets(start)
+        if is_opening:
+            braces.append((len(parents), depth))
+            depth, is_line_start = depth + 1, True
+        if role & DEEPER:
+            depth, is_line_start, hang = depth - 1, is_line_start or bool(role & BLOCK), 0
+        if role & AFTERWARDS:
+            depth += 1 if role & LOWERED and roles[parents[-1]] & ROWS else 0
+            is_line_start = is_line_start or bool(role & TRAILING)
+        while not right():
+            if not up():
+                _keep_unseen(tokens, text[seen:] if is_broken else "", seen, 0)
+                return tokens
+            left = roles[parents.pop()]
+            if left & INDENTING:
+                if braces and braces[-1][0] > len(parents):
+                    depth = braces.pop()[1]
+                depth += 1 if left & LOWERED and roles[parents[-1]] & ROWS else 0
+                is_line_start = is_line_start or bool(left & TRAILING)
+                if left & DEEPER:
+                    depth, is_line_start, hang = depth - 1, is_line_start or bool(left & BLOCK), 0
+    return tokens
+
+
+def _folded(text: str) -> str:
+    """A text on one line: line ends and the blanks around them are one blank, and none at its ends."""
+    first, *others = text.split("\n")
+    if not others:
+        return text
+    *inner, last = others
+    pieces = (first.rstrip(BLANKS), *(piece.strip(BLANKS) for piece in inner), last.lstrip(BLANKS))
+    return " ".join(filter(None, pieces))
+
+
+def _last_end(tokens: Tokens) -> int:
+    """The end of the token written last."""
+    return tokens.offsets[-1] + len(tokens.parts[-1].lstrip(" ")) if tokens.offsets else 0
+
+
+def _trailing(tokens: Tokens, text: str, leaf: Node) -> tuple[int, str]:
+    """Where a text that comes after the line of its beginning starts, and that text.
+
+    It is all from that line's end, of which grammars leave out what they take for blanks.
+    """
+    line_end = text.find("\n", _last_end(tokens), leaf.start_byte)
+    start = leaf.start_byte if line_end < 0 else line_end
+    return start, text[start : leaf.end_byte]
+
+
+def _is_open(braces: Sequence[tuple[int, int]], parents: Sequence[int]) -> bool:
+    """Whether the walk is between the braces of the node it is directly in."""
+    return bool(braces) and braces[-1][0] == len(parents)
+
+
+def _note(
+    tokens: Tokens, node: Node, role: int, grammar: Grammar, parent: int, *, is_open: bool, is_line: bool
+) -> bool:
+    """Keep what the readers of facts and complexity ask for; whether the node starts a line.
+
+    `is_open`: the node stands between the braces of its parent; `is_line`: it starts a line anyway.
+    """
+    around = grammar.roles[parent]
+    if role & Role.DEEP:
+        _note_inside(tokens, node, grammar)
+    if role & Role.MARKED or (role & Role.ROW_MARK and grammar.roles[parent % FLAT] & ROWS):
+        tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
+    if role & Role.BRANCH:
+        tokens.branches.extend([node.start_byte] * grammar.count_branches(node))
+    if role & Role.COMMENT:
+        tokens.comments.append(node)
+    if role & Role.ERROR:
+        tokens.errors.append(node.start_byte)
+        return bool(around & INDENTING)
+    if role & Role.WRAPPER and not around & Role.WRAPPER:
+        tokens.open_wrapper[:] = [node]
+    is_line |= bool(role & STARTING or (role & Role.LINE and (is_open or around & Role.CONTAINER)))
+    is_wrapped = bool(around & Role.WRAPPER) and not is_open
+    defines = role & Role.DEFINING and _is_definition(tokens, node, grammar, is_wrapped=is_wrapped)
+    # What is only a scope has no source of its own, so it need not start a line.
+    if defines and not is_line and tokens.found[-1].wrapper is None and tokens.found[-1].defined.type is not None:
+        tokens.forced.append(node.end_byte)
+        return True
+    return is_line
+
+
+def _note_inside(tokens: Tokens, atom: Node, grammar: Grammar) -> None:
+    """Keep the marked nodes and the branches in an atom, of which nothing else is read."""
+    cursor = atom.walk()
+    if not cursor.goto_first_child():
+        return
+    while (node := cursor.node) is not None:
+        role = grammar.roles[node.kind_id]
+        if role & Role.MARKED:
+            tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
+        if role & Role.BRANCH:
+            tokens.branches.extend([node.start_byte] * grammar.count_branches(node))
+        if role & Role.ERROR or node.is_missing:
+            tokens.errors.append(node.start_byte)
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent() or cursor.node == atom:
+                return
+
+
+def _is_definition(tokens: Tokens, node: Node, grammar: Grammar, *, is_wrapped: bool) -> bool:
+    """Keep what a node defines, if it does; the first definition in a wrapper takes it as its own.
+
+    What has the body of the definition found last is that: a function that a name is bound to.
+    """
+    defined: Any = grammar.define(node) if grammar.define else None
+    if defined is not None and tokens.found and defined.body is not None:
+        defined = None if defined.body == tokens.found[-1].defined.body else defined
+    if defined is not None:
+        wrapper = tokens.open_wrapper.pop() if is_wrapped and tokens.open_wrapper else None
+        tokens.found.append(Found(node, defined, wrapper))
+    return defined is not None
+
+
+def _mend(tokens: Tokens, leaf: Node, text: str, seen: int, depth: int, parent: int) -> bool:
+    """Before a leaf of a file that did not parse: count and keep what is wrong; whether the leaf starts a line.
+
+    Inside an error nobody knows the statements, so lines are as written.
+    """
+    if leaf.is_missing or leaf.has_error:
+        tokens.errors.append(leaf.start_byte)
+    gap = text[seen : leaf.start_byte]
+    return _keep_unseen(tokens, gap, seen, depth) or (parent == ERROR_KIND and "\n" in gap)
+
+
+def _keep_unseen(tokens: Tokens, gap: str, start: int, depth: int) -> bool:
+    """Text that no node covers, as of a literal that never ends, becomes lines of its own; whether there was some."""
+    if not gap.strip(OUTER_BLANKS):
+        return False
+    for blank in UNSEEN_BLANKS:
+        gap = gap.replace(blank, " " * len(blank))
+    shown = gap.strip(OUTER_BLANKS)
+    if shown:
+        tokens.line_tokens.append(len(tokens.offsets))
+        tokens.line_depths.append(max(depth, 0))
+        tokens.parts.append(shown)
+        tokens.offsets.append(start + gap.index(shown))
+    return bool(shown)
