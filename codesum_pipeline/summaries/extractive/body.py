@@ -3,10 +3,19 @@
 Callees never appear as identifiers, only as the words of their names.
 """
 
+from dataclasses import replace
+
 from codesum_pipeline.model.documents import Citation
-from codesum_pipeline.model.symbols import Fact
+from codesum_pipeline.model.symbols import Fact, SymbolFacts
 from codesum_pipeline.summaries.extractive.call_phrases import call_phrase
 from codesum_pipeline.summaries.extractive.effects import side_effects
+from codesum_pipeline.summaries.extractive.foreign_code import (
+    as_own,
+    as_python_code,
+    brace_word,
+    names_in,
+    telling_call,
+)
 from codesum_pipeline.summaries.extractive.frequencies import word_bucket
 from codesum_pipeline.summaries.extractive.guards import invariants
 from codesum_pipeline.summaries.extractive.keywords import telling
@@ -43,10 +52,15 @@ class Body:
         self._profile = profile
         self._lines = SourceLines(profile.given.canonical_source)
         self._errors = [(*error, fact) for fact in facts.raises if (error := raised(fact.text))[0]]
+        if not profile.is_python:
+            facts = _read_foreign(facts, profile.given.language)
         self._acts = _read_acts(facts.calls, {name for name, _, _ in self._errors})
         self._own_writes, self._other_writes = _read_writes(facts.writes)
-        self.results = list(dict.fromkeys(value_phrase(fact.text.removeprefix("from "))[0] for fact in facts.returned))
-        self.identifiers = self._lines.identifiers()
+        self.values = [value_phrase(fact.text.removeprefix("from ")) for fact in facts.returned]
+        if not profile.is_python:
+            self.values = [(brace_word(phrase, profile.given.language), kind) for phrase, kind in self.values]
+        self.results = list(dict.fromkeys(phrase for phrase, _ in self.values))
+        self.identifiers = self._lines.identifiers() if profile.is_python else names_in(profile.given.canonical_source)
         self._effects = side_effects(facts, self._acts, self._errors)
         self._guards = invariants(self._lines)
 
@@ -159,6 +173,20 @@ class Body:
         spans.extend(("side_effects", line, line) for _, line in self._effects)
         spans.extend(("invariants", line, line) for _, line in self._guards)
         return tuple([Citation(*span) for span in dict.fromkeys(spans)])
+
+
+def _read_foreign(facts: SymbolFacts, language: str) -> SymbolFacts:
+    """Calls, writes and results as their readers take them; calls that say nothing are left out."""
+    receiver = next((parameter.name for parameter in facts.parameters if parameter.kind == "receiver"), "")
+    calls = [Fact(telling_call(as_own(fact.text, receiver), language), fact.line) for fact in facts.calls]
+    return replace(
+        facts,
+        calls=tuple([fact for fact in calls if fact.text]),
+        writes=tuple([Fact(as_python_code(as_own(fact.text, receiver), language), fact.line) for fact in facts.writes]),
+        returned=tuple(
+            [Fact(as_python_code(as_own(fact.text, receiver), language), fact.line) for fact in facts.returned]
+        ),
+    )
 
 
 def _is_topic(name: str) -> bool:

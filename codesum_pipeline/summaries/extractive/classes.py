@@ -9,7 +9,8 @@ from codesum_pipeline.summaries.extractive.children import (
     responsibilities,
     voices,
 )
-from codesum_pipeline.summaries.extractive.docstrings import read_docstring
+from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
+from codesum_pipeline.summaries.extractive.foreign_roles import field_name, kind_of
 from codesum_pipeline.summaries.extractive.intent import further_sentence
 from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, NAME, PARAMETER, merge_keywords
 from codesum_pipeline.summaries.extractive.places import area_of
@@ -42,7 +43,7 @@ _PLAIN_BASES = word_set(
 
 def write_class(given: ClassInput) -> Written:
     """Write one class's text from its head and its members' texts."""
-    doc = read_docstring(given.docstring)
+    doc = docstring_of(given)
     told = purpose_from_docstring(doc)
     purpose, source, used = (
         (told[0], PurposeSource.DOCSTRING, told[1]) if told else (_purpose(given), PurposeSource.NAME, 0)
@@ -52,7 +53,7 @@ def write_class(given: ClassInput) -> Written:
         summary = join_sentences([summary, f"Defined in {area_of(given.id.split('::', 1)[0])}."], MAX_SUMMARY)
     further = further_sentence(doc.sentences[used:], summary)
     part = f"{_kind(given).capitalize()} in {area_of(given.id.split('::', 1)[0])}{_based_on(given)}"
-    fields = [_field_name(field) for field in given.fields]
+    fields = _field_names(given)
     own = [(given.name, NAME), *((base, PARAMETER) for base in given.bases), *((name, PARAMETER) for name in fields)]
     own.extend((word, DOCSTRING) for one in doc.sentences[:3] for word in one.split())
     text = WrittenText(
@@ -70,7 +71,8 @@ def _kind(given: ClassInput) -> str:
         "typeddict": "record type", "model": "data model", "protocol": "protocol", "abstract": "base class",
         "test": "test case",
     }  # fmt: skip
-    return next((kind for modifier, kind in kinds.items() if modifier in given.modifiers), "class")
+    found = next((kind for modifier, kind in kinds.items() if modifier in given.modifiers), "")
+    return found or ("class" if given.language == "python" else kind_of(given))
 
 
 def _base_words(given: ClassInput) -> list[str]:
@@ -91,7 +93,7 @@ def _purpose(given: ClassInput) -> str:
     if kind == "error":
         return f"Signals {with_article(words)}{of_base}."
     if kind == "enumeration":
-        values = [spoken(_field_name(field)) for field in given.fields]
+        values = list(map(spoken, _field_names(given)))
         shown = enumerate_first(values, _MAX_VALUES)
         return f"Enumerates {words}: {shown}." if values else f"Enumerates {words}."
     if kind == "test case":
@@ -113,14 +115,16 @@ def _tested(given: ClassInput) -> str:
     return f": {enumerate_words(topics[:4])}" if topics else ""
 
 
-def _field_name(field: str) -> str:
-    return printable(field.partition(":")[0]).strip()
+def _field_names(given: ClassInput) -> list[str]:
+    if given.language == "python":
+        return [printable(field.partition(":")[0]).strip() for field in given.fields]
+    return [name for field in given.fields if (name := printable(field_name(field, given.language)))]
 
 
 def _holds(given: ClassInput, purpose: str) -> str:
     if "enum" in given.modifiers and "Enumerates" in purpose:
         return ""
-    fields = [name for name in map(_field_name, given.fields) if not name.startswith("__")]
+    fields = [name for name in _field_names(given) if not name.startswith("__")]
     fields = [name for name in fields if not name.startswith("_")] or fields
     names = [spoken(name.strip("_")) for name in fields]
     names = list(dict.fromkeys(name for name in names if name))

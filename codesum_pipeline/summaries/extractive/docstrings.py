@@ -55,12 +55,17 @@ _PARAMETER_FIELDS = frozenset(["param", "parameter", "arg", "argument", "key", "
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """What a docstring says, without markup. `sentences` are its prose, first paragraph first."""
+    """What a docstring says, without markup.
+
+    `sentences` are its prose, first paragraph first; `types` those of its parameters.
+    """
 
     sentences: tuple[str, ...] = ()
     parameters: dict[str, str] = field(default_factory=dict)
     returns: str | None = None
     raises: tuple[tuple[str, str], ...] = ()
+    types: dict[str, str] = field(default_factory=dict)
+    return_type: str = ""
 
 
 EMPTY = Docstring()

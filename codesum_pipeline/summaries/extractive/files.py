@@ -13,7 +13,8 @@ from codesum_pipeline.summaries.extractive.children import (
     responsibilities,
     voices,
 )
-from codesum_pipeline.summaries.extractive.docstrings import Docstring, read_docstring
+from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
+from codesum_pipeline.summaries.extractive.docstrings import Docstring
 from codesum_pipeline.summaries.extractive.intent import further_sentence
 from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER, merge_keywords
 from codesum_pipeline.summaries.extractive.places import area_of, tested_area
@@ -59,7 +60,7 @@ _FIXED_NAMES = {
 
 def write_file(given: FileInput) -> Written:
     """Write one file's text from its head and its top-level symbols' texts."""
-    doc = _without_own_name(read_docstring(given.docstring), given)
+    doc = _without_own_name(docstring_of(given), given)
     told = purpose_from_docstring(doc)
     source = PurposeSource.DOCSTRING if told else PurposeSource.CHILDREN if given.children else PurposeSource.NAME
     purpose = told[0] if told else _fixed_purpose(given)

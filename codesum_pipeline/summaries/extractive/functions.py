@@ -2,7 +2,8 @@
 
 from codesum_pipeline.model.documents import PurposeSource, WrittenText
 from codesum_pipeline.summaries.extractive.body import Body, unsaid_name
-from codesum_pipeline.summaries.extractive.docstrings import Docstring, read_docstring
+from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
+from codesum_pipeline.summaries.extractive.docstrings import Docstring
 from codesum_pipeline.summaries.extractive.intent import function_intent
 from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER, choose_keywords
 from codesum_pipeline.summaries.extractive.parameters import describe_parameters, describe_return
@@ -21,7 +22,7 @@ _PURPOSE_CHARS = 360
 def write_function(given: FunctionInput) -> Written:
     """Write one function's text; equal input gives an equal text."""
     profile = Profile(given)
-    doc = read_docstring(given.docstring)
+    doc = docstring_of(given)
     body = Body(profile)
     purpose, source, used = _purpose(profile, doc, body)
     if source is PurposeSource.DOCSTRING:

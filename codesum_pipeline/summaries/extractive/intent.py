@@ -53,10 +53,11 @@ def _part(profile: Profile, summary: str, keywords: Sequence[str]) -> str:
     if role is Role.FIXTURE:
         return f"Prepares what the tests of {tested_area(path)} need{about}"
     if profile.owner:
+        syntax = f"{'Python' if profile.is_python else 'the language'}'s own syntax"
         kind = {
             Role.CONSTRUCTOR: "Makes the {owner} ready for use", Role.PROPERTY: "Exposes state of the {owner}",
             Role.SETTER: "Changes state of the {owner}",
-            Role.SPECIAL: "Lets the {owner} work with Python's own syntax",
+            Role.SPECIAL: f"Lets the {{owner}} work with {syntax}",
             Role.OVERLOAD: "Declares one way to call the {owner}",
             Role.CLASS_METHOD: "Serves the {owner} class as a whole",
         }.get(role)  # fmt: skip

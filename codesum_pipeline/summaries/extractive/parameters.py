@@ -1,9 +1,13 @@
 """What goes into a function and what comes back, described one by one."""
 
+from dataclasses import replace
+
 from codesum_pipeline.model.documents import InputSpec, Returns
 from codesum_pipeline.model.symbols import Parameter
 from codesum_pipeline.summaries.extractive.body import Body
 from codesum_pipeline.summaries.extractive.docstrings import Docstring
+from codesum_pipeline.summaries.extractive.foreign_roles import known_parameter
+from codesum_pipeline.summaries.extractive.foreign_types import as_python
 from codesum_pipeline.summaries.extractive.plain import clip, enumerate_words, printable, sentence
 from codesum_pipeline.summaries.extractive.roles import Profile
 from codesum_pipeline.summaries.extractive.type_words import type_words
@@ -28,12 +32,32 @@ def describe_parameters(profile: Profile, doc: Docstring) -> tuple[InputSpec, ..
     return tuple(
         InputSpec(
             name=printable(parameter.name)[:_MAX_NAME_CHARS],
-            type=clip(printable(parameter.type or ""), _MAX_TYPE_CHARS),
-            description=_description(parameter, doc.parameters.get(parameter.name.lstrip("*"), "")),
+            type=clip(printable(parameter.type or _told(doc.types, parameter)), _MAX_TYPE_CHARS),
+            description=_described(parameter, doc, profile),
         )
         for parameter in profile.given.facts.parameters
         if parameter.kind != "receiver"
     )
+
+
+def _told(said: dict[str, str], parameter: Parameter) -> str:
+    return said.get(parameter.name.lstrip("*&.$@"), "")
+
+
+def _described(parameter: Parameter, doc: Docstring, profile: Profile) -> str:
+    told = _told(doc.parameters, parameter)
+    if profile.is_python:
+        return _description(parameter, told)
+    return _description(_said_in_python(parameter, doc), told or known_parameter(parameter))
+
+
+def _said_in_python(parameter: Parameter, doc: Docstring) -> Parameter:
+    """The parameter as Python would write it, so that one set of rules describes it."""
+    written = parameter.type or _told(doc.types, parameter)
+    default = {"true": "True", "false": "False", "null": "None", "nil": "None", "undefined": "None"}.get(
+        parameter.default or "", parameter.default
+    )
+    return replace(parameter, type=as_python(written) if written else None, default=default)
 
 
 def _description(parameter: Parameter, told: str) -> str:
@@ -72,16 +96,24 @@ def _padded(text: str) -> str:
 def describe_return(profile: Profile, doc: Docstring, body: Body) -> Returns | None:
     """What comes back or is yielded; None where nothing does."""
     facts = profile.given.facts
-    values = [value_phrase(fact.text.removeprefix("from ")) for fact in facts.returned]
-    if not profile.gives_value or (not values and facts.return_type is None):
+    written = facts.return_type or doc.return_type or None
+    if not profile.gives_value or (not body.values and written is None):
         return None
-    annotation = printable(facts.return_type or "")
-    kinds = {kind for _, kind in values}
+    annotation = printable(written or "")
+    # What is inferred is named as Python names it.
+    kinds = {kind for _, kind in body.values} if profile.is_python else set()
     inferred = kinds.pop() if len(kinds) == 1 else ""
-    phrases = [phrase for phrase in body.results if phrase != "nothing"] or [value_phrase("None")[0]]
-    summary = (type_words(annotation) if annotation else "") or enumerate_words(phrases[:2], conjunction="or")
+    nothing = value_phrase("None")[0]
+    unsaid = f"a value of type {annotation}" if annotation and not profile.is_python else nothing
+    phrases = [phrase for phrase in body.results if phrase != "nothing"] or [unsaid]
+    said = annotation if profile.is_python or not annotation else as_python(annotation)
+    summary = (type_words(said) if said else "") or enumerate_words(phrases[:2], conjunction="or")
     lead = "Yields" if facts.is_generator else "Returns"
-    told = summary if phrases == ["nothing"] and summary else enumerate_words(phrases[:3], conjunction="or")
+    told = (
+        summary
+        if summary and (phrases == ["nothing"] or not profile.is_python)
+        else enumerate_words(phrases[:3], conjunction="or")
+    )
     details = sentence(doc.returns) if doc.returns else f"{lead} {told}."
     if len(details) < MIN_DETAILS:
         details = f"{details} Its type is {annotation or inferred or 'not declared'}."

@@ -3,6 +3,7 @@
 import re
 
 from codesum_pipeline.summaries.extractive.docstrings import Docstring
+from codesum_pipeline.summaries.extractive.foreign_roles import special_name, tested_name
 from codesum_pipeline.summaries.extractive.names import Owner, purpose_of_name, test_purpose
 from codesum_pipeline.summaries.extractive.places import tested_area
 from codesum_pipeline.summaries.extractive.plain import enumerate_first, sentence
@@ -63,11 +64,13 @@ def purpose_from_name(profile: Profile) -> str | None:
             if subject
             else text
         )
-    if given.name in DUNDERS:
-        text = DUNDERS[given.name].format(subject or "class")
+    special = given.name if profile.is_python else special_name(given, profile.outer) or given.name
+    if special in DUNDERS:
+        text = DUNDERS[special].format(subject or "class")
         return _with_given(text.replace(" a new new ", " a new "), profile)
     if role is Role.TEST:
-        return f"{test_purpose(given.name)} ({_tested(profile)})"
+        name = given.name if profile.is_python else tested_name(given.name)
+        return f"{test_purpose(name)} ({_tested(profile)})"
     if role in (Role.PROPERTY, Role.SETTER):
         return _property(profile)
     if role is Role.FIXTURE:

@@ -4,6 +4,8 @@ import re
 from enum import StrEnum
 
 from codesum_pipeline.model.symbols import SymbolFacts
+from codesum_pipeline.summaries.extractive.foreign_roles import is_constructor, is_test
+from codesum_pipeline.summaries.extractive.foreign_types import NOTHING
 from codesum_pipeline.summaries.extractive.scanning import RECEIVERS
 from codesum_pipeline.summaries.extractive.word_lists import word_set
 from codesum_pipeline.summaries.extractive.words import spoken
@@ -50,12 +52,13 @@ class Profile:
 
     def __init__(self, given: FunctionInput) -> None:
         self.given = given
+        self.is_python = given.language == "python"
         self.decorators = _decorators(given)
         self.outer = given.qualified_name.rpartition(".")[0].rpartition(".")[2] or None
         self.is_method = self._is_method()
         self.owner = spoken(self.outer.strip("_")) or self.outer if self.is_method and self.outer else None
         self.parameters = _spoken_parameters(given)
-        self.gives_value = _gives_value(given.facts)
+        self.gives_value = _gives_value(given.facts) and (self.is_python or given.facts.return_type not in NOTHING)
         self.role = self._role({decorator.rpartition(".")[2] for decorator in self.decorators})
 
     def _is_method(self) -> bool:
@@ -72,6 +75,8 @@ class Profile:
             return Role.OVERLOAD
         if name in ("__init__", "__new__", "__post_init__", "constructor"):
             return Role.CONSTRUCTOR
+        if not self.is_python and is_constructor(self.given, self.outer):
+            return Role.CONSTRUCTOR
         if last & _PROPERTIES or "getter" in last:
             return Role.PROPERTY
         if last & {"setter", "deleter"} and self.is_method:
@@ -83,6 +88,8 @@ class Profile:
         return Role.TEST if self._is_test() else self._by_use(last)
 
     def _is_test(self) -> bool:
+        if not self.is_python and is_test(self.given):
+            return True
         after = self.given.name[4:5]
         begins_word = after in ("_", "") or after.isupper() or after.isdigit()
         return self.given.name.startswith("test") and begins_word and not self.gives_value

@@ -1,0 +1,250 @@
+"""Whole texts of functions and types in other languages than Python, one family at a time."""
+
+import pytest
+
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.summaries.extractive import write_class, write_function
+from codesum_pipeline.summaries.extractive.doc_comments import read_doc_comment
+from codesum_pipeline.summaries.extractive.docstrings import Docstring
+from codesum_pipeline.summaries.extractive.foreign_types import as_python
+from codesum_pipeline.summaries.extractive.type_words import type_words
+from codesum_pipeline.summaries.inputs import ClassInput, FunctionInput
+
+GO = """package store
+
+// Find returns the rows of a user.
+func (s *Store) Find(ctx context.Context, ids []string, byName map[string]int) ([]Row, error) {
+	rows := s.db.QueryRows(ids)
+	s.last = rows
+	return rows, nil
+}
+
+func TestFindSkipsDeleted(t *testing.T) {
+	store := NewStore()
+	assert.Equal(t, 1, store.Count())
+}
+"""
+TYPESCRIPT = """
+/**
+ * Reads the rows of a file.
+ *
+ * @param path - Where the file lies
+ * @param {Options} options.depth How deep
+ * @returns The rows in file order
+ * @throws {RangeError} if the file ends early
+ * @example
+ * readRows("a")
+ *
+ * readRows("b")
+ */
+export async function readRows(path: string, limit?: number | null): Promise<Row[]> {
+  if (!path) throw new RangeError("no path");
+  return new RowReader(path).readAll(limit);
+}
+"""
+JAVA = """
+class Queue {
+  /**
+   * Takes the next job.
+   *
+   * @param wait how long to wait,
+   *     in seconds
+   * @return the job, or null
+   * @throws IllegalStateException if closed
+   */
+  public Job take(long wait, List<String> names) { return jobs.removeFirst(); }
+  Queue(int size) { this.size = size; }
+}
+"""
+C_SHARP = """
+class Policy {
+    /// <summary>Runs the action.</summary>
+    /// <param name="action">What to run.</param>
+    /// <returns>What the action gave.</returns>
+    /// <exception cref="ArgumentNullException">Without an action.</exception>
+    public TResult Execute<TResult>(Func<TResult> action) { Validate(action); return action(); }
+}
+"""
+SWIFT = """
+/// Sends a request.
+///
+/// - Parameters:
+///   - url: Where to.
+///   - retries: How often, at most.
+/// - Returns: The answer.
+func send(url: URL, retries: Int?) -> Answer { return transport.deliver(url) }
+"""
+RUST = """
+/// Parses a [`Row`] of text.
+///
+/// # Errors
+///
+/// If it is empty.
+pub fn parse_row(text: &str, sizes: Vec<usize>) -> Result<Option<Row>, Error> { Ok(Some(split(text)?)) }
+"""
+PHP = """<?php
+/**
+ * Sends a request.
+ *
+ * @param string|Uri $uri where to
+ *
+ * @return Response the answer
+ */
+function send($uri, array $options = []) { return $this->client->request($uri); }
+"""
+SOURCES = {"store.go": GO, "rows.ts": TYPESCRIPT, "Queue.java": JAVA, "Policy.cs": C_SHARP, "send.swift": SWIFT}
+SOURCES |= {"row.rs": RUST, "send.php": PHP}
+LANGUAGES = {"go": "go", "ts": "typescript", "java": "java", "cs": "c-sharp", "swift": "swift", "rs": "rust"}
+LANGUAGES |= {"php": "php"}
+
+
+def functions_in(path):
+    language = LANGUAGES[path.rpartition(".")[2]]
+    parsed = parse_file(path, language, SOURCES[path].encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
+    return {one.name: FunctionInput.of(one) for one in parsed.symbols if one.type is SymbolType.FUNCTION}
+
+
+EXPECTED = {
+    ("store.go", "Find"): [
+        "Returns the rows of a user. Part of the store; queries rows via the DB; updates its last.",
+        "ctx (context.Context): The context: deadlines, cancellation and values of the request.",
+        "ids ([]string): The IDs: a list of strings.",
+        "byName (map[string]int): The by name: a mapping of strings to integers.",
+        "Returns a tuple of a list of rows and an error.",
+    ],
+    ("store.go", "TestFindSkipsDeleted"): [
+        "Tests finding skips deleted (store). Counts in the store; works with equal and new store.",
+        "t (*testing.T): What the test reports to: its state and its log.",
+        None,
+    ],
+    ("rows.ts", "readRows"): [
+        "Reads the rows of a file. Reads all and builds a row reader; raises a range error (“no path”); returns all.",
+        "path (string): Where the file lies.",
+        "limit (number | null): The limit: a number, or nothing.",
+        "The rows in file order.",
+    ],
+    ("Queue.java", "take"): [
+        "Takes the next job. Part of the queue; removes the first; returns the result of removing the first.",
+        "wait (long): How long to wait, in seconds.",
+        "names (List<String>): The names: a list of strings.",
+        "The job, or null. Its type is Job.",
+    ],
+    ("Queue.java", "Queue"): [
+        "Sets up a new queue, given size. Stores the size.",
+        "size (int): The size: an integer.",
+        None,
+    ],
+    ("Policy.cs", "Execute"): [
+        "Runs the action. Part of the policy; works with execute, t result and validate.",
+        "action (Func<TResult>): What to run. The action: a function.",
+        "What the action gave.",
+    ],
+    ("send.swift", "send"): [
+        "Sends a request. Delivers via the transport; returns the result of delivering via the transport.",
+        "url (URL): Where to. The URL, as the caller gives it.",
+        "retries (Int?): How often, at most. The retries: an integer, or nothing.",
+        "The answer. Its type is Answer.",
+    ],
+    ("row.rs", "parse_row"): [
+        "Parses a Row of text. Returns the split.",
+        "text (&str): The text: a string, as the caller gives it.",
+        "sizes (Vec<usize>): The sizes: a list of integers.",
+        "Returns a row, or nothing.",
+    ],
+    ("send.php", "send"): [
+        "Sends a request. Requests through the client; returns the result of requesting through the client.",
+        "uri (string|Uri): Where to. The URI: a string or a URI.",
+        "options (array): The options: a list; [] by default.",
+        "The answer. Its type is Response.",
+    ],
+}
+
+
+@pytest.mark.parametrize(("path", "name"), EXPECTED.keys())
+def test_a_function_of_each_family_reads_as_a_whole(path, name):
+    text = write_function(functions_in(path)[name]).text
+
+    inputs = [f"{one.name} ({one.type}): {one.description}" for one in text.inputs]
+    assert [text.summary, *inputs, text.returns.details if text.returns else None] == EXPECTED[path, name]
+
+
+TYPES = {
+    "[]string": "a list of strings",
+    "map[string]int": "a mapping of strings to integers",
+    "*Store": "a store",
+    "&str": "a string",
+    "&mut Vec<Row>": "a list of rows",
+    "Option<Row>": "a row, or nothing",
+    "Result<Row, Error>": "a row",
+    "Promise<Row[]>": "a list of rows",
+    "IEnumerable<Row>": "an iterable of rows",
+    "Row?": "a row, or nothing",
+    "?int": "an integer, or nothing",
+    "Row | null": "a row, or nothing",
+    "const std::vector<std::string> &": "a list of strings",
+    "func(int) error": "a function",
+    "(x: Row) => string": "a function",
+    "(Int) -> Unit": "a function",
+    "[String: Int]": "a mapping of strings to integers",
+    "{ name: string }": "an object",
+    "interface{}": "any value",
+    "void": "nothing",
+    "never": "nothing: it never returns",
+    "'a' | 'b'": "one of 'a', 'b'",
+    "List<? extends Row>": "a list of rows",
+    "[]const u8": "bytes",
+    "(string, error)": "a tuple of a string and an error",
+}
+
+
+@pytest.mark.parametrize(("written", "said"), TYPES.items())
+def test_a_type_of_any_language_is_said_in_words(written, said):
+    assert type_words(as_python(written)) == said
+
+
+COMMENTS = {
+    "Doxygen": (
+        "cpp", "\\brief Adds \\p a.\n\n\\param[in] a the one\n\\return the sum\n",
+        Docstring(("Adds a.",), {"a": "the one"}, "the sum"),
+    ),
+    "YARD": (
+        "ruby", "Adds.\n\n@param a [Integer] the one\n@return [Integer] the sum\n@raise [Oops] never\n",
+        Docstring(("Adds.",), {"a": "the one"}, "the sum", (("Oops", "never"),), {"a": "Integer"}, "Integer"),
+    ),
+    "LDoc": (
+        "lua", "Adds.\n@param a number: the one\n@return number\n",
+        Docstring(("Adds.",), {"a": "the one"}, None, (), {"a": "number"}, "number"),
+    ),
+    "JSDoc": (
+        "javascript", "Adds.\n@param {number} [a=1] - the one\n@returns {Promise<{b: number}>}\n",
+        Docstring(("Adds.",), {"a": "the one"}, None, (), {"a": "number"}, "Promise<{b: number}>"),
+    ),
+    "KDoc": ("kotlin", "Adds to [Sum].\n@param[a] the one\n", Docstring(("Adds to Sum.",), {"a": "the one"})),
+    "ExDoc": ("elixir", "Adds.\n\n## Examples\n\n    iex> add(1)\n    2\n", Docstring(("Adds.",))),
+    "headings": ("zig", "Adds.\n# Arguments\n* `a` - the one\n", Docstring(("Adds.",), {"a": "the one"})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "comment", "read"), COMMENTS.values(), ids=COMMENTS.keys())
+def test_a_comment_of_each_tool_gives_prose_parameters_result_and_errors(language, comment, read):
+    assert read_doc_comment(comment, language, ("a",)) == read
+
+
+NAMED = {
+    "a name before a verb goes": ("Row holds a line.", "Holds a line."),
+    "a name before a definition goes": ("Row is a line.", "A line."),
+    "a name before an ellipsis says nothing": ("Row ...", "Represents a row. Holds key."),
+    "a name inside a sentence stays": ("Row must be closed.", "Row must be closed."),
+}
+
+
+@pytest.mark.parametrize(("comment", "summary"), NAMED.values(), ids=NAMED.keys())
+def test_a_type_is_not_introduced_by_its_own_name(comment, summary):
+    given = ClassInput("a.go::Row", "Row", "Row", "go", "type Row struct", comment, (), (), ("Key string",), ())
+
+    text = write_class(given).text
+
+    assert text.summary.startswith(summary)
+    assert text.business_intent.endswith("Struct in a.")
