@@ -174,6 +174,9 @@ class Mirror:
     @staticmethod
     def _fetch_arguments(entry: RepositoryEntry, refspecs: list[str]) -> list[str | Path]:
         switches = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-shallow"]
+        if Path(entry.location).is_absolute():
+            # git itself drops the setting for the other side, whose grafts make packs that cannot be read.
+            switches.append(f"--upload-pack=GIT_GRAFT_FILE={os.devnull} git-upload-pack")
         return ["fetch", *switches, "--prune", "--", entry.location, *refspecs]
 
     def _resolve(self, name: str, peel: str = "^{commit}") -> str | None:

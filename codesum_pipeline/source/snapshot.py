@@ -6,7 +6,7 @@ are the same, so an unchanged file is not read again.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -115,7 +115,19 @@ def _list_tree(mirror: Mirror, commit: str) -> list[_Listed]:
         mode, _, blob, size = facts.decode("ascii").split()
         path, is_valid = readable_path(raw)
         by_path.setdefault(path, _Listed(path, is_valid, mode, blob, int(size) if size.isdigit() else 0))
-    return [by_path[path] for path in sorted(by_path)]
+    folders = _folders_of(by_path)
+    return [replace(by_path[path], is_valid=False) if path in folders else by_path[path] for path in sorted(by_path)]
+
+
+def _folders_of(paths: Iterable[str]) -> set[str]:
+    """All folders that paths stand in. A file of such a name can only be in a tree that no checkout can hold."""
+    folders: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return folders
 
 
 def _check_subdir(ws: Workspace, listed: list[_Listed], *, commit: str) -> None:

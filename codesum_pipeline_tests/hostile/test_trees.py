@@ -70,11 +70,11 @@ def test_of_two_entries_of_one_name_the_first_is_indexed(bad_trees: Built) -> No
     assert "twice.py::order_total" in bad_trees.documents()
 
 
-def test_a_file_and_a_folder_of_one_name_are_both_accounted_for(bad_trees: Built) -> None:
+def test_of_a_file_and_a_folder_of_one_name_the_folder_is_indexed(bad_trees: Built) -> None:
     reasons = bad_trees.reasons()
 
-    assert (reasons["both"], reasons["both/config"], reasons["both/inner.py"]) == (None, None, None)
-    assert bad_trees.documents()["both"]["type"] in ("file", "module")
+    assert (reasons["both"], reasons["both/config"], reasons["both/inner.py"]) == ("invalid_path", None, None)
+    assert bad_trees.documents()["both"]["type"] == "module"
 
 
 def test_an_odd_mode_is_a_file(bad_trees: Built) -> None:
