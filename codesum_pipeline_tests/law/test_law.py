@@ -114,7 +114,7 @@ def check_random_sequences(first_seed: int, examples: int, folders: pytest.TempP
 def test_any_sequence_of_edits_ends_in_the_index_of_a_clean_build(
     shard: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    check_random_sequences(shard, 5, tmp_path_factory)
+    check_random_sequences(shard, 3, tmp_path_factory)
 
 
 @pytest.mark.slow
