@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesum_pipeline.graph.build import load_files
 from codesum_pipeline.graph.call_sites import CallSite, Outcome
 from codesum_pipeline.graph.declared.edges import Family, families
 from codesum_pipeline.graph.declared.projects import Projects
+from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol

@@ -23,9 +23,8 @@ from typing import Any
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
-from codesum_pipeline.graph.build import load_files
 from codesum_pipeline.graph.call_sites import CallSite, Outcome, resolve_calls
-from codesum_pipeline.graph.imports import imported_files
+from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.graph.module_paths import ModulePaths
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.graph.unique_names import UniqueNames
@@ -80,7 +79,7 @@ def read_repository(folder: Path) -> Repository:
     started = time.perf_counter()
     scopes = load_files(facts).python
     resolver = Resolver(scopes, ModulePaths(files, scopes, root="."))
-    unique_names = UniqueNames(resolver, imported_files(resolver))
+    unique_names = UniqueNames(scopes)
     sites = {name: list(resolve_calls(resolver, unique_names, scopes[name])) for name in sources if name in scopes}
     resolve_s = time.perf_counter() - started
     calls = [call for name in sites for call in _located(sources[name], sites[name])]

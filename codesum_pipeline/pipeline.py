@@ -33,6 +33,10 @@ def _nothing_parsed(report: ParseReport) -> ParseReport:
     return replace(report, parsed=0, carried=report.files, lines_parsed=0)
 
 
+def _nothing_resolved(report: GraphReport) -> GraphReport:
+    return replace(report, files_resolved=0)
+
+
 def _nothing_written(report: LevelReport) -> LevelReport:
     return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=())
 
@@ -61,7 +65,7 @@ def _version_files(_ws: Workspace, report: CandidateReport) -> Sequence[Path]:
 REPO_SNAPSHOT = Step("repo_snapshot", take_snapshot, SnapshotReport, remember=lambda _report: False)
 # What could not be read is tried again.
 SYMBOLS = Step("symbols", parse_symbols, ParseReport, idle=_nothing_parsed, remember=lambda report: report.failed == 0)
-CALL_GRAPH = Step("call_graph", build_call_graph, GraphReport, files=_statistics_file)
+CALL_GRAPH = Step("call_graph", build_call_graph, GraphReport, idle=_nothing_resolved, files=_statistics_file)
 FUNCTION_SUMMARIES = Step(
     "function_summaries",
     write_functions,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from sqlalchemy import Engine, event
 
 from codesum_pipeline_tests.repositories import GitRepo
 
@@ -32,6 +33,24 @@ def no_network_but_loopback() -> Iterator[None]:
     socket.socket.connect = guarded  # type: ignore[method-assign, assignment]
     yield
     socket.socket.connect = connect  # type: ignore[method-assign]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_waiting_for_the_disk() -> Iterator[None]:
+    """Only a power cut could tell, and it takes a third of a run's time: `store/test_atomic.py` asks what is kept when.
+
+    Of Dagster's databases the same holds. Processes that a test starts wait as ever.
+    """
+
+    def keep_in_memory(connection: Any, _record: Any) -> None:
+        connection.execute("PRAGMA synchronous=OFF")
+
+    fsync = os.fsync
+    os.fsync = lambda _handle: None
+    event.listen(Engine, "connect", keep_in_memory)
+    yield
+    event.remove(Engine, "connect", keep_in_memory)
+    os.fsync = fsync
 
 
 @pytest.fixture(autouse=True)

@@ -49,14 +49,17 @@ def doctor(
 ) -> None:
     """Check published indexes, leases and runs, and say how to repair them.
 
-    Every published index is compared with its manifest and with the tables; runs whose process is gone are marked
-    as failed, so that Dagster starts new ones. Ends with exit code 1 when anything is wrong.
+    Every published index is compared with its manifest and with the tables; a registered repository without one is
+    named; runs whose process is gone are marked as failed, so that Dagster starts new ones. Ends with exit code 1 when
+    anything is to be done.
     """
     called = invocation(ctx)
     home = Home(called.settings)
     if release_lease:
         _release(home, key)
-    entries = [home.registry.get(key)] if key else home.registry.entries()
+    entries = (
+        [home.registry.get(key)] if key else [entry for entry in home.registry.entries() if _concerns(home, entry)]
+    )
     problems = [
         *(() if key else _misconfigured(home)),
         *(problem for entry in entries for problem in _examine(home, entry)),
@@ -83,11 +86,22 @@ def _misconfigured(home: Home) -> Iterator[Problem]:
         yield Problem(key, str(error), f"correct the entry in {home.registry.file}")
 
 
+def _concerns(home: Home, entry: RepositoryEntry) -> bool:
+    """Not where a repository was removed before it had an index: nobody waits for one."""
+    return entry.enabled or _is_built(home, entry)
+
+
+def _is_built(home: Home, entry: RepositoryEntry) -> bool:
+    """Whether a build came as far as an index, published or not."""
+    is_published = os.path.lexists(home.layout.published(entry.key))
+    return is_published or home.tables.readable_path("candidate", entry.key) is not None
+
+
 def _examine(home: Home, entry: RepositoryEntry) -> Iterator[Problem]:
     yield from _lease(home, entry)
-    is_published = os.path.lexists(home.layout.published(entry.key))
-    if not is_published and home.tables.readable_path("candidate", entry.key) is None:
-        # Registered, and not built yet: nothing is wrong.
+    if not _is_built(home, entry):
+        way_out = f"codesum index {entry.key}" if entry.enabled else f"codesum add {entry.key}"
+        yield Problem(entry.key, "it has no index yet" if entry.enabled else "it is removed, and has no index", way_out)
         return
     try:
         findings = verify_index(home.layout, entry.key, tables=home.tables)

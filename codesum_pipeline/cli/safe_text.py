@@ -30,12 +30,12 @@ def one_line(text: str) -> str:
 
 def safe_json(value: Any) -> str:
     """JSON on one line whose only characters beyond ASCII are printable ones; nothing is lost."""
-    return escaped_json(json.dumps(value, ensure_ascii=False))
+    return escaped(json.dumps(value, ensure_ascii=False))
 
 
-def escaped_json(line: str) -> str:
-    """A line of JSON with every character that a terminal could act on written as its escape."""
-    return _SUSPECT.sub(_escaped, line)
+def escaped(text: str) -> str:
+    """The text with every character that a terminal could act on written as JSON's escape; line feeds and tabs stay."""
+    return _SUSPECT.sub(_escaped, text)
 
 
 def _visible(match: re.Match[str]) -> str:

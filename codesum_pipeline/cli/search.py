@@ -14,7 +14,7 @@ from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.lookup import open_published
 from codesum_pipeline.cli.render import lines_of, note, show, styled
-from codesum_pipeline.cli.safe_text import clean, escaped_json, one_line, safe_json
+from codesum_pipeline.cli.safe_text import clean, escaped, one_line, safe_json
 from codesum_pipeline.indexes.embedders import Embedder, embedder_of
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
@@ -104,7 +104,7 @@ def _answer(
             bad += 1
             complain(f"{file}: {answer}")
         else:
-            typer.echo(escaped_json(answer.line))
+            typer.echo(escaped(answer.line))
     if bad:
         raise typer.Exit(FAILED)
 

@@ -8,7 +8,7 @@ import typer
 
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, on_terminal, show, table
-from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, create_views
@@ -45,7 +45,9 @@ def sql(
         for row in rows:
             typer.echo(safe_json(_plain(dict(zip(columns, row, strict=True)))))
     elif as_csv:
-        typer.echo(_as_csv(columns, rows), nl=False)
+        # Files and other programs get the values as they are: CSV knows no escapes.
+        text = _as_csv(columns, rows)
+        typer.echo(escaped(text) if on_terminal() else text, nl=False)
     else:
         _show(columns, rows)
 

@@ -105,7 +105,7 @@ def documents_are_whole(
     context: dg.AssetCheckExecutionContext, codesum: CodesumResource
 ) -> Iterator[dg.AssetCheckResult]:
     """The documents of a repository against its symbols and files."""
-    with _tables(context, codesum) as connection:
+    with _tables(context, codesum, "documents", "symbols", "files") as connection:
         found = {name: find_faults(connection, queries) for name, queries in DOCUMENT_FAULTS.items()}
     yield from (_result(summary_documents.key, name, faults) for name, faults in found.items())
 
@@ -113,7 +113,7 @@ def documents_are_whole(
 @dg.asset_check(asset=dense_index, blocking=True, partitions_def=codesum_repos)
 def vectors_are_whole(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> dg.AssetCheckResult:
     """One vector of the model's length per lane and document that is no placeholder, finite and normalised."""
-    with _tables(context, codesum) as connection:
+    with _tables(context, codesum, "vectors", "documents") as connection:
         workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
         embedder = embedder_of(workspace.options)
         faults = find_faults(
@@ -142,11 +142,13 @@ def find_faults(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, s
 
 
 @contextmanager
-def _tables(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """The views over the tables of the partition at hand."""
+def _tables(
+    context: dg.AssetCheckExecutionContext, codesum: CodesumResource, *tables: str
+) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """The views over some tables of the partition at hand."""
     with stage_failures():
         workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
-        with workspace.connect() as connection:
+        with workspace.connect(*tables) as connection:
             yield connection
 
 

@@ -29,7 +29,7 @@ _LENGTH_STEP = 50
 
 def show_files(ws: Workspace) -> Shown:
     """Languages, and how many files were skipped for which reason."""
-    with ws.connect() as connection:
+    with ws.connect("files") as connection:
         languages = _rows(
             connection,
             """SELECT language, count(*) FILTER (status = 'indexed') AS indexed,
@@ -47,7 +47,7 @@ def show_files(ws: Workspace) -> Shown:
 
 def show_symbols(ws: Workspace) -> Shown:
     """The most complex definitions."""
-    with ws.connect() as connection:
+    with ws.connect("symbols") as connection:
         rows = _rows(
             connection,
             """SELECT id, type, complexity, line_count, coalesce(split_part(docstring, chr(10), 1), '')
@@ -58,7 +58,7 @@ def show_symbols(ws: Workspace) -> Shown:
 
 def show_edges(ws: Workspace) -> Shown:
     """The most used definitions, and how targets were found."""
-    with ws.connect() as connection:
+    with ws.connect("edges") as connection:
         rows = _rows(
             connection,
             """SELECT dst, sum(count) AS uses, count(DISTINCT src_id) FROM edges
@@ -73,7 +73,7 @@ def show_edges(ws: Workspace) -> Shown:
 
 def show_plan(ws: Workspace) -> Shown:
     """The first documents to be written, and how many for which cause."""
-    with ws.connect() as connection:
+    with ws.connect("plan") as connection:
         rows = _rows(
             connection,
             """SELECT id, level, action, cause, array_to_string(cause_ids[1:3], ', ') FROM plan
@@ -111,7 +111,7 @@ def show_modules(ws: Workspace) -> Shown:
 
 def show_documents(ws: Workspace) -> Shown:
     """The longest summary of each level, and how long summaries are."""
-    with ws.connect() as connection:
+    with ws.connect("documents") as connection:
         rows = _rows(
             connection,
             """SELECT id, type, summary, business_intent, array_to_string(keywords, ', ') FROM documents
@@ -146,7 +146,7 @@ def show_candidate(ws: Workspace) -> Shown:
 
 
 def _show_texts(ws: Workspace, level: Level) -> Shown:
-    with ws.connect() as connection:
+    with ws.connect(texts_table(level)) as connection:
         rows = _rows(
             connection,
             f"""SELECT id, text.summary, purpose_source, cause FROM {texts_table(level)}
@@ -156,7 +156,7 @@ def _show_texts(ws: Workspace, level: Level) -> Shown:
 
 
 def _show_lanes(ws: Workspace, name: str) -> Shown:
-    with ws.connect() as connection:
+    with ws.connect(name, "documents") as connection:
         rows = _rows(
             connection,
             f"""SELECT lane, type, count(*), count(DISTINCT {name}.text_hash) FROM {name} JOIN documents USING (id)

@@ -1,54 +1,48 @@
-"""The call graph of one repository, made anew from the facts of all its files.
+"""The call graph of one repository, from the facts of all its files.
 
-Nothing is carried over: one new name can change what a call in any other file
-means, and the whole is quick.
+What a file's calls mean is worked out again where the file changed, or where
+anything changed that other files' names are found by.
 """
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import pyarrow as pa
 
 from codesum_pipeline.graph.contexts import Documents, SymbolPlace, find_contexts
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, load_declared
-from codesum_pipeline.graph.declared.projects import Projects
-from codesum_pipeline.graph.edges import Coverage, find_edges
-from codesum_pipeline.graph.facts import FileScopes, load_file
+from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.importance import graph_stats
-from codesum_pipeline.graph.module_paths import ModulePaths
-from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
+from codesum_pipeline.graph.loading import LoadedFiles, load_files
+from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
+from codesum_pipeline.model.files import FilePlace, SourceFile
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.parsed import NO_REFERENCES
-from codesum_pipeline.parsing.project_files import is_project_file, project_text
 from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 
-GRAPH_VERSION = "2"
+GRAPH_VERSION = "3"
 
-PROGRESS_EVERY = 200
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedFiles:
-    """What parsers have read for the graph, by path: Python's files, those of declared languages, project files."""
-
-    python: Mapping[str, FileScopes]
-    declared: Mapping[str, DeclaredFile]
-    projects: Mapping[str, str]
+_FACTS = ["file_path", "language", "exports", "references"]
+_PLACES = ["id", "type", "parent_id"]
 
 
 @dataclass(frozen=True, slots=True)
 class GraphReport:
-    """What was found; `table_hash` covers edges, statistics and contexts."""
+    """What was found; `table_hash` covers edges, statistics and contexts.
+
+    `files_resolved` are those whose references were looked up; the others' edges stood.
+    """
 
     table_hash: str
     files: int
+    files_resolved: int
     symbols: int
     calls: int
     imports: int
@@ -71,39 +65,53 @@ class Graph:
 
 def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> GraphReport:
     """Read files, symbols and facts; write edges, graph_stats, contexts and `stats.json`."""
-    files = ws.tables.read_rows("files", ws.key, FilePlace)
-    facts = ws.tables.read("file_facts", ws.key, columns=["file_path", "language", "exports", "references"]).to_pylist()
-    rows = ws.tables.read("symbols", ws.key, columns=["id", "type", "parent_id"]).to_pylist()
-    symbols = [SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"]) for row in rows]
-    loaded = load_files(facts, progress=progress)
-    graph = make_graph(files, symbols, loaded, root=ws.entry.root_module, options=ws.options.graph, progress=progress)
-    written = (
-        ws.tables.write_rows("edges", ws.key, graph.edges, Edge),
-        ws.tables.write_rows("graph_stats", ws.key, graph.stats, GraphStats),
-        ws.tables.write_rows("contexts", ws.key, graph.contexts, Context),
-    )
+    places = ws.tables.read_rows("files", ws.key, FilePlace)
+    loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
+    symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
+    last = Resolution.standing(ws)
+    families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
+    resolution, tables = resolve(families, last, settings=ws.fingerprint(""), progress=progress)
+    edges = _edges(ws, last, resolution, {path: table.edges() for path, table in tables.items()})
+    hashes = {"edges": ws.tables.write("edges", ws.key, edges).table_hash}
+    documents = _documents_hash(ws)
+    if last is not None and last.tables["edges"] == hashes["edges"] and last.documents == documents:
+        others = {table: ws.tables.read(table, ws.key) for table in ("graph_stats", "contexts")}
+    else:
+        others = _ranked_and_sampled(ws, places, symbols, from_table(edges, Edge), progress)
+    for table, rows in others.items():
+        hashes[table] = ws.tables.write(table, ws.key, rows).table_hash
+    stats = from_table(others["graph_stats"], GraphStats)
     if ws.tables.base is None:
-        write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(graph.stats))
-    table_hash = hash_of([table.table_hash for table in written])
-    return _report(graph, table_hash, files=len(loaded.python) + len(loaded.declared), symbols=len(symbols))
+        write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
+        resolution.model_copy(update={"documents": documents, "tables": hashes}).write(ws)
+    return _report(edges, stats, resolution, hash_of(list(hashes.values())), resolved=len(tables), symbols=len(symbols))
 
 
-def load_files(facts: Sequence[Mapping[str, Any]], *, progress: Progress = no_progress) -> LoadedFiles:
-    """The files that say something to the graph; the others have no references."""
-    python, declared, projects = {}, {}, {}
-    for done, row in enumerate(facts):
-        if done % PROGRESS_EVERY == 0:
-            progress("reading references", done, len(facts))
-        path, references, exports = row["file_path"], row["references"], row["exports"]
-        if references == NO_REFERENCES:
-            continue
-        if row["language"] == "python":
-            python[path] = load_file(path, references, None if exports is None else tuple(exports))
-        elif is_project_file(path):
-            projects[path] = project_text(references)
-        else:
-            declared[path] = load_declared(path, references)
-    return LoadedFiles(python, declared, projects)
+def _edges(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Mapping[str, list[Edge]]) -> pa.Table:
+    """The edges of the files that were resolved, and those that the last build found for the others."""
+    new = to_table([edge for edges in resolved.values() for edge in edges], Edge)
+    if last is None:
+        return new
+    old = ws.tables.read("edges", ws.key)
+    sources = (src_id.partition(SEPARATOR)[0] for src_id in old.column("src_id").to_pylist())
+    stands = [path in now.files and path not in resolved for path in sources]
+    return pa.concat_tables([old.filter(pa.array(stands, pa.bool_())), new])
+
+
+def _documents_hash(ws: Workspace) -> str:
+    """The hash of what statistics and contexts are made from besides edges and settings."""
+    read = {"symbols": _PLACES, "files": column_names(FilePlace)}
+    return hash_of([ws.tables.content_hash(table, ws.key, columns=columns) for table, columns in read.items()])
+
+
+def _ranked_and_sampled(
+    ws: Workspace, places: Sequence[FilePlace], symbols: pa.Table, edges: Sequence[Edge], progress: Progress
+) -> dict[str, pa.Table]:
+    rows = [SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"]) for row in symbols.to_pylist()]
+    stats, contexts = rank_and_sample(
+        places, rows, edges, root=ws.entry.root_module, options=ws.options.graph, progress=progress
+    )
+    return {"graph_stats": to_table(stats, GraphStats), "contexts": to_table(contexts, Context)}
 
 
 def make_graph(
@@ -113,45 +121,67 @@ def make_graph(
     *,
     root: str,
     options: GraphOptions,
-    progress: Progress = no_progress,
 ) -> Graph:
     """The whole graph from the facts alone; the order of the arguments' items does not matter."""
-    indexed = {file.path for file in files if file.status is FileStatus.INDEXED}
-    parsed = {path: loaded.python[path] for path in sorted(loaded.python) if path in indexed}
-    declared = {path: loaded.declared[path] for path in sorted(loaded.declared) if path in indexed}
-    projects = Projects(indexed, {path: text for path, text in loaded.projects.items() if path in indexed})
-    resolver = Resolver(parsed, ModulePaths(files, parsed, root=root))
-    edges, coverage = find_edges(resolver, declared, projects, progress=progress)
+    resolution, tables = resolve(families_of(loaded, files, indexed_paths(files), root=root), None, settings="")
+    edges = sorted((edge for table in tables.values() for edge in table.edges()), key=_edge_order)
+    stats, contexts = rank_and_sample(files, symbols, edges, root=root, options=options)
+    return Graph(tuple(edges), tuple(stats), tuple(contexts), Coverage.of(resolution.files))
+
+
+def _edge_order(edge: Edge) -> tuple[str, str, bool, str]:
+    return edge.src_id, edge.dst, edge.is_external, edge.kind
+
+
+def rank_and_sample(
+    files: Sequence[SourceFile | FilePlace],
+    symbols: Sequence[SymbolPlace],
+    edges: Sequence[Edge],
+    *,
+    root: str,
+    options: GraphOptions,
+    progress: Progress = no_progress,
+) -> tuple[list[GraphStats], list[Context]]:
+    """The statistics of every symbol and file, and the context of every document."""
+    indexed = indexed_paths(files)
     progress("ranking", 0, 2)
     stats = graph_stats({*(symbol.id for symbol in symbols), *indexed}, edges)
     progress("sampling contexts", 1, 2)
     tests = {file.path for file in files if file.is_test}
     contexts = find_contexts(Documents(symbols, indexed, tests, root), edges, options)
     progress("sampling contexts", 2, 2)
-    return Graph(tuple(edges), tuple(stats), tuple(contexts), coverage)
+    return stats, contexts
 
 
 def stats_json(stats: Sequence[GraphStats]) -> str:
     """`{id: {in_degree, pagerank}}`, one line each, sorted by id."""
     lines = (
-        f"{json.dumps(row.id, ensure_ascii=False)}: "
-        f"{json.dumps({'in_degree': row.in_degree, 'pagerank': row.pagerank})}"
+        f'{json.dumps(row.id, ensure_ascii=False)}: {{"in_degree": {row.in_degree}, "pagerank": {row.pagerank!r}}}'
         for row in sorted(stats, key=lambda row: row.id)
     )
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _report(graph: Graph, table_hash: str, *, files: int, symbols: int) -> GraphReport:
-    kinds = Counter(edge.kind for edge in graph.edges)
+def _report(
+    edges: pa.Table,
+    stats: Sequence[GraphStats],
+    resolution: Resolution,
+    table_hash: str,
+    *,
+    resolved: int,
+    symbols: int,
+) -> GraphReport:
+    kinds = Counter(edges.column("kind").to_pylist())
     return GraphReport(
         table_hash=table_hash,
-        files=files,
+        files=len(resolution.files),
+        files_resolved=resolved,
         symbols=symbols,
         calls=kinds[EdgeKind.CALL],
         imports=kinds[EdgeKind.IMPORT],
         inherits=kinds[EdgeKind.INHERIT],
-        external_edges=sum(edge.is_external for edge in graph.edges),
-        components=len({row.component for row in graph.stats}),
-        communities=len({row.community for row in graph.stats}),
-        coverage=graph.coverage,
+        external_edges=sum(edges.column("is_external").to_pylist()),
+        components=len({row.component for row in stats}),
+        communities=len({row.community for row in stats}),
+        coverage=Coverage.of(resolution.files),
     )

@@ -50,7 +50,7 @@ def resolve_calls(resolver: Resolver, unique_names: UniqueNames, file: FileScope
         scope = file.scopes[number]
         value = resolver.shape(scope, callee)
         if value is UNKNOWN:
-            value = unique_names.find(scope, callee) or UNKNOWN
+            value = unique_names.find(resolver, scope, callee) or UNKNOWN
         outcome, target, reason = _outcome(resolver, value)
         yield CallSite(scope.caller_id, file.path, line, callee, outcome, target, reason)
 

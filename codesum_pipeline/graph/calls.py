@@ -50,6 +50,10 @@ class Calls:
         self._resolver = resolver
         self._results: dict[ScopeFacts, Value] = {}
 
+    def forget(self) -> None:
+        """Keep no answer."""
+        self._results.clear()
+
     def is_property(self, scope: ScopeFacts) -> bool:
         """Whether reading the attribute calls the function."""
         return any(name.rpartition(".")[2] in _PROPERTIES for name in scope.decorators)

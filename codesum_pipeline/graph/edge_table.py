@@ -1,7 +1,9 @@
 """Edges as they are found: one for each source, target and kind."""
 
+from collections import Counter
 from dataclasses import dataclass
 
+from codesum_pipeline.graph.call_sites import CallSite, Outcome
 from codesum_pipeline.graph.reasons import CONFIDENCE, Reason
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.model.ids import SEPARATOR, module_path_of
@@ -14,9 +16,11 @@ class _Gathered:
 
 
 class EdgeTable:
-    """Gathers what connects the same two things in the same way."""
+    """Gathers what connects the same two things in the same way, and counts what became of the calls."""
 
     def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
         self._edges: dict[tuple[str, str, bool, EdgeKind], _Gathered] = {}
 
     def add(self, src_id: str, dst: str, kind: EdgeKind, reason: Reason, *, is_external: bool = False) -> None:
@@ -29,6 +33,16 @@ class EdgeTable:
         gathered.count += 1
         if (-CONFIDENCE[reason], reason) < (-CONFIDENCE[gathered.reason], gathered.reason):
             gathered.reason = reason
+
+    def add_call(self, site: CallSite) -> None:
+        """Count a call; one whose target is known is an edge."""
+        self.outcomes[site.outcome] += 1
+        if site.reason is not None:
+            self.reasons[site.reason] += 1
+        if site.target is not None:
+            is_external = site.outcome is Outcome.EXTERNAL
+            reason = site.reason or Reason.IMPORT
+            self.add(site.caller_id, site.target, EdgeKind.CALL, reason, is_external=is_external)
 
     def edges(self) -> list[Edge]:
         """All edges, sorted."""

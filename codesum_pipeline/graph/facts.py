@@ -1,7 +1,7 @@
 """A parsed file as the resolver sees it: the scopes that the parser wrote down, linked."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,7 @@ class FileScopes:
     """One file: its path, its scopes (the first is the file itself), and what it imports and calls."""
 
     path: str
-    exports: tuple[str, ...] | None
+    exports: frozenset[str] | None
     scopes: list[ScopeFacts]
     imports: list[tuple[str, int, str | None]]
     stars: list[tuple[int, str, int]]
@@ -61,10 +61,11 @@ class FileScopes:
         return (scope for scope in self.scopes if scope.is_class)
 
 
-def load_file(path: str, references: str, exports: tuple[str, ...] | None) -> FileScopes:
+def load_file(path: str, references: str, exports: Iterable[str] | None) -> FileScopes:
     """Read what `extract_references` wrote."""
     facts = json.loads(references)
-    file = FileScopes(path, exports, [], facts["imports"], facts["stars"], facts["calls"])
+    offered = None if exports is None else frozenset(exports)
+    file = FileScopes(path, offered, [], facts["imports"], facts["stars"], facts["calls"])
     for number, ((kind, parent_number, suffix), names) in enumerate(zip(facts["scopes"], facts["names"], strict=True)):
         parent = file.scopes[parent_number] if parent_number >= 0 else None
         scope_id = None if suffix is None else path + suffix

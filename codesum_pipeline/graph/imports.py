@@ -7,14 +7,6 @@ from codesum_pipeline.graph.module_paths import Absent, ModulePath
 from codesum_pipeline.graph.resolver import Resolver
 
 
-def imported_files(resolver: Resolver) -> dict[str, frozenset[str]]:
-    """For each file those of the repository that it imports."""
-    return {
-        path: frozenset(target for target, is_external in imported(resolver, file) if not is_external)
-        for path, file in resolver.files.items()
-    }
-
-
 def imported(resolver: Resolver, file: FileScopes) -> Iterator[tuple[str, bool]]:
     """For each imported name the file it comes from, or the package outside and True.
 

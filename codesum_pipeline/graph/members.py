@@ -45,6 +45,11 @@ class Members:
         self._orders: dict[ScopeFacts, tuple[Ancestor, ...]] = {}
         self._own: dict[tuple[ScopeFacts, str], Value | None] = {}
 
+    def forget(self) -> None:
+        """Keep no answer."""
+        self._orders.clear()
+        self._own.clear()
+
     def mro(self, scope: ScopeFacts) -> tuple[Ancestor, ...]:
         """A class and its ancestors, in the order in which attributes are looked up."""
         if scope not in self._orders:

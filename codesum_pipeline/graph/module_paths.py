@@ -49,6 +49,10 @@ class ModulePaths:
         self._shared_roots = self._find_shared_roots(files)
         self._found: dict[tuple[str, str], ModulePath | Absent] = {}
 
+    def signature(self) -> list[list[str]]:
+        """All that an answer depends on besides what is asked."""
+        return [*map(sorted, (self._parsed, self._folders, self._packages)), self._roots, self._shared_roots]
+
     def _find_roots(self, files: Sequence[SourceFile | FilePlace], root: str) -> list[str]:
         roots = {root, ROOT_MODULE}
         roots.update(module_path_of(package) for package in self._packages if package != ROOT_MODULE)

@@ -43,6 +43,11 @@ class Names:
         self._stars_in_progress: set[tuple[str, str]] = set()
         self._star_cycles = 0
 
+    def forget(self) -> None:
+        """Keep only which modules imports name, on which nothing else bears."""
+        self._known.clear()
+        self._known_stars.clear()
+
     def lookup(self, scope: ScopeFacts, name: str) -> Value:
         """The value of a name used in a scope; functions do not see the classes around them."""
         current: ScopeFacts | None = scope

@@ -2,8 +2,12 @@
 
 Names, attributes, annotations and calls each know one part and ask the others
 through here. Nothing is guessed: what has several meanings is ambiguous, what
-cannot be followed is unknown. Answers do not depend on the order of the files
-given, since files and calls are always taken in the order of their paths.
+cannot be followed is unknown.
+
+Where names rest on each other in a circle, or on too many others, an answer can
+depend on which was asked for first. What a file's calls ask for must then not
+depend on what was asked for other files: all but what is the same in any order
+is forgotten before each file.
 """
 
 import re
@@ -52,6 +56,14 @@ class Resolver:
         self.calls = Calls(self)
         self._known: dict[tuple[ScopeFacts, str], Value] = {}
         self.depth = 0
+
+    def forget(self) -> None:
+        """Begin with a file as if none had been resolved before."""
+        self._known.clear()
+        self.names.forget()
+        self.members.forget()
+        self.types.forget()
+        self.calls.forget()
 
     def is_too_deep(self) -> bool:
         """Whether no further answer may be looked for; who looks for one counts it in `depth` meanwhile."""

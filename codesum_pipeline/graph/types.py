@@ -50,6 +50,10 @@ class Types:
         self._resolver = resolver
         self._known: dict[tuple[ScopeFacts, str], Value] = {}
 
+    def forget(self) -> None:
+        """Keep no answer."""
+        self._known.clear()
+
     def value(self, scope: ScopeFacts, text: str) -> Value:
         """An object with this annotation."""
         key = (scope, text)

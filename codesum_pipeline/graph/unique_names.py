@@ -6,10 +6,12 @@ called so; the name has two words at least, and no well-known package has such a
 method; and the calling file is the class's own, or imports it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from codesum_pipeline.graph.common_methods import COMMON_METHODS
 from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
+from codesum_pipeline.graph.imports import imported
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.graph.values import UNKNOWN, FunctionValue
@@ -20,39 +22,49 @@ _LEAST_LENGTH = 6
 
 
 class UniqueNames:
-    """The methods that can be told by their name; `imports` maps each file to those it imports."""
+    """The methods of a repository's files that can be told by their name, found when the first is asked for."""
 
-    def __init__(self, resolver: Resolver, imports: Mapping[str, frozenset[str]]) -> None:
-        self._resolver = resolver
-        self._imports = imports
-        self._methods: dict[str, ScopeFacts | None] = {}
-        for path in sorted(resolver.files):
-            self._add_file(resolver.files[path])
+    def __init__(self, files: Mapping[str, FileScopes]) -> None:
+        self._files = files
+        self._imports: dict[str, frozenset[str]] = {}
 
-    def _add_file(self, file: FileScopes) -> None:
-        for scope in file.scopes:
-            if scope.is_class:
-                for name in {*scope.names, *scope.attributes}:
-                    self._add(name, _method(scope, name))
-            elif scope.kind == ScopeKind.MODULE:
-                for name, bindings in scope.names.items():
-                    if bindings[0][0] not in (Bound.IMPORTED, Bound.MODULE, Bound.ALIASED_MODULE):
-                        self._add(name, None)
+    @cached_property
+    def _methods(self) -> dict[str, ScopeFacts | None]:
+        found: dict[str, ScopeFacts | None] = {}
+        for path in sorted(self._files):
+            for name, method in _telling(self._files[path]):
+                found[name] = None if name in found else method
+        return found
 
-    def _add(self, name: str, method: ScopeFacts | None) -> None:
-        if _is_telling(name):
-            self._methods[name] = None if name in self._methods else method
-
-    def find(self, scope: ScopeFacts, callee: str) -> FunctionValue | None:
+    def find(self, resolver: Resolver, scope: ScopeFacts, callee: str) -> FunctionValue | None:
         """The only method that a call of an unknown object's method can mean."""
         receiver, dot, name = callee.rpartition(".")
-        method = self._methods.get(name) if dot else None
-        if method is None or self._resolver.shape(scope, receiver) is not UNKNOWN:
+        method = self._methods.get(name) if dot and _is_telling(name) else None
+        if method is None or resolver.shape(scope, receiver) is not UNKNOWN:
             return None
-        path = method.file.path
-        if path != scope.file.path and path not in self._imports.get(scope.file.path, ()):
+        if method.file is not scope.file and method.file.path not in self._imports_of(resolver, scope.file):
             return None
         return FunctionValue(method, Reason.UNIQUE_NAME)
+
+    def _imports_of(self, resolver: Resolver, file: FileScopes) -> frozenset[str]:
+        found = self._imports.get(file.path)
+        if found is None:
+            targets = (target for target, is_external in imported(resolver, file) if not is_external)
+            found = self._imports[file.path] = frozenset(targets)
+        return found
+
+
+def _telling(file: FileScopes) -> Iterator[tuple[str, ScopeFacts | None]]:
+    """Each meaning of a name that could tell a method: the method, or None for any other."""
+    for scope in file.scopes:
+        if scope.is_class:
+            for name in {*scope.names, *scope.attributes}:
+                if _is_telling(name):
+                    yield name, _method(scope, name)
+        elif scope.kind == ScopeKind.MODULE:
+            for name, bindings in scope.names.items():
+                if _is_telling(name) and bindings[0][0] not in (Bound.IMPORTED, Bound.MODULE, Bound.ALIASED_MODULE):
+                    yield name, None
 
 
 def _is_telling(name: str) -> bool:

@@ -59,7 +59,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     ids, hashes = _ids_and_hashes(sources, max_tokens)
     wanted = _wanted(hashes, _is_known(ws, embedder, hashes))
     fresh, resumed = embed_texts(
-        ws, embedder, _texts(sources, wanted, max_tokens), len(wanted), max_tokens=max_tokens, progress=progress
+        ws, embedder, _texts(sources, hashes, wanted, max_tokens), len(wanted), max_tokens=max_tokens, progress=progress
     )
     vectors = _join(ws, embedder, hashes, wanted, fresh)
     del sources
@@ -107,7 +107,7 @@ def length_of(vectors: pa.Table) -> int:
 
 def _ids_and_hashes(sources: pa.Table, max_tokens: int) -> tuple[pa.Array, pa.Array]:
     """The ids of the documents, and the hashes of their texts, lane after lane."""
-    parts = [[texts.hashes for texts in dense_texts(some, max_tokens=max_tokens)] for some in in_parts(sources)]
+    parts = [[texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens)] for some in in_parts(sources)]
     hashes = pa.concat_arrays([found for lane in zip(*parts, strict=True) for found in lane])
     return sources.column("id").combine_chunks(), hashes
 
@@ -132,19 +132,26 @@ def _wanted(hashes: pa.Array, known: npt.NDArray[np.bool_]) -> Rows:
     return rows[np.sort(firsts)]
 
 
-def _texts(sources: pa.Table, wanted: Rows, max_tokens: int) -> Iterator[LaneText]:
+def _texts(sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int) -> Iterator[LaneText]:
     """The texts of these rows, in order."""
     if not len(wanted):
         return
     lanes, documents = np.divmod(wanted, sources.num_rows)
     some = np.unique(documents)
     places = np.searchsorted(some, documents)
+    names = hashes.take(pa.array(wanted))
     first = 0
     for part in in_parts(sources.take(pa.array(some))):
+        span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
+        # Of the part's texts, lane after lane.
+        rows = pa.array(lanes[span] * part.num_rows + places[span] - first)
         texts = dense_texts(part, max_tokens=max_tokens)
-        last = np.searchsorted(places, first + part.num_rows)
-        for k in range(np.searchsorted(places, first), last):
-            yield texts[lanes[k]][int(places[k]) - first]
+        columns = (
+            pa.concat_arrays([found.texts for found in texts]).take(rows).to_pylist(),
+            names[span].to_pylist(),
+            pa.concat_arrays([found.keep_characters for found in texts]).take(rows).to_pylist(),
+        )
+        yield from map(LaneText, *columns)
         first += part.num_rows
 
 

@@ -55,7 +55,7 @@ def _embed_as_read(
         progress("embedding texts", done, count)
 
     progress("embedding texts", 0, count)
-    while cut := [_cut(embedder, text, max_tokens) for text in islice(texts, _AT_ONCE)]:
+    while cut := _cut([*islice(texts, _AT_ONCE)], embedder, max_tokens):
         yield embedder.embed(cut, progress=advance)
 
 
@@ -87,7 +87,7 @@ def _embed(
     progress: Progress,
 ) -> Vectors:
     """One vector per text, in order. Short texts go first, so that texts of one length share a request."""
-    cut = [_cut(embedder, text, max_tokens) for text in texts]
+    cut = _cut(texts, embedder, max_tokens)
     doing = f"embedding texts{_price_tag(embedder, cut)}"
     done = 0
 
@@ -119,10 +119,17 @@ def _price_tag(embedder: Embedder, texts: Sequence[str]) -> str:
     return f" (about {tokens:,} tokens, {'price unknown' if cost is None else f'${cost:.4f}'})"
 
 
-def _cut(embedder: Embedder, text: LaneText, max_tokens: int) -> str:
-    """The text at most `max_tokens` long, but never without what it must keep."""
+def _cut(texts: Sequence[LaneText], embedder: Embedder, max_tokens: int) -> list[str]:
+    """Each text at most `max_tokens` long, but never without what it must keep."""
     # A token of an ASCII text is at least one character long.
-    if not text.keep_characters or (text.text.isascii() and len(text.text) <= max_tokens):
-        return text.text
-    cut = embedder.truncate(text.text, max_tokens)
-    return text.text[: max(len(cut), text.keep_characters)]
+    asked = [
+        row
+        for row, text in enumerate(texts)
+        if text.keep_characters and not (len(text.text) <= max_tokens and text.text.isascii())
+    ]
+    cut = [text.text for text in texts]
+    for row, tokens in zip(asked, embedder.count_tokens([cut[row] for row in asked]), strict=True):
+        if tokens > max_tokens:
+            kept = embedder.truncate(cut[row], max_tokens)
+            cut[row] = cut[row][: max(len(kept), texts[row].keep_characters)]
+    return cut

@@ -6,9 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.indexes.arrow_texts import utf8_of
+from codesum_pipeline.indexes.ascii_words import has_bytes
+
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "\b": "\\b"}
 _ESCAPES = _SHORT_ESCAPES | {chr(n): f"\\u{n:04x}" for n in range(32) if chr(n) not in _SHORT_ESCAPES}
-_NEEDS_ESCAPE = r'[\x00-\x1f"\\]'
+_NEEDS_ESCAPE = np.isin(np.arange(256), [ord(character) for character in _ESCAPES])
 
 
 def json_objects(
@@ -42,13 +45,15 @@ def _texts_or_null(array: pa.Array) -> pa.LargeStringArray:
 def _escaped(strings: pa.StringArray) -> pa.LargeStringArray:
     """The strings as they stand between quotation marks."""
     escaped = strings.cast(pa.large_string())
-    needing = np.flatnonzero(pc.fill_null(pc.match_substring_regex(escaped, _NEEDS_ESCAPE), False))
+    needing = np.flatnonzero(has_bytes(escaped, _NEEDS_ESCAPE))
     if not len(needing):
         return escaped
     some = escaped.take(pa.array(needing))
+    present = set(np.flatnonzero(np.bincount(np.frombuffer(utf8_of(some), np.uint8))).tolist())
     # The backslash comes first: the others bring backslashes in.
     for character, escape in _ESCAPES.items():
-        some = pc.replace_substring(some, character, escape)
+        if ord(character) in present:
+            some = pc.replace_substring(some, character, escape)
     mask = np.zeros(len(escaped), dtype=np.bool_)
     mask[needing] = True
     return pc.replace_with_mask(escaped, pa.array(mask), some)

@@ -46,8 +46,6 @@ class LaneText:
     `keep_characters` are not.
     """
 
-    id: str
-    lane: Lane
     text: str
     text_hash: str
     keep_characters: int = 0
@@ -55,20 +53,26 @@ class LaneText:
 
 @dataclass(frozen=True, slots=True)
 class LaneTexts:
-    """The texts of one lane in id order, a column for each part of `LaneText`."""
+    """The texts of one lane in id order. `setting` is what else decides about what is made of them."""
 
     lane: Lane
     ids: pa.StringArray
     texts: pa.LargeStringArray
-    hashes: pa.StringArray
     keep_characters: pa.IntegerArray
+    setting: str = ""
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, row: int) -> LaneText:
-        columns = (self.texts, self.hashes, self.keep_characters)
-        return LaneText(self.ids[row].as_py(), self.lane, *(column[row].as_py() for column in columns))
+    def hash_all(self) -> pa.StringArray:
+        """The `text_hash` of each text."""
+        begun = hashlib.sha1(f"{LANES_VERSION} {self.setting}\n".encode(), usedforsecurity=False)
+        hashes = []
+        for text in utf8_parts(self.texts):
+            digest = begun.copy()
+            digest.update(text)
+            hashes.append(digest.hexdigest())
+        return pa.array(hashes, pa.string())
 
 
 def read_lane_sources(ws: Workspace, *, body_characters: int | None = None) -> pa.Table:
@@ -149,15 +153,8 @@ def term_texts(sources: pa.Table) -> tuple[LaneTexts, ...]:
 def _lane_texts(
     lane: Lane, ids: pa.ChunkedArray, texts: pa.ChunkedArray, *, setting: str = "", keep: pa.ChunkedArray | None = None
 ) -> LaneTexts:
-    texts = texts.combine_chunks()
-    begun = hashlib.sha1(f"{LANES_VERSION} {setting}\n".encode(), usedforsecurity=False)
-    hashes = []
-    for text in utf8_parts(texts):
-        digest = begun.copy()
-        digest.update(text)
-        hashes.append(digest.hexdigest())
     keep = pa.repeat(0, len(texts)) if keep is None else keep.combine_chunks()
-    return LaneTexts(lane, ids.combine_chunks(), texts, pa.array(hashes, pa.string()), keep)
+    return LaneTexts(lane, ids.combine_chunks(), texts.combine_chunks(), keep, setting)
 
 
 def _joined(*parts: pa.ChunkedArray | pa.Scalar, separator: str = "") -> pa.ChunkedArray:

@@ -6,13 +6,12 @@ document) are left to the candidate: in this table one edit changes one row.
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.lane_texts import LaneTexts, in_parts, read_lane_sources, term_texts
+from codesum_pipeline.indexes.lane_texts import in_parts, read_lane_sources, term_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
-from codesum_pipeline.indexes.tokens import joined_tokens
+from codesum_pipeline.indexes.token_texts import join_tokens
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
@@ -64,10 +63,11 @@ def _fill(lanes: dict[Lane, _Columns], ws: Workspace, progress: Progress) -> int
     for some in in_parts(sources):
         progress("splitting texts into words", done, sources.num_rows)
         for texts in term_texts(some):
-            tokens, fresh = _tokens_of(texts, previous)
+            hashes = texts.hash_all()
+            tokens, fresh = _tokens_of(texts.texts, hashes, previous)
             columns = lanes[texts.lane]
             columns.ids.append(texts.ids)
-            columns.hashes.append(texts.hashes)
+            columns.hashes.append(hashes)
             columns.tokens.append(tokens)
             tokenized += fresh
         done += some.num_rows
@@ -75,13 +75,13 @@ def _fill(lanes: dict[Lane, _Columns], ws: Workspace, progress: Progress) -> int
     return tokenized
 
 
-def _tokens_of(texts: LaneTexts, previous: pa.Table) -> tuple[pa.Array, int]:
+def _tokens_of(texts: pa.LargeStringArray, hashes: pa.StringArray, previous: pa.Table) -> tuple[pa.Array, int]:
     """The tokens of each text, and how many of the texts the last build did not have."""
-    found = pc.index_in(texts.hashes, value_set=previous.column("text_hash"))
+    found = pc.index_in(hashes, value_set=previous.column("text_hash"))
     tokens = previous.column("tokens").combine_chunks().take(found)
-    missing = np.flatnonzero(tokens.is_null())
-    fresh = [joined_tokens(text.as_py()) for text in texts.texts.take(pa.array(missing))]
-    return pc.replace_with_mask(tokens, tokens.is_null(), pa.array(fresh, pa.string())), len(missing)
+    is_missing = tokens.is_null()
+    fresh = join_tokens(texts.filter(is_missing))
+    return pc.replace_with_mask(tokens, is_missing, fresh), len(fresh)
 
 
 def _table(lanes: dict[Lane, _Columns]) -> pa.Table:

@@ -50,11 +50,11 @@ def joined_tokens(text: str) -> str:
 # A line of a function stands in its class and its file too.
 @lru_cache(maxsize=_LINE_CACHE_SIZE)
 def _tokens_of_line(line: str) -> str:
-    return " ".join(filter(None, map(_tokens_of_word, _WORD.findall(line))))
+    return " ".join(filter(None, map(tokens_of_word, _WORD.findall(line))))
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
-def _tokens_of_word(word: str) -> str:
+def tokens_of_word(word: str) -> str:
     """The stemmed parts of one identifier or word, and the whole where it has several parts."""
     parts = split_identifier(word)
     tokens = [stem for part in parts if (stem := _token(part))]

@@ -1,6 +1,6 @@
 """Some files of a snapshot, parsed together into Arrow rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,6 +13,11 @@ from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.store.rows import to_table
+from codesum_pipeline.workers.pool import WorkerDied
+
+# About 0.2 s of parsing.
+BATCH_BYTES = 500_000
+BATCH_FILES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +61,49 @@ class Parsed:
     failures: tuple[Failure, ...]
 
 
-def parse_batch(files: Sequence[SourceText], hash_policy: HashPolicy) -> Parsed:
-    """Parse files one after the other; what cannot be parsed is a failure with its reason."""
-    parsed: list[ParsedFile] = []
-    failures: list[Failure] = []
+@dataclass(frozen=True, slots=True)
+class ParseFiles:
+    """Parses files one after the other; what cannot be parsed is a failure with its reason."""
+
+    hash_policy: HashPolicy
+
+    def __call__(self, files: Sequence[SourceText]) -> Parsed:
+        parsed: list[ParsedFile] = []
+        failures: list[Failure] = []
+        for file in files:
+            if file.data is None:
+                failures.append((file.path, f"{SkipReason.UNREADABLE}: blob {file.blob} is not in the mirror"))
+                continue
+            try:
+                parsed.append(
+                    parse_file(file.path, file.language, file.data, blob=file.blob, hash_policy=self.hash_policy)
+                )
+            except SkippedFile as error:
+                failures.append((file.path, str(error)))
+        return Parsed(Rows.of_values(parsed), tuple(failures))
+
+    def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], Parsed]) -> Parsed:
+        """File by file; the one that kills a fresh worker is a failure."""
+        parts = []
+        for file in files:
+            try:
+                parts.append(again([file]))
+            except WorkerDied as error:
+                parts.append(Parsed(Rows.of_values([]), ((file.path, f"the parser ended: {error}"),)))
+        return Parsed(
+            Rows.joined(part.rows for part in parts), tuple(failure for part in parts for failure in part.failures)
+        )
+
+
+def in_batches(files: Iterable[SourceText]) -> Iterator[list[SourceText]]:
+    """Consecutive files, up to `BATCH_FILES` and about `BATCH_BYTES` of them together."""
+    batch: list[SourceText] = []
+    size = 0
     for file in files:
-        if file.data is None:
-            failures.append((file.path, f"{SkipReason.UNREADABLE}: blob {file.blob} is not in the mirror"))
-            continue
-        try:
-            parsed.append(parse_file(file.path, file.language, file.data, blob=file.blob, hash_policy=hash_policy))
-        except SkippedFile as error:
-            failures.append((file.path, str(error)))
-    return Parsed(Rows.of_values(parsed), tuple(failures))
+        batch.append(file)
+        size += len(file.data or b"")
+        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

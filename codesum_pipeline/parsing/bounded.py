@@ -11,8 +11,9 @@ from tree_sitter import Parser, Point, Tree
 # byte; ten times that, and some for the smallest, is a parser that has lost its way.
 FREE_REPORTS = 1000
 REPORTS_A_BYTE = 0.2
-# What the parser is handed at a time.
+# What the parser is handed at a time, and then who asks a node for its text: that is read whole, needed or not.
 CHUNK = 1 << 16
+TEXT_CHUNK = 1 << 7
 
 
 class ParserGaveUp(Exception):
@@ -21,10 +22,11 @@ class ParserGaveUp(Exception):
 
 def parse_within_bounds(parser: Parser, source: bytes) -> Tree:
     """The tree of a source; raises `ParserGaveUp` past the bound."""
+    chunk = CHUNK
     left = int(FREE_REPORTS + REPORTS_A_BYTE * len(source))
 
     def read(offset: int, point: Point) -> bytes:
-        return source[offset : offset + CHUNK]
+        return source[offset : offset + chunk]
 
     def is_enough(offset: int, has_error: bool) -> bool:
         nonlocal left
@@ -32,7 +34,9 @@ def parse_within_bounds(parser: Parser, source: bytes) -> Tree:
         return left < 0
 
     try:
-        return parser.parse(read, progress_callback=is_enough)
+        tree = parser.parse(read, progress_callback=is_enough)
+        chunk = TEXT_CHUNK
+        return tree
     except ValueError as error:
         if left >= 0:
             raise

@@ -59,19 +59,20 @@ class Canonical:
 
     def extend(self, lines: Iterable[tuple[str, int, int]]) -> None:
         """Add lines."""
+        texts, depths, offsets = self.texts, self.depths, self.offsets
         for text, depth, offset in lines:
-            self.append(text, depth, offset)
+            texts.append(text)
+            depths.append(depth)
+            offsets.append(offset)
 
     def source(self, first: int, end: int) -> str:
         """Lines `first` up to, not including, `end`, relative to the depth of the first."""
         if first >= end:
             return ""
         base = self.depths[first]
+        indents = {depth: INDENT * min(depth - base, DEEPEST_INDENT) for depth in {*self.depths[first:end]}}
         return "\n".join(
-            [
-                INDENT * min(depth - base, DEEPEST_INDENT) + text
-                for depth, text in zip(self.depths[first:end], self.texts[first:end], strict=True)
-            ]
+            [indents[depth] + text for depth, text in zip(self.depths[first:end], self.texts[first:end], strict=True)]
         )
 
     def real_lines(self, first: int, end: int) -> tuple[int, ...]:

@@ -37,6 +37,7 @@ class LanguageSpec:
     a line's end and the blanks around it count as one blank, or none at either end.
     `openers` open what is `braced` where it has no braces, up to its end or one of the `closers`;
     what is `outdented` in it starts a line as deep as the opener's (`else` between `do` and `end`).
+    A kind in `hollow` is left out, brackets and all, where that says so of a node.
     A kind in `flat` is laid out, where that says so of a node, as if none of this held for it;
     blanks at the end of what is `trimmed` do not count; `count_branches` says how many a
     node of `branches` adds. What is `lowered` stands as a whole one level further out than
@@ -76,6 +77,7 @@ class LanguageSpec:
     closers: frozenset[str] = frozenset()
     outdented: frozenset[str] = frozenset()
     flat: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
+    hollow: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
     trimmed: frozenset[str] = frozenset()
     count_branches: Callable[[Node], int] = lambda node: 1
     lowered: frozenset[str] = frozenset()
@@ -126,7 +128,7 @@ class Role:
     RESTART = 1048576
     FOLDED = 2097152
     OUTDENTED = 4194304
-    FLEXIBLE = 8388608  # may be laid out flat
+    FLEXIBLE = 8388608  # may be laid out flat, or be hollow
     TRIMMED = 16777216
     CLOSING = 33554432  # closes what is braced or in parentheses
     LOWERED = 67108864
@@ -200,7 +202,7 @@ def compile_grammar(
         ),
         follow_in=_FollowIn(spec, kinds, classes),
         define=define,
-        flat={kind: is_flat for name, is_flat in spec.flat.items() for kind in kinds.node_types(name)},
+        flat={kind: holds for name, holds in {**spec.flat, **spec.hollow}.items() for kind in kinds.node_types(name)},
         count_branches=spec.count_branches,
     )
 
@@ -282,7 +284,7 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         (Role.CLOSING, spec.closers | frozenset("}" * bool(spec.braced) + ")" * bool(spec.parened))),
         (Role.HANGING, spec.hanging),
         (Role.OUTDENTED, spec.outdented),
-        (Role.FLEXIBLE, frozenset(spec.flat)),
+        (Role.FLEXIBLE, frozenset(spec.flat).union(spec.hollow)),
         (Role.TRIMMED, spec.trimmed),
         (Role.LOWERED, spec.lowered),
         (Role.SEPARATOR, spec.separators),
@@ -308,6 +310,7 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         roles = {kind: role if role & Role.FIXED else role | Role.CONTAINER for kind, role in roles.items()}
     roles[ERROR_KIND] = Role.ERROR | Role.CONTAINER
     roles.update({kind + FLAT: role & ~Role.LAID_OUT for kind, role in roles.items() if role & Role.FLEXIBLE})
+    roles.update({kind + FLAT: Role.DROPPED for name in spec.hollow for kind in kinds.node_types(name)})
     return roles
 
 

@@ -5,7 +5,9 @@ Their references are their text, so that the graph needs no other file's.
 
 import json
 
-_NAMES = frozenset({"package.json", "jsconfig.json", "go.mod", "Cargo.toml"})
+_NAMES = frozenset({
+    "package.json", "jsconfig.json", "pnpm-workspace.yaml", "go.mod", "go.work", "Cargo.toml", "composer.json",
+})  # fmt: skip
 
 
 def is_project_file(path: str) -> bool:

@@ -16,12 +16,12 @@ from codesum_pipeline.model.files import FileStatus
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.batches import Parsed, Rows, SourceText
+from codesum_pipeline.parsing.batches import Parsed, ParseFiles, Rows, SourceText, in_batches
 from codesum_pipeline.parsing.parsers import PARSERS, parser_version
-from codesum_pipeline.parsing.pool import parse_all
 from codesum_pipeline.parsing.text import text_parser
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.workers.pool import Pool, worker_count
 
 # All parsers, for the manifest and the fingerprint; the hash policy is an option and stands there itself.
 PARSER_VERSION = "; ".join(
@@ -29,6 +29,8 @@ PARSER_VERSION = "; ".join(
 )
 # What must be equal for a file's rows to be carried over.
 CARRY_KEY = ("file_path", "blob", "language", "parser")
+# Below this a worker's start, most of a second, costs more than it saves.
+LEAST_BYTES = 1_500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +122,12 @@ def _parse(ws: Workspace, files: Sequence[_File], *, progress: Progress) -> Iter
     """What comes of the files that are not carried over, batch by batch."""
     if not files:
         return
-    with BlobReader(ws.layout.mirror(ws.key)) as blobs:
+    is_large = sum(file.size for file in files) >= LEAST_BYTES
+    with Pool(worker_count() if is_large else 0) as pool, BlobReader(ws.layout.mirror(ws.key)) as blobs:
         contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
         texts = (SourceText(file.path, file.language, file.blob, data) for file, data in contents)
         done = 0
-        for parsed in parse_all(texts, ws.options.hash_policy, total_bytes=sum(file.size for file in files)):
+        for parsed in pool.map(ParseFiles(ws.options.hash_policy), in_batches(texts)):
             yield parsed
             done += parsed.rows.facts.num_rows + len(parsed.failures)
             progress("parsing", done, len(files))

@@ -5,7 +5,7 @@ from codesum_pipeline.model.symbols import FileFacts
 from codesum_pipeline.parsing.parsed import NO_REFERENCES, ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.project_files import is_project_file, project_references
 
-TEXT_VERSION = "text/2"
+TEXT_VERSION = "text/3"
 
 
 def text_parser(hash_policy: HashPolicy) -> str:

@@ -41,6 +41,9 @@ SPECIAL, AFTERWARDS = Role.TRAILING | Role.SEPARATOR | Role.GLUED, Role.LOWERED 
 WORD, GLUE = int(Token.WORD), int(Token.TIGHT)
 BRACKET = Role.BRACE | Role.PAREN
 OF_DIRECTIVE = Role.DIRECTIVE | Role.DIRECTIVE_TEXT
+DROPPED = Role.DROPPED
+# Of a leaf: anything but that it is written down as it stands.
+UNUSUAL = FOLDED | TRIMMED | SPECIAL | OF_DIRECTIVE | BRACKET
 
 # A node that a language asked for: the name of its kind, its first byte, the node.
 Mark = tuple[str, int, Node]
@@ -86,6 +89,8 @@ class Tokens:
         """The canonical text of a part of the file on one line, or of its first tokens."""
         first = bisect_left(self.offsets, start_byte)
         end = bisect_left(self.offsets, end_byte, first)
+        if end == first:
+            return self._text_inside(first - 1, start_byte, end_byte)
         if end == first + 1 and "\n" not in self.parts[first]:
             return self.decoded(self.parts[first].removeprefix(" "))
         end = end if max_tokens is None else min(end, first + max_tokens)
@@ -98,6 +103,14 @@ class Tokens:
         if "\n" in text:
             text = " ".join([line.strip(BLANKS) for line in text.split("\n")])
         return self.decoded(text[1:] if text.startswith(" ") else text)
+
+    def _text_inside(self, token: int, start_byte: int, end_byte: int) -> str:
+        """A part of one token, such as what a text holds between its quotes."""
+        if token < 0:
+            return ""
+        offset = self.offsets[token]
+        inside = self.parts[token].lstrip(" ")[start_byte - offset : end_byte - offset]
+        return self.decoded(" ".join([line.strip(BLANKS) for line in inside.split("\n")]))
 
     def last_byte(self, end_byte: int) -> int:
         """The last byte of the last token that begins before `end_byte`."""
@@ -117,70 +130,72 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
     """
     tokens = Tokens([], [], [], [], [], [], [], text.isascii())
     parts, offsets = tokens.parts.append, tokens.offsets.append
-    roles, steps, forced = grammar.roles, grammar.follow, tokens.forced
+    roles, steps, steps_in, forced = grammar.roles, grammar.follow, grammar.follow_in, tokens.forced
     cursor = tree.walk()
     down, right, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
     is_broken = tree.root_node.has_error
     parents = [tree.root_node.kind_id]
+    around = roles[parents[-1]]
     # How deep the tree and the text are around each opened brace.
     braces: list[tuple[int, int]] = []
     depth, is_line_start, before, seen, hang = OUTSIDE, True, 0, 0, 0
     while (node := cursor.node) is not None:
-        kind = node.kind_id
+        kind = shape = node.kind_id
         role = roles[kind]
-        shape = kind
         if role & FLEXIBLE and grammar.flat[kind](node):
             shape += FLAT
             role = roles[shape]
-        if roles[parents[-1]] & ROWS and node.is_named and not role & Role.DROPPED:
-            is_line_start = is_line_start or not roles[parents[-1]] & ENCLOSING or _is_open(braces, parents)
+        if around & ROWS and node.is_named and not role & DROPPED:
+            is_line_start = is_line_start or not around & ENCLOSING or _is_open(braces, parents)
         if role & NOTED:
-            is_open = _is_open(braces, parents)
+            is_open = bool(braces) and _is_open(braces, parents)
             is_line_start |= _note(tokens, node, role, grammar, parents[-1], is_open=is_open, is_line=is_line_start)
             if role & STEPPED:
                 hang = 1
             depth += 1 if role & DEEPER else 0
-            depth -= 1 if role & LOWERED and roles[parents[-1]] & ROWS else 0
+            depth -= 1 if role & LOWERED and around & ROWS else 0
             is_line_start = is_line_start and not role & TRAILING
         if not role & CHILDLESS and down():
             parents.append(shape)
+            around = role
             continue
         start = node.start_byte
         word = "" if role & UNREAD else text[start : node.end_byte]
-        if is_broken:
-            is_missing = node.is_missing
-            if is_missing or (start > seen and not role & TRAILING):
-                is_line_start = _mend(tokens, node, text, seen, depth, parents[-1]) or is_line_start
-                role = role & ~FIXED if is_missing else role
-            seen = max(seen, node.end_byte)
-        if forced and start >= forced[-1]:
-            is_line_start = True
-            while forced and start >= forced[-1]:
-                forced.pop()
-        if role & (FOLDED | TRIMMED):
-            word = _folded(word) if role & FOLDED else word.rstrip(OUTER_BLANKS)
-        if role & SPECIAL:
-            if role & TRAILING:
-                start, word = _trailing(tokens, text, node)
-            elif role & Role.GLUED:
-                before = GLUE if before == WORD and start == _last_end(tokens) else before
-            elif _is_open(braces, parents):
-                role |= UNREAD
-        if role & OF_DIRECTIVE:
-            word, role, is_row = read_directive(tokens.comments, forced, node, role, text, roles[parents[-1]])
-            is_line_start = is_line_start or is_row
         is_opening = False
-        if role & BRACKET and roles[parents[-1]] & (BRACED if role & BRACE else PARENED):
-            is_opening = not role & CLOSING
-            if not is_opening and _is_open(braces, parents):
-                depth = braces.pop()[1]
-                is_line_start = tokens.parts[-1].lstrip() not in ("{", "(")
+        if role & UNUSUAL or is_broken or forced:
+            if is_broken:
+                is_missing = node.is_missing
+                if is_missing or (start > seen and not role & TRAILING):
+                    is_line_start = _mend(tokens, node, text, seen, depth, parents[-1]) or is_line_start
+                    role = role & ~FIXED if is_missing else role
+                seen = max(seen, node.end_byte)
+            if forced and start >= forced[-1]:
+                is_line_start = True
+                while forced and start >= forced[-1]:
+                    forced.pop()
+            if role & (FOLDED | TRIMMED):
+                word = _folded(word) if role & FOLDED else word.rstrip(OUTER_BLANKS)
+            if role & SPECIAL:
+                if role & TRAILING:
+                    start, word = _trailing(tokens, text, node)
+                elif role & Role.GLUED:
+                    before = GLUE if before == WORD and start == _last_end(tokens) else before
+                elif _is_open(braces, parents):
+                    role |= UNREAD
+            if role & OF_DIRECTIVE:
+                word, role, is_row = read_directive(tokens.comments, forced, node, role, text, around)
+                is_line_start = is_line_start or is_row
+            if role & BRACKET and around & (BRACED if role & BRACE else PARENED):
+                is_opening = not role & CLOSING
+                if not is_opening and _is_open(braces, parents):
+                    depth = braces.pop()[1]
+                    is_line_start = tokens.parts[-1].lstrip() not in ("{", "(")
         if word or role & UNREAD == FIXED:
             if is_line_start:
                 tokens.line_tokens.append(len(tokens.offsets))
                 tokens.line_depths.append(max(depth - hang, 0))
                 is_line_start, before, hang = False, 0, 0
-            blank, before = steps[before][kind] or grammar.follow_in[before, parents[-1], kind]
+            blank, before = steps[before][kind] or steps_in[before, parents[-1], kind]
             parts(blank + word if word else blank)
             offsets(start)
         if is_opening:
@@ -189,17 +204,19 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
         if role & DEEPER:
             depth, is_line_start, hang = depth - 1, is_line_start or bool(role & BLOCK), 0
         if role & AFTERWARDS:
-            depth += 1 if role & LOWERED and roles[parents[-1]] & ROWS else 0
+            depth += 1 if role & LOWERED and around & ROWS else 0
             is_line_start = is_line_start or bool(role & TRAILING)
         while not right():
             if not up():
                 _keep_unseen(tokens, text[seen:] if is_broken else "", seen, 0)
                 return tokens
-            left = roles[parents.pop()]
+            left = around
+            parents.pop()
+            around = roles[parents[-1]]
             if left & INDENTING:
                 if braces and braces[-1][0] > len(parents):
                     depth = braces.pop()[1]
-                depth += 1 if left & LOWERED and roles[parents[-1]] & ROWS else 0
+                depth += 1 if left & LOWERED and around & ROWS else 0
                 is_line_start = is_line_start or bool(left & TRAILING)
                 if left & DEEPER:
                     depth, is_line_start, hang = depth - 1, is_line_start or bool(left & BLOCK), 0

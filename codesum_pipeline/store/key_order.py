@@ -25,7 +25,7 @@ class OrderedRows:
         return cls(rows if is_ordered else rows.combine_chunks(), order, is_ordered)
 
     def column(self, name: str) -> pa.Array:
-        """One column as one array, with nothing of what may stand below nulls in memory."""
+        """One column as one array, without items that may stand below null lists in memory."""
         column = self.rows.column(name)
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         return array if self.is_ordered and not _has_nulls(array) else array.take(self.order)

@@ -50,17 +50,15 @@ def want_functions(workspace: Workspace, writers: Mapping[str, str]) -> list[Wan
     broken = table.filter(table.column("has_syntax_errors")).column("id").to_pylist()
     sources = dict(zip(table.column("id").to_pylist(), table.column("canonical_source").to_pylist(), strict=True))
     if broken:
-        sources |= {shown.id: shown_source(shown) for shown in function_inputs(workspace, broken)}
+        symbols = from_table(function_rows(workspace, broken), Symbol)
+        sources |= {symbol.id: shown_source(FunctionInput.of(symbol)) for symbol in symbols}
     return [want_function(id_, writers.get(id_, EXTRACTIVE), source) for id_, source in sources.items()]
 
 
-def function_inputs(workspace: Workspace, ids: Collection[str]) -> list[FunctionInput]:
-    """What the writers of these functions are shown."""
-    if not ids:
-        return []
+def function_rows(workspace: Workspace, ids: Collection[str]) -> pa.Table:
+    """The rows of these functions in `symbols`."""
     table = _functions(workspace, column_names(Symbol))
-    wanted = table.filter(pc.is_in(table.column("id"), value_set=pa.array(sorted(ids), pa.string())))
-    return [FunctionInput.of(symbol) for symbol in from_table(wanted, Symbol)]
+    return table.filter(pc.is_in(table.column("id"), value_set=pa.array(sorted(ids), pa.string())))
 
 
 def _functions(workspace: Workspace, columns: list[str]) -> pa.Table:

@@ -6,7 +6,7 @@ same causes nothing above it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Cause, Level, PlanAction, PlanRow, TextRow, WrittenBy
 from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.rows import from_table, to_table
@@ -22,13 +21,17 @@ from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.decide import LastTexts, Rewrite, Wanted
-from codesum_pipeline.summaries.functions import function_inputs, want_functions
+from codesum_pipeline.summaries.functions import function_rows, want_functions
 from codesum_pipeline.summaries.outline import Outline, read_outline
-from codesum_pipeline.summaries.placeholder import AnyInput, UpperInput
-from codesum_pipeline.summaries.writers import want_upper, write, written_by
+from codesum_pipeline.summaries.placeholder import UpperInput
+from codesum_pipeline.summaries.writers import want_upper
+from codesum_pipeline.summaries.writing import Stamp, WriteFunctions, function_batches
+from codesum_pipeline.workers.pool import Pool, worker_count
 
 # Texts written between two reports of progress.
 PROGRESS_STEP = 200
+# Below this a worker's start, most of a second, costs more than it saves.
+LEAST_FUNCTIONS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +52,16 @@ class LevelReport:
 def write_functions(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
     """Write the functions that the plan names; the rest keep their text."""
     planned = _planned(workspace)
-    wanted = want_functions(workspace, {row.id: row.writer for row in planned if row.writer is not None})
-    _must_match(workspace, wanted, planned)
     rewrites = [
         Rewrite(row.id, row.cause, row.cause_ids)
         for row in planned
         if row.action is PlanAction.WRITE and row.cause is not None
     ]
-    build = _Level.open(workspace, Level.FUNCTION, progress)
-    build.carry_out(function_inputs(workspace, {rewrite.id for rewrite in rewrites}), wanted, rewrites)
+    with Pool(worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0) as pool:
+        wanted = want_functions(workspace, {row.id: row.writer for row in planned if row.writer is not None})
+        _must_match(workspace, wanted, planned)
+        build = _Level.open(workspace, Level.FUNCTION, progress)
+        build.write_functions(pool, wanted, rewrites)
     return build.finish()
 
 
@@ -122,14 +126,27 @@ class _Level:
     progress: Progress
     last: LastTexts
     previous: pa.Table
+    stamp: Stamp
     kept: list[str] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
-    rows: list[TextRow] = field(default_factory=list)
+    written: list[pa.Table] = field(default_factory=list)
 
     @classmethod
     def open(cls, workspace: Workspace, level: Level, progress: Progress) -> "_Level":
         previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
-        return cls(workspace, level, progress, LastTexts(workspace, level), previous)
+        return cls(workspace, level, progress, LastTexts(workspace, level), previous, Stamp.of(workspace, level))
+
+    def write_functions(self, pool: Pool, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]) -> None:
+        """Write the texts that `rewrites` names, and keep the others."""
+        names = self._note(wanted, rewrites)
+        symbols = function_rows(self.workspace, names)
+        batches = function_batches(symbols, wanted, rewrites, self._previous_of(names))
+        done = 0
+        for rows in pool.map(WriteFunctions(self.stamp), batches):
+            self._tell(done, symbols.num_rows)
+            self.written.append(rows)
+            done += rows.num_rows
+        self._tell(done, symbols.num_rows)
 
     def write_layer(self, heads: Sequence[UpperInput], outline: Outline, texts: shows.Texts) -> None:
         """Decide and write documents that do not depend on one another; `texts` take in what is written."""
@@ -137,33 +154,30 @@ class _Level:
         rewrites = self.last.decide(wanted, force=self.workspace.force)
         children = texts.children([rewrite.id for rewrite in rewrites], outline)
         shown = [shows.with_children(head, children[head.id]) for head in heads if head.id in children]
-        texts.add(self.carry_out(shown, wanted, rewrites))
+        texts.add(self._write(shown, wanted, rewrites))
 
-    def carry_out(
-        self, shown: Sequence[AnyInput], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]
+    def _write(
+        self, shown: Sequence[UpperInput], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]
     ) -> list[TextRow]:
-        """Write the texts that `rewrites` names, which are given back, and keep the others."""
+        """The texts that `rewrites` names; the others are kept."""
         inputs = {found.id: found for found in shown}
         wants = {found.id: found for found in wanted}
-        names = {rewrite.id for rewrite in rewrites}
+        names = self._note(wanted, rewrites)
         before = {row.id: row for row in from_table(self._previous_of(names), TextRow)} if names else {}
         rows = []
-        stamp = self._stamp()
         for done, rewrite in enumerate(sorted(rewrites, key=lambda found: found.id)):
             if done % PROGRESS_STEP == 0:
-                self.progress(f"writing {self.level} texts", done, len(rewrites))
-            rows.append(stamp(inputs[rewrite.id], wants[rewrite.id], rewrite, before.get(rewrite.id)))
-        self.progress(f"writing {self.level} texts", len(rewrites), len(rewrites))
-        self.kept.extend(found.id for found in wanted if found.id not in names)
-        self.rewrites.extend(rewrites)
-        self.rows.extend(rows)
+                self._tell(done, len(rewrites))
+            rows.append(self.stamp.row(inputs[rewrite.id], wants[rewrite.id], rewrite, before.get(rewrite.id)))
+        self._tell(len(rewrites), len(rewrites))
+        self.written.append(to_table(rows, TextRow))
         return rows
 
     def finish(self) -> LevelReport:
         """Replace the level's table."""
-        ids = {*self.kept, *(row.id for row in self.rows)}
+        ids = {*self.kept, *(rewrite.id for rewrite in self.rewrites)}
         gone = self.last.removed(ids)
-        table = pa.concat_tables([self._previous_of(self.kept), to_table(self.rows, TextRow)])
+        table = pa.concat_tables([self._previous_of(self.kept), *self.written])
         placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
         written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, table)
         return LevelReport(
@@ -178,38 +192,16 @@ class _Level:
             table_hash=_content_hash(table),
         )
 
+    def _note(self, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]) -> set[str]:
+        """What is about to be written, by id."""
+        names = {rewrite.id for rewrite in rewrites}
+        self.kept.extend(found.id for found in wanted if found.id not in names)
+        self.rewrites.extend(rewrites)
+        return names
+
+    def _tell(self, done: int, total: int) -> None:
+        self.progress(f"writing {self.level} texts", done, total)
+
     def _previous_of(self, ids: Sequence[str] | set[str]) -> pa.Table:
         wanted = pa.array(sorted(ids), pa.string())
         return self.previous.filter(pc.is_in(self.previous.column("id"), value_set=wanted))
-
-    def _stamp(self) -> Callable[[AnyInput, Wanted, Rewrite, TextRow | None], TextRow]:
-        """How a written text becomes a row: provenance moves only when the text does."""
-        workspace, level = self.workspace, self.level
-        (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
-        now = workspace.timestamp()
-
-        def row(shown: AnyInput, wanted: Wanted, rewrite: Rewrite, before: TextRow | None) -> TextRow:
-            written = write(shown, wanted.writer)
-            text_hash = written.text.text_hash
-            same = before if before is not None and before.text_hash == text_hash else None
-            return TextRow(
-                id=wanted.id,
-                level=level,
-                writer=wanted.writer,
-                written_by=written_by(wanted.writer),
-                model=None,
-                prompt_version=None,
-                own_hash=wanted.own_hash,
-                children=wanted.children,
-                summary_hash=wanted.summary_hash,
-                text=written.text,
-                text_hash=text_hash,
-                purpose_source=written.purpose_source,
-                cause=same.cause if same else rewrite.cause,
-                cause_ids=same.cause_ids if same else rewrite.cause_ids,
-                run_id=same.run_id if same else workspace.run_id,
-                commit=same.commit if same else snapshot.commit,
-                written_at=same.written_at if same else now,
-            )
-
-        return row

@@ -3,14 +3,17 @@
 import json
 import os
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline_tests.building import build, open_home
 from codesum_pipeline_tests.cli.calling import run_codesum
 from codesum_pipeline_tests.cli.shop import FILES
 
@@ -107,17 +110,35 @@ def test_a_removed_repository_is_not_indexed_behind_ones_back(codesum, own_shop)
     assert "codesum add shop" in result.stderr
 
 
+@pytest.fixture(scope="session")
+def recorded_template(shop_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The indexed home after the job has run in it: Dagster knows of every asset."""
+    home = tmp_path_factory.mktemp("recorded") / "home"
+    shutil.copytree(shop_template / "home", home, symlinks=True)
+    (outcome,) = index_repositories(open_home(home), ["shop"])
+    assert outcome.succeeded, outcome.message
+    return home
+
+
+@pytest.fixture
+def recorded_shop(recorded_template: Path, tmp_path: Path) -> Path:
+    """A copy of it, for a test that changes it."""
+    home = Path(shutil.copytree(recorded_template, tmp_path / "recorded", symlinks=True))
+    # A copied file is another file: the steps that wrote files look once, and note the new ones.
+    build(open_home(home).workspace("shop", run_id="copied"))
+    return home
+
+
 def up_to_date(result: Any) -> bool:
     assert result.exit_code == 0, result.stderr
     return bool(json.loads(result.stdout)["up_to_date"])
 
 
-def test_an_unchanged_repository_is_not_run_again(codesum, own_shop):
-    codesum(own_shop, "index", "shop")
-    runs = sorted(path.name for path in (own_shop / "dagster").rglob("*.db"))
+def test_an_unchanged_repository_is_not_run_again(codesum, recorded_shop):
+    runs = sorted(path.name for path in (recorded_shop / "dagster").rglob("*.db"))
 
-    said = codesum(own_shop, "index", "shop")
-    outcome = json.loads(codesum(own_shop, "index", "shop", "--json").stdout)
+    said = codesum(recorded_shop, "index", "shop")
+    outcome = json.loads(codesum(recorded_shop, "index", "shop", "--json").stdout)
 
     commit = outcome["commit"]
     assert (said.exit_code, said.stdout) == (0, f"shop: up to date at {commit[:10]}, nothing to do\n")
@@ -130,16 +151,15 @@ def test_an_unchanged_repository_is_not_run_again(codesum, own_shop):
         "message": None,
         "steps": {},
     }
-    assert sorted(path.name for path in (own_shop / "dagster").rglob("*.db")) == runs
-    assert not up_to_date(codesum(own_shop, "index", "shop", "--force", "--json"))
+    assert sorted(path.name for path in (recorded_shop / "dagster").rglob("*.db")) == runs
+    assert not up_to_date(codesum(recorded_shop, "index", "shop", "--force", "--json"))
 
 
-def test_what_dagster_has_recorded_is_asked_of_dagster_where_nobody_noted_it(codesum, own_shop):
-    codesum(own_shop, "index", "shop")
-    HomeLayout(own_shop).recorded("shop").unlink()
+def test_what_dagster_has_recorded_is_asked_of_dagster_where_nobody_noted_it(codesum, recorded_shop):
+    HomeLayout(recorded_shop).recorded("shop").unlink()
 
-    assert up_to_date(codesum(own_shop, "index", "shop", "--json"))
-    assert HomeLayout(own_shop).recorded("shop").exists()
+    assert up_to_date(codesum(recorded_shop, "index", "shop", "--json"))
+    assert HomeLayout(recorded_shop).recorded("shop").exists()
 
 
 @pytest.mark.parametrize(
@@ -152,23 +172,21 @@ def test_what_dagster_has_recorded_is_asked_of_dagster_where_nobody_noted_it(cod
         pytest.param("codesum.duckdb", id="the file for other clients"),
     ],
 )
-def test_what_was_lost_is_built_again(codesum, own_shop, lost):
-    codesum(own_shop, "index", "shop")
-    path = own_shop / lost
+def test_what_was_lost_is_built_again(codesum, recorded_shop, lost):
+    path = recorded_shop / lost
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
         path.unlink()
 
-    assert not up_to_date(codesum(own_shop, "index", "shop", "--json"))
+    assert not up_to_date(codesum(recorded_shop, "index", "shop", "--json"))
     assert path.exists()
 
 
-def test_a_changed_setting_is_something_to_do(codesum, own_shop):
-    codesum(own_shop, "index", "shop")
-    (own_shop / "codesum.toml").write_text("top_k_callers = 1\n")
+def test_a_changed_setting_is_something_to_do(codesum, recorded_shop):
+    (recorded_shop / "codesum.toml").write_text("top_k_callers = 1\n")
 
-    assert not up_to_date(codesum(own_shop, "index", "shop", "--json"))
+    assert not up_to_date(codesum(recorded_shop, "index", "shop", "--json"))
 
 
 def test_a_work_tree_is_judged_by_its_content_and_not_by_its_dates(codesum, tmp_path, git_repo):

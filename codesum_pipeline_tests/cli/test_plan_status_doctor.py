@@ -167,11 +167,32 @@ def test_findings_can_be_read_by_programs(codesum, own_shop):
     assert finding["way_out"] == "codesum index shop --force"
 
 
-def test_what_was_never_built_is_not_ill(codesum, tmp_path, git_repo):
-    home = tmp_path / "home"
-    Registry(home / "repos.yaml").add(RepositoryEntry("new", str(git_repo({"a.py": "x = 1\n"}).path)))
+def test_what_was_never_indexed_is_named_with_the_command_that_does(codesum, own_shop, git_repo):
+    Registry(own_shop / "repos.yaml").add(RepositoryEntry("new", str(git_repo({"a.py": "x = 1\n"}).path)))
 
-    assert codesum(home, "doctor").exit_code == 0
+    found = codesum(own_shop, "doctor")
+    for_programs = codesum(own_shop, "doctor", "new", "--json")
+
+    assert found.exit_code == 1
+    assert found.stdout == ("new\n  it has no index yet\n  way out: codesum index new\n\n1 repository in order: shop\n")
+    assert (for_programs.exit_code, json.loads(for_programs.stdout)) == (
+        1,
+        {"repo": "new", "what": "it has no index yet", "way_out": "codesum index new"},
+    )
+
+
+def test_what_was_removed_before_it_was_indexed_is_nobodys_concern_until_one_asks(codesum, own_shop, git_repo):
+    registry = Registry(own_shop / "repos.yaml")
+    registry.add(RepositoryEntry("new", str(git_repo({"a.py": "x = 1\n"}).path)))
+    registry.remove("new")
+
+    overview, asked = codesum(own_shop, "doctor"), codesum(own_shop, "doctor", "new")
+
+    assert (overview.exit_code, overview.stdout) == (0, "1 repository in order: shop\n")
+    assert (asked.exit_code, asked.stdout) == (
+        1,
+        "new\n  it is removed, and has no index\n  way out: codesum add new\n\n",
+    )
 
 
 def test_the_lease_of_a_killed_build_is_found_and_can_be_released(codesum, own_shop):

@@ -167,6 +167,14 @@ def test_no_color_is_respected(shop, tmp_path):
     assert "shop/orders.py" in sent
 
 
+def test_csv_on_a_terminal_shows_escapes_as_letters_and_gives_others_the_bytes(shop, tmp_path):
+    query = "SELECT 'a' || chr(27) || ']0;owned' || chr(7) || chr(8238) || 'ü' AS text"
+    call = ("--home", shop, "sql", query, "--csv")
+
+    assert on_a_terminal(*call, cwd=tmp_path).splitlines() == ["text", "a\\u001b]0;owned\\u0007\\u202eü"]
+    assert run_codesum(*call, cwd=tmp_path).stdout == "text\na\x1b]0;owned\x07\u202eü\n"
+
+
 def test_the_version_is_printed(tmp_path):
     assert run_codesum("--version", cwd=tmp_path).stdout.startswith("codesum ")
 

@@ -53,9 +53,30 @@ def copied_home(built_home: Home, tmp_path: Path) -> Home:
     return open_home(tmp_path / "home")
 
 
+@pytest.fixture(scope="session")
+def job_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a repository, `shop`, and with `home` and `instance` as the job leaves them that built it."""
+    folder = tmp_path_factory.mktemp("job")
+    home = open_home(folder / "home", lease_wait_s=0)
+    _register(home, "shop", GitRepo.create(folder / "shop", FILES).path)
+    (folder / "instance").mkdir()
+    with dg.DagsterInstance.local_temp(str(folder / "instance")) as instance:
+        assert _run_job(home, instance, "shop").success
+    shutil.copytree(folder / "shop", folder / "shop as it was")
+    return folder
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    """An empty home, where a build does not wait for another."""
+def begin_with() -> Path | None:
+    """The folder whose `home` and `instance` a test begins with copies of; None: with empty ones."""
+    return None
+
+
+@pytest.fixture
+def home(tmp_path: Path, begin_with: Path | None) -> Home:
+    """A home of this test, where a build does not wait for another."""
+    if begin_with:
+        shutil.copytree(begin_with / "home", tmp_path / "home", symlinks=True)
     return open_home(tmp_path / "home", lease_wait_s=0)
 
 
@@ -72,10 +93,13 @@ def register(home: Home, git_repo: Callable[..., GitRepo]) -> Callable[..., GitR
 
 
 @pytest.fixture
-def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+def instance(tmp_path: Path, begin_with: Path | None) -> Iterator[dg.DagsterInstance]:
     """A Dagster instance of this test."""
     folder = tmp_path / "instance"
-    folder.mkdir()
+    if begin_with:
+        shutil.copytree(begin_with / "instance", folder)
+    else:
+        folder.mkdir()
     with dg.DagsterInstance.local_temp(str(folder)) as temporary:
         yield temporary
 
@@ -83,14 +107,14 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
 @pytest.fixture
 def run_job(home: Home, instance: dg.DagsterInstance) -> Callable[..., dg.ExecuteInProcessResult]:
     """`run_job("shop")`: the job on one partition, as Dagster runs it."""
+    return lambda key, **options: _run_job(home, instance, key, **options)
+
+
+def _run_job(home: Home, instance: dg.DagsterInstance, key: str, **options: Any) -> dg.ExecuteInProcessResult:
     definitions = build_defs({"home": home.settings.home, "lease_wait_s": home.settings.lease_wait_s})
-
-    def run(key: str, **options: Any) -> dg.ExecuteInProcessResult:
-        instance.add_dynamic_partitions("codesum_repos", [key])
-        job = definitions.resolve_job_def("index_repository")
-        return job.execute_in_process(partition_key=key, instance=instance, raise_on_error=False, **options)
-
-    return run
+    instance.add_dynamic_partitions("codesum_repos", [key])
+    job = definitions.resolve_job_def("index_repository")
+    return job.execute_in_process(partition_key=key, instance=instance, raise_on_error=False, **options)
 
 
 def _register(home: Home, key: str, path: Path) -> None:

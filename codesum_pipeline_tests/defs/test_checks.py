@@ -14,6 +14,7 @@ from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.lanes import DENSE_LANES
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.repositories import GitRepo
 
@@ -137,11 +138,10 @@ def test_a_vector_of_zeros_stands_for_a_text_without_known_words(copied_home: Ho
 
 
 def test_a_failed_check_stops_the_publication_of_its_repository_and_of_no_other(
-    home: Home, register: Callable[[str], GitRepo]
+    copied_home: Home, git_repo: Callable[..., GitRepo]
 ) -> None:
-    for key in ("shop", "other"):
-        register(key)
-    index_repositories(home, ["shop"])
+    home = copied_home
+    home.registry.add(RepositoryEntry("other", str(git_repo({"a.py": "x = 1\n"}, name="other").path)))
     before = published_version(home.layout.published("shop"), home.layout.versions("shop"))
     plant(home, "vectors", scaled(1.01))  # carried over, since the texts stay the same
 

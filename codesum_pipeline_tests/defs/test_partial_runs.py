@@ -1,6 +1,8 @@
 """Runs of some steps only: they never mix two states of a repository."""
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -10,7 +12,19 @@ from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.repositories import GitRepo
 
 RunJob = Callable[..., dg.ExecuteInProcessResult]
-Register = Callable[[str], GitRepo]
+
+
+@pytest.fixture
+def begin_with(job_template: Path) -> Path:
+    """Every test begins where the job has built `shop`."""
+    return job_template
+
+
+@pytest.fixture
+def shop(job_template: Path) -> GitRepo:
+    """The repository that was built, as it was then."""
+    shutil.rmtree(job_template / "shop")
+    return GitRepo(Path(shutil.copytree(job_template / "shop as it was", job_template / "shop")))
 
 
 def some(*names: str) -> dict[str, list[dg.AssetKey]]:
@@ -29,18 +43,13 @@ def published_commit(home: Home) -> str:
 
 
 @pytest.mark.parametrize("step", ["symbols", "dense_index", "index_candidate", "published_index"])
-def test_a_step_alone_builds_on_the_steps_before_it(step: str, register: Register, run_job: RunJob) -> None:
-    register("shop")
-    assert run_job("shop").success
-
+def test_a_step_alone_builds_on_the_steps_before_it(step: str, shop: GitRepo, run_job: RunJob) -> None:
     assert run_job("shop", **some(step)).success
 
 
-def test_an_old_index_is_never_published_under_a_new_commit(register: Register, run_job: RunJob, home: Home) -> None:
-    repo = register("shop")
-    assert run_job("shop").success
-    first = repo.git("rev-parse", "HEAD").strip()
-    repo.commit({"shop/new.py": "def added(a):\n    if a:\n        return a\n"})
+def test_an_old_index_is_never_published_under_a_new_commit(shop: GitRepo, run_job: RunJob, home: Home) -> None:
+    first = shop.git("rev-parse", "HEAD").strip()
+    shop.commit({"shop/new.py": "def added(a):\n    if a:\n        return a\n"})
     assert run_job("shop", **some("repo_snapshot")).success
 
     result = run_job("shop", **some("index_candidate", "published_index"))
@@ -50,20 +59,18 @@ def test_an_old_index_is_never_published_under_a_new_commit(register: Register, 
     assert "every step from repo_snapshot on" in failure(result)
     assert published_commit(home) == first
     assert run_job("shop").success
-    assert published_commit(home) == repo.git("rev-parse", "HEAD").strip()
+    assert published_commit(home) == shop.git("rev-parse", "HEAD").strip()
 
 
 def test_texts_of_another_commit_are_never_published_under_the_one_that_came_back(
-    register: Register, run_job: RunJob, home: Home
+    shop: GitRepo, run_job: RunJob, home: Home
 ) -> None:
-    repo = register("shop")
-    assert run_job("shop").success
-    first = repo.git("rev-parse", "HEAD").strip()
-    repo.commit({"shop/prices.py": 'def total(items):\n    """Something else."""\n    return sum(items)\n'})
+    first = shop.git("rev-parse", "HEAD").strip()
+    shop.commit({"shop/prices.py": 'def total(items):\n    """Something else."""\n    return sum(items)\n'})
     levels = ("function_summaries", "class_summaries", "file_summaries", "module_summaries")
     until = ("repo_snapshot", "symbols", "call_graph", "summary_plan", *levels, "summary_documents")
     assert run_job("shop", **some(*until)).success
-    repo.git("reset", "-q", "--hard", first)
+    shop.git("reset", "-q", "--hard", first)
     assert run_job("shop", **some("repo_snapshot")).success
 
     result = run_job("shop", **some("index_candidate", "published_index"))

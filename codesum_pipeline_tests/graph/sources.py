@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from codesum_pipeline.graph.build import Graph, load_files, make_graph
+from codesum_pipeline.graph.build import Graph, make_graph
 from codesum_pipeline.graph.contexts import SymbolPlace
+from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.options import GraphOptions

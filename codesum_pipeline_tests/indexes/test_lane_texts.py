@@ -21,11 +21,11 @@ def sources_of(home: Path, files: Files = SHOP) -> dict[str, pa.Table]:
 
 
 def dense_of(source: pa.Table) -> dict[Lane, str]:
-    return {texts.lane: texts[0].text for texts in dense_texts(source, max_tokens=512) if len(texts)}
+    return {texts.lane: texts.texts[0].as_py() for texts in dense_texts(source, max_tokens=512) if len(texts)}
 
 
 def terms_of(source: pa.Table) -> dict[Lane, str]:
-    return {texts.lane: texts[0].text for texts in term_texts(source) if len(texts)}
+    return {texts.lane: texts.texts[0].as_py() for texts in term_texts(source) if len(texts)}
 
 
 def test_each_lane_reads_its_own_part_of_a_function(tmp_path: Path) -> None:
@@ -94,7 +94,9 @@ def test_an_edit_changes_the_texts_of_what_holds_it_and_no_others(tmp_path: Path
 
 def test_the_limit_of_the_summary_lane_is_part_of_that_lanes_hash_alone(tmp_path: Path) -> None:
     source = sources_of(tmp_path)["shop/cart.py"]
-    hashes = [{texts.lane: texts.hashes.to_pylist() for texts in dense_texts(source, max_tokens=n)} for n in (100, 200)]
+    hashes = [
+        {texts.lane: texts.hash_all().to_pylist() for texts in dense_texts(source, max_tokens=n)} for n in (100, 200)
+    ]
 
     assert {lane for lane in hashes[0] if hashes[0][lane] != hashes[1][lane]} == {Lane.SUMMARY}
 
@@ -118,6 +120,7 @@ def test_without_keywords_the_names_stand_alone_and_a_path_once(tmp_path: Path) 
 def test_a_text_is_known_by_the_hash_of_version_setting_and_text(tmp_path: Path) -> None:
     code, _, summary = dense_texts(sources_of(tmp_path)["shop/cart.py::add_item"], max_tokens=77)
 
-    assert code[0].text_hash == sha1_hex(f"{LANES_VERSION} \n{code[0].text}")
-    assert summary[0].text_hash == sha1_hex(f"{LANES_VERSION} 77\n{summary[0].text}")
-    assert summary[0].text[: summary[0].keep_characters] == "add_item\nServes add_item.\n"
+    (code_text,), (summary_text,) = code.texts.to_pylist(), summary.texts.to_pylist()
+    assert code.hash_all().to_pylist() == [sha1_hex(f"{LANES_VERSION} \n{code_text}")]
+    assert summary.hash_all().to_pylist() == [sha1_hex(f"{LANES_VERSION} 77\n{summary_text}")]
+    assert summary_text[: summary.keep_characters[0].as_py()] == "add_item\nServes add_item.\n"

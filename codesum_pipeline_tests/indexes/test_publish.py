@@ -195,7 +195,8 @@ def read_until(stop: Event, name: Path, failures: "Queue[str]", seen: "Queue[str
         time.sleep(0.01)
 
 
-def test_readers_always_see_one_whole_version_while_it_is_replaced_200_times(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [40, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_readers_always_see_one_whole_version_while_it_is_replaced_many_times(tmp_path: Path, times: int) -> None:
     workspace = make_index_workspace(tmp_path / "home", options=Options(index=IndexOptions(keep_versions=2)))
     candidates = []
     for number in range(5):
@@ -213,7 +214,7 @@ def test_readers_always_see_one_whole_version_while_it_is_replaced_200_times(tmp
     in_a_thread.start()
     first = seen.get(timeout=60)
     published = 0
-    for number in range(200):
+    for number in range(times):
         copy, row = candidates[number % len(candidates)]
         version = workspace.layout.versions("shop") / copy.name
         if not version.exists():
@@ -225,7 +226,7 @@ def test_readers_always_see_one_whole_version_while_it_is_replaced_200_times(tmp
     in_a_process.join()
     in_a_thread.join()
 
-    assert published == 200
+    assert published == times
     assert drained(failures) == []
     assert read == {copy.name for copy, _ in candidates}
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
+from codesum_pipeline.indexes.embedders.number_lists import Lists
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
-from codesum_pipeline.indexes.embedders.token_sums import Lists, TokenSums
+from codesum_pipeline.indexes.embedders.token_sums import MANY_TEXTS, TokenSums
 
 TOKENIZER = Tokenizer.from_file(str(STATIC_MODEL_FOLDER / "tokenizer.json"))
 TENSORS = load_file(STATIC_MODEL_FOLDER / "model.safetensors")
@@ -49,6 +50,28 @@ def test_a_text_has_as_many_tokens_as_its_tokenizer_finds(texts: list[str]) -> N
 @given(TEXTS, st.sampled_from([1, 7, 512]))
 def test_a_sum_is_that_of_the_first_tokens_to_the_last_bit(texts: list[str], max_tokens: int) -> None:
     assert SUMS.sums(texts, max_tokens=max_tokens).tolist() == [sum_of(ids_of(text)[:max_tokens]) for text in texts]
+
+
+@given(TEXTS)
+@example(
+    [
+        "one [UNK] two\n[PAD]three",
+        "",
+        "one [UNK] two",
+        "\n\n",
+        "Foo_Bar(x)\n\té",
+        "a" * 40,
+        "\0 \0 \0 \0 \0 \0 \0 a b c d e f g h",
+    ]
+)
+# The first example waits for an import.
+@settings(deadline=None)
+def test_many_texts_are_read_as_few_are(texts: list[str]) -> None:
+    many = [*texts, *[""] * MANY_TEXTS]
+
+    assert SUMS.count(many)[: len(texts)] == [SUMS.count([text])[0] for text in texts]
+    rows = SUMS.sums(many, max_tokens=7)[: len(texts)]
+    assert rows.tolist() == [SUMS.sums([text], max_tokens=7)[0].tolist() for text in texts]
 
 
 @pytest.mark.parametrize("lengths", [[], [0], [2, 0, 3, 1], [1] * 600], ids=str)

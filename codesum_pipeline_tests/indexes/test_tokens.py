@@ -1,7 +1,9 @@
-from hypothesis import given
+import pyarrow as pa
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.tokens import STOP_WORDS, split_identifier, tokenize
+from codesum_pipeline.indexes.token_texts import join_tokens
+from codesum_pipeline.indexes.tokens import STOP_WORDS, joined_tokens, split_identifier, tokenize
 
 
 def test_spellings_of_one_name_share_their_parts_and_the_whole() -> None:
@@ -37,3 +39,11 @@ def test_tokens_hold_no_white_space_and_are_never_stop_words(text: str) -> None:
         assert token and not any(character.isspace() for character in token)
     assert tokenize(text) == tokenize(text)
     assert tokenize(" ".join(STOP_WORDS)) == []
+
+
+@given(st.lists(st.text(st.one_of(st.sampled_from("abXY_09 .\n\tthe"), st.characters(codec="utf-8"))), max_size=6))
+@example(["", "the", "getUserName é", "getUserName\nis_ok", "", "处理用户登录"])
+def test_many_texts_have_the_tokens_that_each_has_alone(texts: list[str]) -> None:
+    for start in range(len(texts) + 1):
+        some = pa.array(texts, pa.large_string()).slice(start)
+        assert join_tokens(some).to_pylist() == [joined_tokens(text) for text in texts[start:]]

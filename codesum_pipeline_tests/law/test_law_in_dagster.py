@@ -14,16 +14,29 @@ from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.repositories import GitRepo
 
 
-@pytest.mark.parametrize("number", [11, 12, 13])
-def test_a_sequence_of_edits_built_by_the_job_ends_in_the_index_of_a_clean_build(number: int, tmp_path: Path) -> None:
+def hold_the_law(number: int, edits: int, tmp_path: Path) -> None:
+    """Run the job after every edit of a sequence, then compare with a clean build."""
     chance = random.Random(number)
     repo = GitRepo.create(tmp_path / "shop", SHOP)
     home = open_home(tmp_path / "home")
     workspace = workspace_of(home, RepositoryEntry("shop", str(repo.path)))
     files: Files = SHOP
-    for _ in range(8):
+    for _ in range(edits):
         files = change(files, chance.choice(OPERATIONS), chance)
         repo.commit_exactly(files)
         (outcome,) = index_repositories(home, ["shop"])
         assert outcome.succeeded, outcome.message
     must_equal_a_clean_build(workspace, repo, tmp_path / "clean")
+
+
+@pytest.mark.parametrize("number", [11, 12])
+def test_a_sequence_of_edits_built_by_the_job_ends_in_the_index_of_a_clean_build(number: int, tmp_path: Path) -> None:
+    hold_the_law(number, 4, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(11, 19))
+def test_a_long_sequence_of_edits_built_by_the_job_ends_in_the_index_of_a_clean_build(
+    number: int, tmp_path: Path
+) -> None:
+    hold_the_law(number, 12, tmp_path)

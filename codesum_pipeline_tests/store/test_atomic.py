@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,28 @@ def test_what_a_living_writer_has_begun_is_left_alone(tmp_path: Path) -> None:
     write_bytes_atomically(tmp_path / "file", b"mine")
 
     assert begun.read_bytes() == b"half"
+
+
+def test_content_is_on_the_disk_before_its_name_and_the_name_before_the_write_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What survives a power cut can only be seen in the order in which the disk is asked to keep things."""
+    asked: list[tuple[str, str]] = []
+
+    def kept(handle: int) -> None:
+        path = Path(f"/proc/self/fd/{handle}").resolve()
+        asked.append(("keep", "folder" if path == tmp_path else path.read_text()))
+
+    def renamed(old: Path, new: Path) -> None:
+        asked.append(("rename", new.name))
+        old.rename(new)
+
+    monkeypatch.setattr(os, "fsync", kept)
+    monkeypatch.setattr(os, "replace", renamed)
+
+    write_bytes_atomically(tmp_path / "file", b"new")
+
+    assert asked == [("keep", "new"), ("rename", "file"), ("keep", "folder")]
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from codesum_pipeline.model.graph import GraphStats
 from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.recording import RecordingStore
 from codesum_pipeline.store.reuse import Step, carry_out, is_current
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
@@ -64,6 +65,17 @@ def test_a_step_whose_inputs_stand_answers_with_what_it_would_report(workspace: 
 
     assert (first.report, first.is_reused) == (Count(rows=3, counted=3), False)
     assert (second.report, second.is_reused) == (Count(rows=3, counted=0), True)
+
+
+def test_what_is_read_in_parts_is_noted_before_the_first_part_is_there(tmp_path: Path) -> None:
+    store = RecordingStore(tmp_path)
+    store.write_rows("graph_stats", "one", ROWS, GraphStats)
+    noted = RecordingStore(tmp_path)
+
+    parts = noted.read_parts("graph_stats", "one", columns=["id"])
+
+    assert noted.reads() == {"graph_stats": frozenset({"id"})}
+    assert [row for part in parts for row in part.to_pylist()] == [{"id": row.id} for row in ROWS]
 
 
 def test_only_a_column_that_was_read_makes_a_step_run_again(workspace: Workspace) -> None:

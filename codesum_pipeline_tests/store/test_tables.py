@@ -27,6 +27,87 @@ def test_equal_rows_in_any_order_give_equal_files(tmp_path: Path) -> None:
     assert store.read_rows("graph_stats", "two", GraphStats) == ROWS
 
 
+def many_rows(count: int) -> pa.Table:
+    """More rows than one row group holds, the last first."""
+    numbers = range(count - 1, -1, -1)
+    return pa.table(
+        {
+            "id": [f"a{number:06}.py" for number in numbers],
+            "in_degree": list(numbers),
+            "out_degree": [0] * count,
+            "pagerank": [0.5] * count,
+            "component": [0] * count,
+            "community": [0] * count,
+        }
+    )
+
+
+def test_a_large_table_is_written_in_groups_and_read_back_whole_or_in_parts(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    rows = many_rows(70_000)
+    written = store.write("graph_stats", "one", rows)
+
+    parts = list(store.read_parts("graph_stats", "one", columns=["id", "in_degree"]))
+
+    expected = rows.sort_by("id")
+    assert written.rows == 70_000
+    assert store.read("graph_stats", "one").equals(expected.cast(TABLES["graph_stats"].schema))
+    assert [part.num_rows for part in parts] == [32_768, 32_768, 4_464]
+    assert pa.concat_tables(parts).equals(store.read("graph_stats", "one", columns=["id", "in_degree"]))
+    assert pa.concat_tables(parts).column("in_degree").to_pylist() == list(range(70_000))
+
+
+@pytest.mark.parametrize("count", [32_767, 32_768, 32_769])
+def test_rows_at_the_edge_of_a_group_are_all_there_once(tmp_path: Path, count: int) -> None:
+    store = TableStore(tmp_path)
+    store.write("graph_stats", "one", many_rows(count))
+
+    parts = list(store.read_parts("graph_stats", "one", columns=["in_degree"]))
+
+    assert [part.num_rows for part in parts] == [min(count, 32_768), *([1] if count > 32_768 else [])]
+    assert pa.concat_tables(parts).column("in_degree").to_pylist() == list(range(count))
+
+
+def test_a_large_table_gives_the_same_file_in_any_order_and_in_any_chunks(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    rows = many_rows(40_000)
+    shuffled = rows.take(pa.array(random.Random(1).sample(range(40_000), 40_000)))
+    chunked = pa.concat_tables([rows.slice(20_000), rows.slice(0, 20_000)])
+    ordered = pa.concat_tables([rows.sort_by("id").slice(0, 7), rows.sort_by("id").slice(7)])
+
+    written = [
+        store.write("graph_stats", name, table)
+        for name, table in {"one": rows, "two": shuffled, "three": chunked, "four": ordered}.items()
+    ]
+
+    files = {store.path("graph_stats", name).read_bytes() for name in ("one", "two", "three", "four")}
+    assert len(set(written)) == len(files) == 1
+
+
+def test_parts_of_a_table_without_rows_and_of_one_never_written_hold_nothing(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    store.write_rows("graph_stats", "one", [], GraphStats)
+
+    empty = list(store.read_parts("graph_stats", "one", columns=["id"]))
+
+    assert [row for part in empty for row in part.to_pylist()] == []
+    assert list(store.read_parts("graph_stats", "never", columns=["id"])) == []
+
+
+def test_parts_of_an_overlay_are_those_of_its_base_until_it_has_its_own(tmp_path: Path) -> None:
+    base = TableStore(tmp_path / "base")
+    base.write_rows("graph_stats", "one", ROWS, GraphStats)
+    overlay = TableStore(tmp_path / "overlay", base=base.root)
+
+    def ids() -> list[str]:
+        parts = overlay.read_parts("graph_stats", "one", columns=["id"])
+        return [row["id"] for part in parts for row in part.to_pylist()]
+
+    assert ids() == [row.id for row in ROWS]
+    overlay.write_rows("graph_stats", "one", ROWS[:1], GraphStats)
+    assert ids() == ["a0.py"]
+
+
 def test_a_changed_row_changes_the_hash_of_its_table(tmp_path: Path) -> None:
     store = TableStore(tmp_path)
     changed = [*ROWS[:-1], GraphStats("a4.py", 4, 0, 0.41, 0, 0)]
@@ -50,6 +131,8 @@ def test_a_table_of_another_schema_version_is_refused_with_the_command_that_rebu
 
     with pytest.raises(SchemaMismatch, match="version 0, this package writes 1: .*codesum index one --rebuild"):
         store.read("edges", "one")
+    with pytest.raises(SchemaMismatch, match="version 0, this package writes 1: .*codesum index one --rebuild"):
+        list(store.read_parts("edges", "one", columns=["caller"]))
 
 
 def test_an_overlay_reads_through_and_writes_beside(tmp_path: Path) -> None:

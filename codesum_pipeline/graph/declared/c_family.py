@@ -122,7 +122,7 @@ class CFamilyRules(Rules):
         bodies = [entry for entry in definitions if not _is_header(entry.file.path)]
         return bodies if len(bodies) == 1 or not bodies else definitions
 
-    def pick(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
+    def _picked(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
         classes = [entry for entry in found if entry.is_class]
         here = [entry for entry in classes if entry.file is place.file]
         if classes:
@@ -153,7 +153,7 @@ class CFamilyRules(Rules):
         return self.pick(place, shown, Reason.INCLUDE) if shown else UNKNOWN
 
     def _is_member(self, entry: Definition) -> bool:
-        return not entry.is_class and any(owner.is_class for owner in self.tree.entries.get(entry.key[:-1], ()))
+        return not entry.is_class and entry.key[:-1] in self.tree.classes
 
     @staticmethod
     def _is_linked(entry: Definition) -> bool:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
-from codesum_pipeline.graph.declared.values import Space
+from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
 
 
 class CSharpRules(Rules):
@@ -25,6 +25,10 @@ class CSharpRules(Rules):
 
     def spaces_of(self, file: DeclaredFile) -> Iterable[Key]:
         return [file.unit[:size] for size in range(len(file.unit), -1, -1)]
+
+    def root(self, place: Place, name: str) -> Value:
+        """A whole name begins with a namespace of the platform."""
+        return External(name) if name in ("System", "Microsoft") and (name,) not in self.tree.spaces else UNKNOWN
 
     def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
         parts = tuple(row.module.removeprefix("global::").split("."))

@@ -4,13 +4,15 @@ Answers rest on others only so far: chains of a person's code are short. What
 rests on more is unknown, and so is what rests on itself.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from codesum_pipeline.graph.call_sites import CallSite, Outcome
+from codesum_pipeline.graph.call_sites import CallSite
+from codesum_pipeline.graph.declared.containers import GIVING, held_type, unwrapped
 from codesum_pipeline.graph.declared.definitions import Call, DeclaredFile, Definition, Key, Place
 from codesum_pipeline.graph.declared.expressions import NO_CALL, Link, read_chain, read_type
 from codesum_pipeline.graph.declared.names import Names
-from codesum_pipeline.graph.declared.rules import Rules
+from codesum_pipeline.graph.declared.outcomes import outcome_of
+from codesum_pipeline.graph.declared.rules import MAX_NAMESAKES, Rules
 from codesum_pipeline.graph.declared.unique import UniqueMethods
 from codesum_pipeline.graph.declared.values import (
     AMBIGUOUS,
@@ -30,12 +32,6 @@ from codesum_pipeline.graph.reasons import Reason
 
 MAX_DEPTH = 12
 MAX_BASES = 100
-# Methods of containers, options, results and locks that give what is in them.
-_GIVING = frozenset({
-    "?", "[]", "await", "unwrap", "expect", "unwrap_or_default", "unwrap_or_else", "as_ref", "as_mut", "as_deref",
-    "as_deref_mut", "clone", "cloned", "borrow", "borrow_mut", "lock", "read", "write", "get", "orElse", "orElseThrow",
-    "orElseGet", "first", "last", "pop", "at", "front", "back", "getFirst", "getLast", "Value", "value", "Result",
-})  # fmt: skip
 
 
 class Calls:
@@ -48,13 +44,20 @@ class Calls:
         self.unique = unique
         self._known: dict[tuple[DeclaredFile, Definition | None, str], Value] = {}
         self._in_progress: set[object] = set()
+        self._own_members: dict[tuple[Definition, str], Sequence[Definition]] = {}
+        # Bases that classes are given elsewhere.
+        self._given_bases: dict[Definition, list[Value]] = {}
         self._depth = 0
+
+    def forget(self) -> None:
+        """Keep no answer."""
+        self._known.clear()
 
     def sites(self, file: DeclaredFile) -> Iterator[CallSite]:
         """The calls of one file in source order."""
         for call in file.calls:
             place = Place(file, file.definition(call.symbol))
-            outcome, target, reason = _outcome(self.resolve(place, call))
+            outcome, target, reason = outcome_of(self.resolve(place, call))
             caller_id = place.scope.id if place.scope is not None else file.path
             yield CallSite(caller_id, file.path, 0, call.name, outcome, target, reason)
 
@@ -105,9 +108,11 @@ class Calls:
         if not isinstance(owner, Definition):
             return UNKNOWN
         for name in (*self.rules.constructors, owner.name):
-            found = [entry for entry in self.tree.entries.get((*owner.key, name), ()) if entry is not place.scope]
-            if found:
-                return Defined(tuple(found), Reason.SELF)
+            entries = self.tree.entries.get((*owner.key, name), ())
+            if len(entries) > MAX_NAMESAKES:
+                return AMBIGUOUS
+            if found := tuple(entry for entry in entries if entry is not place.scope):
+                return Defined(found, Reason.SELF)
         return UNKNOWN
 
     def _chosen(self, place: Place, value: Defined, count: int) -> Value:
@@ -235,7 +240,7 @@ class Calls:
             return weakened(self.type_value(Place(called.file, called), called.returns), Reason.INFERRED_RETURN)
         if isinstance(value, Held | Instance):
             # A field or a step of a container that was reached already.
-            return value if isinstance(value, Held) or link.name in _GIVING else UNKNOWN
+            return value if isinstance(value, Held) or link.name in GIVING else UNKNOWN
         return OUTSIDE if isinstance(value, External) or value is OUTSIDE else UNKNOWN
 
     # Types
@@ -244,12 +249,8 @@ class Calls:
         """An object of the type that a text names."""
         if self._depth >= MAX_DEPTH:
             return UNKNOWN
+        text = unwrapped(text, self.rules.transparent, depth=MAX_DEPTH)
         type_ = read_type(text)
-        for _ in range(MAX_DEPTH):
-            if type_ is None or type_.is_list or not type_.arguments or not self._is_transparent(type_.name):
-                break
-            text = type_.arguments[0]
-            type_ = read_type(text)
         if type_ is None:
             return UNKNOWN
         if type_.is_list:
@@ -267,9 +268,6 @@ class Calls:
             return External(value.name, is_instance=True)
         return OUTSIDE if value is BUILTIN else value if value in (AMBIGUOUS, OUTSIDE) else UNKNOWN
 
-    def _is_transparent(self, name: str) -> bool:
-        return name.replace("::", ".").rpartition(".")[2] in self.rules.transparent
-
     def named_type(self, place: Place, dotted: str) -> Value:
         """The class, or what holds it, that a dotted name says."""
         names = dotted.replace("::", ".").replace("\\", ".").split(".")
@@ -284,17 +282,8 @@ class Calls:
 
     def element(self, held: Held) -> Value:
         """What a container, option, result or pointer holds or gives."""
-        type_ = read_type(held.type)
-        if type_ is None:
-            return UNKNOWN
-        if type_.is_list:
-            inner = held.type.strip()
-            for pattern in (inner.removesuffix("[]"), inner.removeprefix("[]"), inner.strip("[]")):
-                if pattern != inner:
-                    return self.type_value(held.place, pattern)
-            return UNKNOWN
-        is_map = type_.name.rpartition(".")[2].lower().endswith("map") or "dict" in type_.name.lower()
-        return self.type_value(held.place, type_.arguments[-1 if is_map else 0]) if type_.arguments else UNKNOWN
+        inner = held_type(held.type)
+        return self.type_value(held.place, inner) if inner is not None else UNKNOWN
 
     # Members
 
@@ -314,7 +303,7 @@ class Calls:
             case Instance():
                 return self._instance_member(place, value, name)
             case Held():
-                return self.element(value) if name in _GIVING else UNKNOWN
+                return self.element(value) if name in GIVING else UNKNOWN
             case External(dotted, is_instance):
                 return OUTSIDE if is_instance else External(self.rules.external_name(dotted, name))
         return value if value in (OUTSIDE, AMBIGUOUS, BUILTIN) else UNKNOWN
@@ -344,31 +333,42 @@ class Calls:
         while waiting and len(seen) <= MAX_BASES:
             current = waiting.pop(0)
             if current is not class_ or not of_bases:
-                entries = self.tree.entries.get((*current.key, name), ())
-                found = self.rules.members_of(current, entries) if name != current.name else ()
+                found = self._members(current, name) if name != current.name else ()
                 if found:
                     return self.rules.pick(Place(current.file, None), found, Reason.SELF)
                 if (field := self._field(current, name)) is not UNKNOWN:
                     return field
-            for base in self.bases(current):
+            own = self._bases_of_all_parts(current)
+            for base in (*own, *self._given_bases.get(current, ())):
                 if isinstance(base, Defined) and (parent := base.as_class) is not None and parent.key not in seen:
                     seen.add(parent.key)
                     waiting.append(parent)
-                is_outside = is_outside or isinstance(base, External) or base is OUTSIDE
+            is_outside = is_outside or any(isinstance(base, External) or base is OUTSIDE for base in own)
         return OUTSIDE if is_outside else UNKNOWN
 
+    def _members(self, class_: Definition, name: str) -> Sequence[Definition]:
+        """The definitions of a name in a class itself."""
+        at = (class_, name)
+        if at not in self._own_members:
+            entries = self.tree.entries.get((*class_.key, name), ())
+            self._own_members[at] = self.rules.members_of(class_, entries)
+        return self._own_members[at]
+
+    def _bases_of_all_parts(self, class_: Definition) -> list[Value]:
+        """The bases of a class, also of its other parts where it is written in several."""
+        parts = self.tree.derived.get(class_.key, ()) if self.rules.is_merged else (class_,)
+        return [base for part in parts for base in self.bases(part)]
+
     def _field(self, class_: Definition, name: str) -> Value:
-        fields = self.tree.fields(class_.key, name)
         values = [
             self.value(field.place, field.text) if field.is_value else self.type_value(field.place, field.text)
-            for field in fields
+            for field in self.tree.fields(class_.key, name)
         ]
-        value = agree(values) if values else UNKNOWN
-        if value is UNKNOWN:
-            for base in class_.bases:
-                type_ = read_type(base)
-                if type_ is not None and type_.name.rpartition(".")[2] == name and self.rules.has_embedded:
-                    return self.type_value(Place(class_.file, class_), base)
+        value = agree(values)
+        for base in class_.bases if value is UNKNOWN and self.rules.has_embedded else ():
+            type_ = read_type(base)
+            if type_ is not None and type_.name.rpartition(".")[2] == name:
+                return self.type_value(Place(class_.file, class_), base)
         return UNKNOWN if isinstance(value, Defined) else value
 
     def bases(self, class_: Definition) -> list[Value]:
@@ -377,23 +377,24 @@ class Calls:
         if key in self._in_progress:
             return []
         self._in_progress.add(key)
-        place = Place(class_.file, class_.parent)
-        types = [type_ for base in class_.bases if (type_ := read_type(base)) is not None]
-        found = [self.named_type(place, type_.name) for type_ in types]
+        found = self._named_types(Place(class_.file, self.rules.scope_of_bases(class_)), class_.bases)
         self._in_progress.discard(key)
         return [value for value in found if not (isinstance(value, Defined) and value.as_class is class_)]
 
+    def _named_types(self, place: Place, texts: Sequence[str]) -> list[Value]:
+        types = [(text, type_.name) for text in texts if (type_ := read_type(text)) is not None]
+        named = ((text, self.named_type(place, name)) for text, name in types)
+        return [self.rules.whole_name(text) if value is UNKNOWN else value for text, value in named]
 
-def _outcome(value: Value) -> tuple[Outcome, str | None, Reason | None]:
-    match value:
-        case Defined((definition,), why):
-            return Outcome.RESOLVED, definition.id, why
-        case External(name, is_instance):
-            return Outcome.EXTERNAL, None if is_instance else name, None
-        case Defined():
-            return Outcome.AMBIGUOUS, None, None
-    if value is OUTSIDE:
-        return Outcome.EXTERNAL, None, None
-    if value is BUILTIN:
-        return Outcome.BUILTIN, None, None
-    return (Outcome.AMBIGUOUS if value is AMBIGUOUS else Outcome.UNKNOWN), None, None
+    def extended(self, file: DeclaredFile) -> Iterator[tuple[Definition, Value]]:
+        """The classes that a file gives bases to, each with one of them."""
+        for around, type_, bases in file.extensions:
+            place = Place(file, file.scope(around))
+            for owner in self._named_types(place, (type_,)):
+                if isinstance(owner, Defined) and (class_ := owner.as_class) is not None:
+                    yield from ((class_, base) for base in self._named_types(place, bases) if base != owner)
+
+    def extend(self, extended: Iterable[tuple[Definition, Value]]) -> None:
+        """Let classes have the members of bases that they are given elsewhere."""
+        for class_, base in extended:
+            self._given_bases.setdefault(class_, []).append(base)

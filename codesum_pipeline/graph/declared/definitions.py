@@ -36,6 +36,14 @@ class ImportRow(NamedTuple):
         return self.alias or self.name
 
 
+class Extension(NamedTuple):
+    """Bases that a type is given where it is not defined; `around` are the names around that place."""
+
+    around: Key
+    type: str
+    bases: tuple[str, ...]
+
+
 @dataclass(slots=True, eq=False)
 class Definition:
     """One function or class. `typed` and `bound` are the names that say their type or what they are first given."""
@@ -79,6 +87,8 @@ class DeclaredFile:
     typed: dict[str, list[str]]
     bound: dict[str, list[str]]
     unit: Key = ()
+    extensions: list[Extension] = field(default_factory=list)
+    _scopes: dict[Key, Definition] = field(default_factory=dict)
 
     @property
     def folder(self) -> str:
@@ -90,6 +100,22 @@ class DeclaredFile:
 
     def definition(self, number: int) -> Definition | None:
         return self.definitions[number] if number >= 0 else None
+
+    def add(self, definition: Definition) -> None:
+        """Take in the next definition of the file."""
+        self.definitions.append(definition)
+        self._scopes.setdefault(definition.parts, definition)
+
+    def scope(self, around: Key) -> Definition | None:
+        """What has these names in the file: a definition, or one that stands for a block without a document."""
+        if not around:
+            return None
+        if around not in self._scopes:
+            nothing = frozenset[str]()
+            block = Definition(self, "", False, around, (), None, nothing, nothing, 0, 0, self.scope(around[:-1]))
+            block.key = self.unit + around
+            self._scopes[around] = block
+        return self._scopes[around]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +137,12 @@ def load_declared(path: str, references: str) -> DeclaredFile:
     file = DeclaredFile(
         path, facts["language"], facts["package"], tuple(facts["exports"]), [], imports, calls, {}, {}
     )  # fmt: skip
+    file.extensions = [Extension(tuple(around), type_, tuple(bases)) for around, type_, bases in facts["extensions"]]
     by_id: dict[str, Definition] = {}
     for symbol, head in zip(facts["symbols"], facts["heads"], strict=True):
         local_id, definition = symbol[0], _definition(file, symbol, head)
         by_id[local_id] = definition
-        file.definitions.append(definition)
+        file.add(definition)
     for local_id, definition in by_id.items():
         definition.parent = by_id.get(local_id.rpartition(SEPARATOR)[0])
         if definition.parent is not None:

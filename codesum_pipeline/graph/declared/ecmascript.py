@@ -62,7 +62,7 @@ class EcmascriptRules(Rules):
     def inner_spaces(self, place: Place) -> Iterator[Key]:
         """An object's functions do not see each other; only types do what is declared in namespaces."""
         for key in super().inner_spaces(place):
-            if any(entry.is_class for entry in self.tree.entries.get(key, ())):
+            if key in self.tree.classes:
                 continue
             if place.file.language != "javascript" and key[-1][:1].isupper():
                 yield key

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, text, texts
+from codesum_pipeline.graph.declared.workspaces import Workspaces
 
 _SUFFIXES = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte")
 # A compiled file's name stands for the source that it is made of.
@@ -148,11 +149,15 @@ class EcmascriptModules:
 
     @cached_property
     def _packages(self) -> dict[str, str]:
-        """The folders of the repository's packages by name; one that several have names none."""
+        """The folders of the repository's packages by name; of several, the one of a workspace."""
         found: dict[str, set[str]] = {}
         for path in self._projects.named("package.json"):
             if name := text(self._projects.json(path), "name"):
                 found.setdefault(name, set()).add(path.rpartition("/")[0])
+        workspaces = Workspaces(self._projects)
+        for name, folders in found.items():
+            if len(folders) > 1:
+                found[name] = {folder for folder in folders if workspaces.holds(folder)}
         return {name: next(iter(folders)) for name, folders in found.items() if len(folders) == 1}
 
     def _by_package(self, folder: str, specifier: str) -> str | None:

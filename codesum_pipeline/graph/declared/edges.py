@@ -1,13 +1,13 @@
 """The edges of the declared languages, family by family; no family knows of another's names."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping
 
-from codesum_pipeline.graph.call_sites import CallSite, Outcome
+from codesum_pipeline.graph.call_sites import CallSite
 from codesum_pipeline.graph.declared.c_family import CFamilyRules
 from codesum_pipeline.graph.declared.c_sharp import CSharpRules
 from codesum_pipeline.graph.declared.calls import Calls
-from codesum_pipeline.graph.declared.definitions import DeclaredFile
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition
 from codesum_pipeline.graph.declared.ecmascript import EcmascriptRules
 from codesum_pipeline.graph.declared.go import GoRules
 from codesum_pipeline.graph.declared.jvm import JvmRules
@@ -21,13 +21,11 @@ from codesum_pipeline.graph.declared.rules import Outside, Rules
 from codesum_pipeline.graph.declared.rust import RustRules
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.declared.unique import UniqueMethods
-from codesum_pipeline.graph.declared.values import Defined, External
+from codesum_pipeline.graph.declared.values import Defined, External, Value
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.model.graph import EdgeKind
-from codesum_pipeline.model.progress import Progress, no_progress
 
-PROGRESS_EVERY = 200
 FAMILIES: tuple[type[Rules], ...] = (
     BashRules, CFamilyRules, CSharpRules, EcmascriptRules, ElixirRules, GoRules, HaskellRules, JvmRules, LuaRules,
     PhpRules, RubyRules, RustRules, SwiftRules, ZigRules,
@@ -50,21 +48,44 @@ class Family:
             for path, imports in self.names.imports.items()
         }
         self.calls = Calls(rules, self.names, UniqueMethods(self.tree, taken_in))
+        self._extended: dict[str, list[tuple[Definition, Value]]] = defaultdict(list)
+        for path in sorted(files):
+            for class_, base in self.calls.extended(files[path]):
+                self._extended[class_.file.path].append((class_, base))
+        self.calls.extend(extended for found in self._extended.values() for extended in found)
+        self._used = {path: frozenset(used) for path, used in self.names.used.items()}
+
+    def edges(self, path: str) -> EdgeTable:
+        """The edges that start in one file, whatever other files were resolved before."""
+        table = EdgeTable()
+        self._begin(path)
+        self._add_bases(table, path)
+        for site in self.calls.sites(self.files[path]):
+            table.add_call(site)
+        self._add_imports(table, path)
+        return table
 
     def sites(self, path: str) -> list[CallSite]:
         """The calls of one file."""
+        self._begin(path)
         return list(self.calls.sites(self.files[path]))
 
-    def add_bases(self, table: EdgeTable, path: str) -> None:
-        """Which classes a file's classes derive from."""
-        for class_ in self.files[path].definitions:
-            for base in self.calls.bases(class_) if class_.is_class else ():
-                if isinstance(base, Defined) and (parent := base.as_class) is not None:
-                    table.add(class_.id, parent.id, EdgeKind.INHERIT, base.why)
-                elif isinstance(base, External):
-                    table.add(class_.id, base.name, EdgeKind.INHERIT, Reason.IMPORT, is_external=True)
+    def _begin(self, path: str) -> None:
+        """Forget what was found out for other files: in circles an answer depends on which was asked for first."""
+        self.calls.forget()
+        self.names.used[path] = set(self._used.get(path, ()))
 
-    def add_imports(self, table: EdgeTable, path: str) -> None:
+    def _add_bases(self, table: EdgeTable, path: str) -> None:
+        """Which classes a file's classes derive from, wherever that is written."""
+        classes = (definition for definition in self.files[path].definitions if definition.is_class)
+        own = ((class_, base) for class_ in classes for base in self.calls.bases(class_))
+        for class_, base in (*own, *self._extended.get(path, ())):
+            if isinstance(base, Defined) and (parent := base.as_class) is not None:
+                table.add(class_.id, parent.id, EdgeKind.INHERIT, base.why)
+            elif isinstance(base, External):
+                table.add(class_.id, base.name, EdgeKind.INHERIT, Reason.IMPORT, is_external=True)
+
+    def _add_imports(self, table: EdgeTable, path: str) -> None:
         """Which files and packages a file imports; of a package's files those that it uses names of."""
         for _, resolved in self.names.imports[path].rows:
             for target in resolved.files:
@@ -87,31 +108,3 @@ def families(files: Mapping[str, DeclaredFile], projects: Projects) -> list[Fami
         if own:
             found.append(Family(rules(projects), own))
     return found
-
-
-def add_declared_edges(
-    table: EdgeTable,
-    files: Mapping[str, DeclaredFile],
-    projects: Projects,
-    outcomes: Counter[Outcome],
-    reasons: Counter[str],
-    *,
-    progress: Progress = no_progress,
-) -> None:
-    """Add all edges of the declared languages to a table, and count what became of the calls."""
-    done = 0
-    for family in families(files, projects):
-        for path in family.files:
-            if done % PROGRESS_EVERY == 0:
-                progress("resolving references of declared languages", done, len(files))
-            done += 1
-            family.add_bases(table, path)
-            for site in family.sites(path):
-                outcomes[site.outcome] += 1
-                if site.reason is not None:
-                    reasons[site.reason] += 1
-                if site.target is not None:
-                    is_external = site.outcome is Outcome.EXTERNAL
-                    reason = site.reason or Reason.IMPORT
-                    table.add(site.caller_id, site.target, EdgeKind.CALL, reason, is_external=is_external)
-            family.add_imports(table, path)

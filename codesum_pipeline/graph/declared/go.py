@@ -11,6 +11,7 @@ from codesum_pipeline.graph.declared.values import Space
 
 _MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _REPLACE = re.compile(r"^\s*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)
+_USE = re.compile(r"^use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
 _VERSION = re.compile(r"v\d+")
 _BUILTINS = frozenset({
     "any", "append", "bool", "byte", "cap", "clear", "close", "comparable", "complex", "complex128", "complex64",
@@ -43,8 +44,22 @@ class GoRules(Rules):
                 target = join(folder, replaced[2])
                 if target is not None:
                     self._modules.append((replaced[1], target))
-        self._modules.sort(key=lambda module: (-len(module[0]), module))
+        used = self._read_workspaces()
+        self._modules.sort(key=lambda module: (-len(module[0]), module[0], module[1] not in used, module[1]))
         self._packages: dict[str, str] = {}
+
+    def _read_workspaces(self) -> set[str]:
+        """The folders that `go.work` files use or replace others by: of two modules of one name, theirs is meant."""
+        used = set[str]()
+        for path in self.projects.named("go.work"):
+            folder, text = path.rpartition("/")[0], self.projects.texts[path]
+            blocks = [block for found in _USE.finditer(text) for block in (found[1] or found[2]).split()]
+            used.update(filter(None, (join(folder, block.strip('"')) for block in blocks)))
+            for replaced in _REPLACE.finditer(text):
+                if (target := join(folder, replaced[2])) is not None:
+                    self._modules.append((replaced[1], target))
+                    used.add(target)
+        return used
 
     def use(self, tree: NameTree) -> None:
         super().use(tree)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
-from codesum_pipeline.graph.declared.values import Space
+from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
 
+_STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala"})
 _BUILTINS = frozenset({
     "Any", "ArithmeticException", "Array", "ArrayIndexOutOfBoundsException", "AssertionError", "AutoCloseable",
     "Boolean", "Byte", "CharSequence", "Character", "Class", "ClassCastException", "ClassLoader",
@@ -55,6 +56,12 @@ class JvmRules(Rules):
             yield Resolved(
                 Outside(_package(target_key), ".".join(target_key[len(_parts(target_key)) :])), row.alias or name
             )
+
+    def root(self, place: Place, name: str) -> Value:
+        """A whole name begins with a package."""
+        if name in _STANDARD:
+            return External(name)
+        return Space((name,)) if (name,) in self.tree.spaces and (name,) not in self.tree.entries else UNKNOWN
 
     def _whole(self, parts: Key) -> Iterator[Resolved]:
         if parts in self.tree.spaces or parts in self.tree.entries:

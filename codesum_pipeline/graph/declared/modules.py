@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import join
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
 from codesum_pipeline.graph.declared.values import Space
@@ -51,6 +51,10 @@ class ElixirRules(Rules):
 
     def unit(self, file: DeclaredFile) -> Key:
         return ()
+
+    def scope_of_bases(self, class_: Definition) -> Definition | None:
+        """`use` and `@behaviour` stand in the module, below its aliases."""
+        return class_
 
     def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
         is_star = row.name == "*"

@@ -51,6 +51,7 @@ class Names:
                 resolved for symbol, resolved in self.imports[path].rows if symbol < 0 and resolved.is_handed_on
             )
         self._known: dict[tuple[Key, str], Value] = {}
+        self._shown: dict[tuple[str, Key], Sequence[Definition]] = {}
 
     def _read_imports(self, file: DeclaredFile) -> FileImports:
         return FileImports(
@@ -87,19 +88,25 @@ class Names:
             scope = scope.parent
         return None
 
+    def _visible(self, place: Place, key: Key) -> Sequence[Definition]:
+        """The definitions of a key that a file sees."""
+        at = (place.file.path, key)
+        if at not in self._shown:
+            self._shown[at] = self.rules.visible(place, self.tree.entries.get(key, ()))
+        return self._shown[at]
+
     def _member(self, place: Place, name: str) -> Value | None:
         """A type inside of the classes around; a member too where the language sees it."""
         if place.scope is None:
             return None
         for key in self.rules.inner_spaces(place):
-            found: Sequence[Definition] = self.tree.entries.get((*key, name), ())
-            is_class = any(entry.is_class for entry in self.tree.entries.get(key, ()))
+            found = self._visible(place, (*key, name))
+            is_class = key in self.tree.classes
             if is_class and key[-1] == name:
                 # A constructor is called by the name of its class.
                 continue
             if is_class and not self.rules.sees_members:
                 found = [entry for entry in found if entry.is_class and self._sees_types(place)]
-            found = self.rules.visible(place, found)
             if found:
                 return self.rules.pick(
                     place, found, Reason.SELF if is_class and not found[0].is_class else Reason.PACKAGE
@@ -110,7 +117,7 @@ class Names:
         return not self.rules.files_are_types
 
     def _own_file(self, place: Place, name: str) -> Value | None:
-        found = [entry for entry in self.tree.entries.get((*place.file.unit, name), ()) if entry.file is place.file]
+        found = self.tree.entries_in.get((place.file.path, (*place.file.unit, name)))
         return self.rules.pick(place, found, Reason.SAME_FILE) if found else None
 
     def _imported(self, place: Place, name: str) -> Value | None:
@@ -137,13 +144,15 @@ class Names:
 
     def _spaces(self, place: Place, name: str) -> Value | None:
         for key in self.rules.spaces_of(place.file):
-            found = self.rules.visible(place, self.tree.entries.get((*key, name), ()))
+            found = self._visible(place, (*key, name))
             if found:
                 value = self.rules.pick(place, found, Reason.PACKAGE)
                 self._use(place, value)
                 return value
             if (*key, name) in self.tree.spaces:
-                return Space((*key, name))
+                # It may be no more than what a file says of a type of another place.
+                taken = self._starred(place, name)
+                return taken if isinstance(taken, Defined) else Space((*key, name))
         return None
 
     def _starred(self, place: Place, name: str) -> Value | None:

@@ -1,11 +1,12 @@
 """PHP: namespaces; what a namespace does not have is looked for outside of all."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key
-from codesum_pipeline.graph.declared.projects import join
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, texts
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
-from codesum_pipeline.graph.declared.values import Space
+from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
+from codesum_pipeline.graph.reasons import Reason
 
 
 class PhpRules(Rules):
@@ -18,11 +19,43 @@ class PhpRules(Rules):
     super_words = frozenset({"parent"})
     constructors = ("__construct",)
 
+    def __init__(self, projects: Projects) -> None:
+        super().__init__(projects)
+        # By folder of a `composer.json`: prefixes of namespaces, and the folders of their classes.
+        self._autoload: dict[str, list[tuple[str, str]]] = {}
+        for path in projects.named("composer.json"):
+            folder, content = path.rpartition("/")[0], projects.json(path)
+            self._autoload[folder] = [
+                (prefix.strip("\\"), whole)
+                for part in ("autoload", "autoload-dev")
+                for prefix, said in table(content, part, "psr-4").items()
+                for inner in ([said] if isinstance(said, str) else texts(said))
+                if (whole := join(folder, inner)) is not None
+            ]
+
+    def _picked(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
+        """Of several classes of one name, the one in the file that Composer would load."""
+        if len(found) > 1 and not any(entry.file is place.file for entry in found):
+            found = [entry for entry in found if self._is_loaded(entry)] or found
+        return super()._picked(place, found, why)
+
+    def _is_loaded(self, entry: Definition) -> bool:
+        folder = next((above for above in folders_above(entry.file.folder) if above in self._autoload), None)
+        return folder is not None and any(
+            entry.file.path == "/".join([*filter(None, [target]), *entry.key[len(_parts(prefix)) :]]) + ".php"
+            for prefix, target in self._autoload[folder]
+            if entry.key[: len(_parts(prefix))] == _parts(prefix)
+        )
+
     def unit(self, file: DeclaredFile) -> Key:
-        return tuple(part for part in (file.package or "").split("\\") if part)
+        return _parts(file.package or "")
 
     def spaces_of(self, file: DeclaredFile) -> Iterable[Key]:
         return (file.unit, ())
+
+    def whole_name(self, text: str) -> Value:
+        """A name that begins with `\\` is no namespace's."""
+        return External(text[1:]) if text.startswith("\\") else UNKNOWN
 
     def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
         if "/" in row.module or row.module.endswith(".php"):
@@ -31,7 +64,7 @@ class PhpRules(Rules):
                 yield Resolved(None, None, (path,))
             return
         whole = "\\".join(part for part in (row.module, row.name) if part)
-        parts = tuple(part for part in whole.split("\\") if part)
+        parts = _parts(whole)
         if not parts:
             return
         name = row.alias or parts[-1]
@@ -42,3 +75,7 @@ class PhpRules(Rules):
             yield Resolved(Space(parts), name)
         elif parts[:1] not in self.tree.spaces:
             yield Resolved(Outside(parts[0], "\\".join(parts[1:])), name)
+
+
+def _parts(namespace: str) -> Key:
+    return tuple(part for part in namespace.split("\\") if part)

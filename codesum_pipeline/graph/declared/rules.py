@@ -9,6 +9,9 @@ from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, Defined, Space, Value
 from codesum_pipeline.graph.reasons import Reason
 
+# So many functions of one name in one place are written by generators: each call would have to look at all of them.
+MAX_NAMESAKES = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -94,6 +97,10 @@ class Rules:
             for size in range(len(key), len(place.file.unit), -1):
                 yield key[:size]
 
+    def scope_of_bases(self, class_: Definition) -> Definition | None:
+        """In whose names the bases of a class are written."""
+        return class_.parent
+
     def visible(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:
         """Those of a name's definitions that can be meant in a file."""
         return definitions
@@ -126,12 +133,21 @@ class Rules:
         """What a name means that nothing else explains: the beginning of a path, a class that is seen anyhow."""
         return UNKNOWN
 
+    def whole_name(self, text: str) -> Value:
+        """A type that is nowhere in the repository, where its text says all of its name."""
+        return UNKNOWN
+
     def external_name(self, *parts: str) -> str:
         """The name of something outside."""
         return self.separator.join(part for part in parts if part)
 
     def pick(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
-        """Several definitions of one key as a value."""
+        """Several definitions of one key as a value; of more functions than can be told apart, none."""
+        if len(found) > MAX_NAMESAKES and not found[0].is_class:
+            return AMBIGUOUS
+        return self._picked(place, found, why)
+
+    def _picked(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
         here = [definition for definition in found if definition.file is place.file]
         chosen = list(here or found)
         if here:

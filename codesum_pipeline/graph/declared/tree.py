@@ -23,6 +23,10 @@ class NameTree:
     def __init__(self, files: Mapping[str, DeclaredFile]) -> None:
         self.files = files
         self.entries: dict[Key, list[Definition]] = defaultdict(list)
+        self.entries_in: dict[tuple[str, Key], list[Definition]] = defaultdict(list)
+        self.classes: set[Key] = set()
+        # Those that say what they derive from.
+        self.derived: dict[Key, list[Definition]] = defaultdict(list)
         self.by_name: dict[str, list[Definition]] = defaultdict(list)
         self.spaces: set[Key] = set()
         self.units: dict[Key, list[DeclaredFile]] = defaultdict(list)
@@ -36,6 +40,11 @@ class NameTree:
         for definition in file.definitions:
             definition.key = file.unit + definition.parts
             self.entries[definition.key].append(definition)
+            self.entries_in[file.path, definition.key].append(definition)
+            if definition.is_class:
+                self.classes.add(definition.key)
+            if definition.bases:
+                self.derived[definition.key].append(definition)
             self.by_name[definition.name].append(definition)
             self._add_space(definition.key[:-1])
         for definition in file.definitions:
@@ -72,10 +81,10 @@ class NameTree:
         size = len(definition.file.unit)
         nearest = key
         while len(key) > size:
-            held = self.entries.get(key)
-            if held is not None and any(entry.is_class for entry in held):
+            if key in self.classes:
                 return key
+            is_held = key in self.entries
             key = key[:-1]
-            if held is not None:
+            if is_held:
                 nearest = key
         return nearest

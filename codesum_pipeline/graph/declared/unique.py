@@ -36,5 +36,4 @@ class UniqueMethods:
         return Defined((found[0],), Reason.UNIQUE_NAME) if is_near else None
 
     def _is_method(self, definition: Definition) -> bool:
-        owners = self._tree.entries.get(definition.key[:-1], ())
-        return not definition.is_class and any(owner.is_class for owner in owners)
+        return not definition.is_class and definition.key[:-1] in self._tree.classes

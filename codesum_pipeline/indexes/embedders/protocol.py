@@ -65,7 +65,8 @@ class Embedder(Protocol):
         ...
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """Return the longest prefix that ends at a token boundary and has at most `max_tokens` tokens."""
+        """Return the longest prefix that ends at a token boundary and has at most `max_tokens` tokens, as
+        `count_tokens` counts them."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 A tokenizer of BERT's kind cleans and lower-cases character by character, cuts at white space and around every
 punctuation mark, and looks up what is left, one word after the other. So a text has the tokens of its words in a
-row, and only words that were not seen before need the tokenizer: code has few (networkx: 10,244 in 87,000 distinct
+row, and only words that were not seen before are looked up: code has few (networkx: 10,244 in 87,000 distinct
 lines). The sum over a text is in the same way the sum over its lines, most of which stand in several texts: in a
 function's code, in its fused text, and in those of its class and file. The order of the additions is another than
 in the text, which the caller's numbers must stand: they do where float64 holds every sum exactly.
@@ -12,62 +12,26 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, islice
 
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from codesum_pipeline.indexes.embedders.cutting import token_ids
-
-Rows = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from codesum_pipeline.indexes.embedders.cutting import encodable, token_ids
+from codesum_pipeline.indexes.embedders.number_lists import Integers, Lists, Rows
 
 # Bounds a process that lives long.
 _CACHE_SIZE = 1 << 17
-# Rows summed at one time: their sums stay in a core's cache.
-_BLOCK_ROWS = 256
+
+_UNKNOWN = "[UNK]"
+# Longer ones are looked up by the tokenizer: here the time grows with the square of the length.
+_SHORT_WORD = 32
 
 _WORD = re.compile(r"[a-z0-9]+|[^ a-z0-9]")
 _SPACE = re.compile(r"[ \t\r]")
-
-
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """Lists of numbers, one behind the other."""
-
-    numbers: Integers
-    lengths: Integers
-
-    @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> "Lists":
-        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
-        return cls(np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(lengths.sum())), lengths)
-
-    @property
-    def starts(self) -> Integers:
-        starts: Integers = np.cumsum(self.lengths) - self.lengths
-        return starts
-
-    def totals(self, values: Integers) -> Integers:
-        """The sum of the values that each list names."""
-        running = np.concatenate(([0], np.cumsum(values[self.numbers])))
-        totals: Integers = running[self.starts + self.lengths] - running[self.starts]
-        return totals
-
-    def sums(self, rows: Rows) -> Rows:
-        """The sum of the rows that each list names: the first ones of all lists are added, then the second ones."""
-        sums = np.zeros((len(self.lengths), rows.shape[1]))
-        longest_first, starts = np.argsort(-self.lengths, kind="stable"), self.starts
-        for first in range(0, len(sums), _BLOCK_ROWS):
-            lists = longest_first[first : first + _BLOCK_ROWS]
-            block = np.zeros((len(lists), rows.shape[1]))
-            places = np.arange(self.lengths[lists[0]])
-            lists_longer_than = np.searchsorted(-self.lengths[lists], -places, side="left")
-            for place, long in enumerate(lists_longer_than.tolist()):
-                block[:long] += rows.take(self.numbers[starts[lists[:long]] + place], axis=0)
-            sums[lists] = block
-        return sums
+# Fewer texts are read faster in Python, and without the import of pyarrow, for which a query would have to wait.
+MANY_TEXTS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +47,11 @@ class _Words:
         tokens_of_word = np.fromiter(map(len, self.ids_of_word), dtype=np.int64, count=len(self.ids_of_word))
         return self.lines_of_text.totals(self.words_of_line.totals(tokens_of_word))
 
+    def first_tokens(self, text: int, limit: int) -> list[int]:
+        """The first tokens of one text."""
+        words = self.words_of_line.take(self.lines_of_text.take([text]).numbers).numbers
+        return [*islice(chain.from_iterable(self.ids_of_word[word] for word in words.tolist()), limit)]
+
 
 class TokenSums:
     """Counts and sums the tokens of texts; `tokens[i]` times `scales[i]` is the vector of token i."""
@@ -91,10 +60,10 @@ class TokenSums:
         self._tokenizer = tokenizer
         self._tokens = tokens
         self._scales = scales
-        self._unknown_id: int | None = tokenizer.token_to_id("[UNK]")
+        self._unknown_id = tokenizer.token_to_id(_UNKNOWN) or 0
         # Found in a text as they stand, before it is cut into words.
-        special = [re.escape(token.content) for token in tokenizer.get_added_tokens_decoder().values()]
-        self._special = re.compile("|".join(special) or r"(?!)")
+        self._special = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
+        self._any_special = re.compile("|".join(map(re.escape, self._special)) or r"(?!)")
         self._ids: dict[str, list[int]] = {}
 
     def count(self, texts: Sequence[str]) -> list[int]:
@@ -107,18 +76,25 @@ class TokenSums:
         words = self._read(texts)
         word_rows = self._sums_of_tokens(words.ids_of_word)
         rows = words.lines_of_text.sums(words.words_of_line.sums(word_rows))
-        too_long = np.flatnonzero(words.token_counts() > max_tokens)
-        rows[too_long] = self._sums_of_tokens([self._first_tokens(texts[row], max_tokens) for row in too_long.tolist()])
+        too_long = np.flatnonzero(words.token_counts() > max_tokens).tolist()
+        if too_long:
+            rows[too_long] = self._sums_of_tokens([words.first_tokens(text, max_tokens) for text in too_long])
         return rows
 
     def _read(self, texts: Sequence[str]) -> _Words:
-        lines, lines_of_text = _numbered(text.split("\n") for text in texts)
-        words, words_of_line = _numbered(map(self._words_of_line, lines))
+        if len(texts) < MANY_TEXTS:
+            lines, lines_of_text = _numbered(text.split("\n") for text in texts)
+            words, words_of_line = _numbered(map(self._words_of_line, lines))
+        else:
+            from codesum_pipeline.indexes.embedders.split_texts import split_texts
+
+            lines_of_text, words, words_of_line = split_texts(
+                [encodable(text) for text in texts], special=self._special, words_of_line=self._words_of_line
+            )
         return _Words(lines_of_text, words_of_line, self._token_ids(words))
 
     def _words_of_line(self, line: str) -> list[str]:
-        """What can be tokenised apart, in order: words and marks where a part is plain, else what stands between
-        white space."""
+        """Words and marks where a part is plain, else what stands between white space."""
         if self._is_plain(line):
             return _WORD.findall(line.lower())
         parts = (_WORD.findall(part.lower()) if self._is_plain(part) else [part] for part in _SPACE.split(line))
@@ -126,7 +102,7 @@ class TokenSums:
 
     def _is_plain(self, text: str) -> bool:
         """True for printable ASCII, which no cleaning changes, without special tokens."""
-        return text.isascii() and text.isprintable() and ("[" not in text or not self._special.search(text))
+        return text.isascii() and text.isprintable() and not self._any_special.search(text)
 
     def _token_ids(self, words: Sequence[str]) -> list[list[int]]:
         known = self._ids
@@ -134,17 +110,33 @@ class TokenSums:
         if len(known) + len(missing) > _CACHE_SIZE:
             known.clear()
             missing = list(words)
-        known.update(zip(missing, token_ids(self._tokenizer, missing), strict=True))
+        short = [word for word in missing if len(word) <= _SHORT_WORD and self._is_plain(word)]
+        known.update((word, self._pieces(word)) for word in short)
+        others = [word for word in missing if word not in known]
+        known.update(zip(others, token_ids(self._tokenizer, others), strict=True))
         return [known[word] for word in words]
 
-    def _first_tokens(self, text: str, max_tokens: int) -> list[int]:
-        words = [word for line in text.split("\n") for word in self._words_of_line(line)]
-        return [*chain.from_iterable(self._token_ids(words))][:max_tokens]
+    def _pieces(self, word: str) -> list[int]:
+        """The tokens of a plain word: the longest one that it begins with, then the longest one of what is left."""
+        pieces: list[int] = []
+        start, token_of = 0, self._tokenizer.token_to_id
+        while start < len(word):
+            prefix = "##" if start else ""
+            for end in range(len(word), start, -1):
+                token = token_of(prefix + word[start:end])
+                if token is not None:
+                    break
+            else:
+                return [self._unknown_id]
+            pieces.append(token)
+            start = end
+        return pieces
 
     def _sums_of_tokens(self, ids: Sequence[Sequence[int]]) -> Rows:
-        lists = Lists.of([[token for token in tokens if token != self._unknown_id] for tokens in ids])
+        lists = Lists.of(ids)
         used, numbers = np.unique(lists.numbers, return_inverse=True)
-        return Lists(numbers, lists.lengths).sums(self._tokens[used] * self._scales[used, np.newaxis])
+        scales: Rows = np.where(used == self._unknown_id, 0.0, self._scales[used])
+        return Lists(numbers, lists.lengths).sums(self._tokens[used] * scales[:, np.newaxis])
 
 
 def _numbered(lists: Iterable[Sequence[str]]) -> tuple[list[str], Lists]:

@@ -52,7 +52,7 @@ def _is_default(node: Node) -> bool:
 
 SPEC = LanguageSpec(
     name="bash",
-    version=1,
+    version=2,
     distribution="tree-sitter-bash",
     grammar=tree_sitter_bash.language,
     lines=_STATEMENTS,
@@ -111,11 +111,19 @@ SPEC = LanguageSpec(
     },
 )  # fmt: skip
 
+# Zsh has flags in expansions, `for x (…)`, anonymous functions and globs that this grammar takes for something else.
+_ZSH_FILES = frozenset({".zshrc", ".zprofile"})
+_ZSH_SCRIPT = re.compile(rb"#![^\n]*\bzsh\b")
 _NAME = re.compile(r"[^\s$`\"'\\()<>|&;=]+")
 _SOURCING = frozenset({"source", "."})
 _GLOBAL_WORDS = frozenset({"export", "readonly", "declare", "typeset"})
 # What begins a path that the shell computes, up to the first of its fixed parts.
 _COMPUTED = re.compile(r"^(?:\$\{[^}]*\}|\$\w+|\$\((?:[^()]|\([^()]*\))*\)|\$[@*#?])+/")
+
+
+def _is_zsh(path: str, source: bytes) -> bool:
+    name = path.rpartition("/")[2].lower()
+    return name.endswith(".zsh") or name in _ZSH_FILES or _ZSH_SCRIPT.match(source[:256]) is not None
 
 
 def _function(node: Node) -> Defined | None:
@@ -175,6 +183,7 @@ DECLARATION = Declaration(
     spec=SPEC,
     definitions={"function_definition": _function},
     docs=Docs.ADJACENT,
+    is_dialect=_is_zsh,
     facts=Facts(raising_calls=frozenset({"exit"}), returning_calls=frozenset({"return"})),
     calls={"command": _command},
     imports={"command": _source},

@@ -6,6 +6,8 @@ line's end, so an `else`, which may follow one, starts a line. Markup stays on
 the line it begins on: there a blank is text.
 """
 
+from tree_sitter import Node
+
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.spacing import Token
 
@@ -67,6 +69,14 @@ TOKENS_IN = {
     ("method_definition", "*"): Token.PREFIX,
 }
 
+
+def _says_nothing(braces: Node) -> bool:
+    """Whether braces in markup hold comments alone."""
+    held = braces.named_children
+    return bool(held) and all(child.type == "comment" for child in held)
+
+
+MARKUP_HOLLOW = {"jsx_expression": _says_nothing}
 MARKUP_FOLDED = frozenset({"jsx_text"})
 MARKUP_TOKENS = {
     "/>": Token.WORD,

@@ -27,7 +27,7 @@ _ROWS = _SECTIONS | {"source", "do_block", "body", "anonymous_function", "block"
 
 SPEC = LanguageSpec(
     name="elixir",
-    version=1,
+    version=2,
     distribution="tree-sitter-elixir",
     grammar=tree_sitter_elixir.language,
     lines=frozenset(),
@@ -40,6 +40,7 @@ SPEC = LanguageSpec(
     outdented=_SECTIONS,
     flat={"body": forms.fits_line, "anonymous_function": forms.has_one_row, "block": forms.has_one_row},
     atoms=frozenset({"string", "charlist", "sigil", "quoted_atom", "quoted_keyword"}),
+    deep=frozenset({"string", "charlist", "sigil"}),
     trimmed=frozenset({"keyword", "quoted_keyword"}),
     comments=frozenset({"comment"}),
     branches=_SECTIONS | {"call", "do_block", "anonymous_function"},

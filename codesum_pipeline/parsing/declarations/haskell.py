@@ -1,7 +1,7 @@
 """Haskell, in which a function is its type signature and the equations after it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import tree_sitter_haskell
 from tree_sitter import Node
@@ -12,6 +12,7 @@ from codesum_pipeline.parsing.declared.declaration import (
     Declaration,
     Defined,
     Docs,
+    Extension,
     Facts,
     Imported,
     Text,
@@ -71,7 +72,7 @@ def _count_branches(node: Node) -> int:
 
 SPEC = LanguageSpec(
     name="haskell",
-    version=1,
+    version=2,
     distribution="tree-sitter-haskell",
     grammar=tree_sitter_haskell.language,
     lines=frozenset(),
@@ -181,11 +182,15 @@ def _type(node: Node) -> Defined | None:
 def _instance(node: Node) -> Defined | None:
     """What is in an instance belongs to the type."""
     patterns = node.child_by_field_name("patterns")
-    type_ = patterns.named_children[0] if patterns is not None and patterns.named_children else None
-    while type_ is not None and type_.named_children and type_.type in ("parens", "apply"):
-        type_ = type_.named_children[0]
-    name = raw_text(type_)
+    name = raw_text(_head_of(patterns.named_children[0])) if patterns is not None and patterns.named_children else ""
     return Defined((name,), None) if name else None
+
+
+def _head_of(type_: Node) -> Node:
+    """The type that is applied to others."""
+    while type_.named_children and type_.type in ("parens", "apply"):
+        type_ = type_.named_children[0]
+    return type_
 
 
 def _foreign(node: Node) -> Defined | None:
@@ -243,10 +248,22 @@ def _return_type(node: Node, text: Text) -> str | None:
 def _bases(node: Node, text: Text) -> Iterator[str]:
     """What a class asks of its types, and what a type derives."""
     context = node.child_by_field_name("context") if node.type == "class" else None
-    for child in context.named_children if context is not None else ():
-        yield from text(child).strip("()").split(", ")
+    asked = next(iter(_shown(context)), None) if context is not None else None
+    for child in _shown(asked) if asked is not None and asked.type == "tuple" else filter(None, [asked]):
+        if (head := _head_of(child)).type in ("name", "qualified"):
+            yield text(head)
     for derived in node.children_by_field_name("deriving"):
         yield from filter(None, field_text(derived, "classes", text).strip("()").split(", "))
+
+
+def _extension(node: Node, text: Text) -> Extension | None:
+    """`instance Class Type`; a class of several types says nothing of one of them alone."""
+    patterns = node.child_by_field_name("patterns")
+    types = _shown(patterns) if patterns is not None else []
+    type_ = _head_of(types[0]) if len(types) == 1 else None
+    if type_ is None or type_.type not in ("name", "qualified"):
+        return None
+    return Extension(text(type_), (field_text(node, "name", text),))
 
 
 def _call(node: Node, text: Text) -> Called | None:
@@ -294,6 +311,30 @@ def _export(node: Node, text: Text) -> Iterator[str]:
             yield said
 
 
+def _listed(node: Node, text: Text) -> Iterator[str]:
+    """The names of an export list; `T(..)` where it has all of a class, and `*` where it has the module itself."""
+    header = node.parent
+    for child in node.named_children:
+        if child.type == "module_export" and header is not None:
+            yield from "*" if field_text(child, "module", text) == field_text(header, "module", text) else ""
+        elif child.type == "export":
+            yield from _export(child, text)
+            for part in _shown(child.child_by_field_name("children") or child):
+                name = text(part).strip("()")
+                yield f"{field_text(child, 'type', text)}(..)" if part.type == "all_names" else name
+
+
+def _is_listed(node: Node, parts: tuple[str, ...], listed: Container[str]) -> bool:
+    """A class gives away the methods that it names; what is in an instance goes with its type."""
+    if "*" in listed or (len(parts) == 1 and parts[0] in listed):
+        return True
+    if len(parts) == 1:
+        return False
+    if node.parent is not None and node.parent.type == "class_declarations":
+        return parts[-1] in listed or f"{parts[-2]}(..)" in listed
+    return not (parts[-2][:1].islower() or parts[-2][:1] == "_") and parts[-2] in listed
+
+
 def _field(node: Node, text: Text) -> Iterator[str]:
     for name in node.children_by_field_name("name"):
         yield f"{text(name)} :: {field_text(node, 'type', text)}"
@@ -336,9 +377,12 @@ DECLARATION = Declaration(
     parameters=_parameters,
     return_type=_return_type,
     bases=_bases,
+    extensions={"instance": _extension, "deriving_instance": _extension},
     # The lines after the first of a comment that the grammar takes for one.
     plain_doc=lambda said: _LINE_MARK.sub("", said),
     heading=frozenset({"header"}),
     package={"header": lambda node, text: field_text(node, "module", text)},
     exports={"export": _export},
+    listed={"exports": _listed},
+    is_listed=_is_listed,
 )

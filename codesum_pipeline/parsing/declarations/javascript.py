@@ -11,7 +11,7 @@ from codesum_pipeline.parsing.languages import LanguageSpec
 
 SPEC = LanguageSpec(
     name="javascript",
-    version=1,
+    version=2,
     distribution="tree-sitter-javascript",
     grammar=tree_sitter_javascript.language,
     lines=ecmascript.LINES | {"using_declaration"},
@@ -23,6 +23,7 @@ SPEC = LanguageSpec(
     braced=ecmascript.BRACED,
     atoms=ecmascript.ATOMS | ecmascript.MARKUP_FOLDED,
     folded=ecmascript.MARKUP_FOLDED,
+    hollow=ecmascript.MARKUP_HOLLOW,
     comments=ecmascript.COMMENTS,
     branches=ecmascript.BRANCHES,
     wrappers=ecmascript.WRAPPERS,

@@ -35,7 +35,7 @@ STATEMENTS = frozenset({
 
 SPEC = LanguageSpec(
     name="php",
-    version=1,
+    version=2,
     distribution="tree-sitter-php",
     grammar=tree_sitter_php.language_php,
     lines=frozenset({
@@ -57,6 +57,7 @@ SPEC = LanguageSpec(
         "string", "encapsed_string", "heredoc", "nowdoc", "shell_command_expression", "variable_name", "namespace_name",
         "qualified_name", "relative_name", "text_interpolation",
     }),
+    deep=frozenset({"encapsed_string", "heredoc", "shell_command_expression"}),
     comments=frozenset({"comment"}),
     branches=frozenset({
         "if_statement", "else_if_clause", "while_statement", "do_statement", "for_statement", "foreach_statement",

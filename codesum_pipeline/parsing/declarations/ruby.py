@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declarations.ruby_mixins import MIXINS, constants, extension
 from codesum_pipeline.parsing.declarations.ruby_spec import SPEC
 from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.declaration import (
@@ -30,13 +31,12 @@ _VISIBILITY = frozenset({"private", "protected", "public", "module_function"})
 _DEFINING_CALLS = frozenset({"define_method", "define_singleton_method"})
 _MAKERS = frozenset({"new", "define"})
 _MADE = frozenset({"Struct", "Class", "Module", "Data", "Concern"})
-_MIXINS = frozenset({"include", "extend", "prepend"})
 _ATTRIBUTES = frozenset({
     "attr_accessor", "attr_reader", "attr_writer", "attr", "cattr_accessor", "mattr_accessor", "class_attribute",
 })  # fmt: skip
 _IMPORTS = frozenset({"require", "require_relative", "load", "autoload"})
 # Calls that declare something, and so are no calls here.
-_DECLARING = _VISIBILITY | _DEFINING_CALLS | _MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
+_DECLARING = _VISIBILITY | _DEFINING_CALLS | MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
 _CLAUSES = frozenset({"rescue", "else", "ensure"})
 _STATEMENTS = _CLAUSES | {
     "return", "if", "unless", "case", "case_match", "while", "until", "for", "begin", "assignment", "if_modifier",
@@ -203,7 +203,7 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
         value = node.child_by_field_name("right")
         assert value is not None
         receiver = _raw(value, "receiver").removeprefix("::")
-        yield from (receiver,) if receiver in ("Struct", "Data") else _constants(value)
+        yield from (receiver,) if receiver in ("Struct", "Data") else constants(value)
         block = value.child_by_field_name("block")
         body = block.child_by_field_name("body") if block is not None else None
     else:
@@ -212,8 +212,8 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
             yield _base(above.named_children[0], text)
         body = node.child_by_field_name("body")
     for child in body.named_children if body is not None else ():
-        if child.type == "call" and _raw(child, "method") in _MIXINS and not _raw(child, "receiver"):
-            yield from _constants(child)
+        if child.type == "call" and _raw(child, "method") in MIXINS and not _raw(child, "receiver"):
+            yield from constants(child)
 
 
 def _base(node: Node, text: Text) -> str:
@@ -224,13 +224,6 @@ def _base(node: Node, text: Text) -> str:
             break
         node = inner
     return text(node)
-
-
-def _constants(call: Node) -> Iterator[str]:
-    arguments = call.child_by_field_name("arguments")
-    for argument in arguments.named_children if arguments is not None else ():
-        if argument.type in ("constant", "scope_resolution"):
-            yield raw_text(argument)
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -391,6 +384,7 @@ DECLARATION = Declaration(
     bound={"assignment": first_values("left", "right"), "operator_assignment": first_values("left", "right")},
     parameters=_parameters,
     bases=_bases,
+    extensions={"call": extension},
     modifiers=_modifiers,
     wrapper_modifiers=_wrapper_modifiers,
     is_public=lambda name, modifiers: not {"private", "protected", "private_class_method"}.intersection(modifiers),

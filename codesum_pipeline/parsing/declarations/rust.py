@@ -13,6 +13,7 @@ from codesum_pipeline.parsing.declared.declaration import (
     Declaration,
     Defined,
     Docs,
+    Extension,
     Facts,
     Imported,
     Text,
@@ -98,6 +99,10 @@ SPEC = LanguageSpec(
 )  # fmt: skip
 
 
+# Types that are called by a name, which may be one of the repository's.
+_NAMED_TYPES = frozenset({"type_identifier", "scoped_type_identifier", "generic_type"})
+
+
 def _function(node: Node) -> Defined | None:
     name = raw_text(node.child_by_field_name("name"))
     return Defined((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
@@ -167,6 +172,16 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
     for child in bounds.named_children if bounds else ():
         if child.type != "lifetime":
             yield text(child)
+
+
+def _extension(node: Node, text: Text) -> Extension | None:
+    """`impl Trait for Type`; `impl !Trait` says that it has it not. What is derived is written by macros."""
+    trait, type_ = node.child_by_field_name("trait"), node.child_by_field_name("type")
+    while type_ is not None and type_.type in ("reference_type", "pointer_type"):
+        type_ = type_.child_by_field_name("type")
+    if trait is None or type_ is None or type_.type not in _NAMED_TYPES or any(c.type == "!" for c in node.children):
+        return None
+    return Extension(text(type_), (text(trait),))
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -321,6 +336,7 @@ DECLARATION = Declaration(
     parameters=_parameters,
     return_type=_return_type,
     bases=_bases,
+    extensions={"impl_item": _extension},
     modifiers=_modifiers,
     is_public=lambda name, modifiers: any(word.startswith("pub") for word in modifiers),
     globals={"const_item": _global, "static_item": _global, "type_item": _global},

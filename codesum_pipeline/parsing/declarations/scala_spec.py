@@ -28,7 +28,7 @@ def lone_child(block: Node) -> Node | None:
 
 SPEC = LanguageSpec(
     name="scala",
-    version=1,
+    version=2,
     distribution="tree-sitter-scala",
     grammar=tree_sitter_scala.language,
     lines=frozenset(),
@@ -44,6 +44,7 @@ SPEC = LanguageSpec(
         "string", "character_literal", "interpolated_string_expression", "end_marker", "vararg", "using_directive",
         "xml_expression",
     }),
+    deep=frozenset({"interpolated_string_expression"}),
     comments=frozenset({"comment", "block_comment"}),
     branches=frozenset({
         "if_expression", "while_expression", "do_while_expression", "for_expression", "case_clause",

@@ -12,6 +12,7 @@ from codesum_pipeline.parsing.declared.declaration import (
     Declaration,
     Defined,
     Docs,
+    Extension,
     Facts,
     Imported,
     Text,
@@ -31,7 +32,7 @@ _STATEMENTS = frozenset({
 
 SPEC = LanguageSpec(
     name="swift",
-    version=1,
+    version=2,
     distribution="tree-sitter-swift",
     grammar=tree_sitter_swift.language,
     lines=frozenset({"switch_entry"}),
@@ -42,6 +43,7 @@ SPEC = LanguageSpec(
     atoms=frozenset({
         "line_string_literal", "multi_line_string_literal", "raw_string_literal", "regex_literal", "directive",
     }),
+    deep=frozenset({"line_string_literal", "multi_line_string_literal", "raw_string_literal"}),
     comments=frozenset({"comment", "multiline_comment", "shebang_line"}),
     branches=frozenset({
         "if_statement", "guard_statement", "for_statement", "while_statement", "repeat_while_statement",
@@ -185,6 +187,13 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
             yield field_text(child, "inherits_from", text) or text(child)
 
 
+def _extension(node: Node, text: Text) -> Extension | None:
+    """`extension Type: Protocol`."""
+    if raw_text(node.child_by_field_name("declaration_kind")) != "extension":
+        return None
+    return Extension(field_text(node, "name", text), tuple(_bases(node, text)))
+
+
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
     for child in node.children:
         if child.type == "modifiers":
@@ -299,6 +308,7 @@ DECLARATION = Declaration(
     parameters=_parameters,
     return_type=_return_type,
     bases=_bases,
+    extensions={"class_declaration": _extension},
     modifiers=_modifiers,
     # Without a word, the whole module may use it.
     is_public=lambda name, modifiers: not {"private", "fileprivate"} & set(modifiers),

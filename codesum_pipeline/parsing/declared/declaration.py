@@ -6,7 +6,7 @@ is done once for all languages. A hook that finds nothing says so with None or
 nothing: it never raises on what does not parse.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -86,6 +86,14 @@ class Typed:
     type: str
 
 
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """What is said of a type outside of it: `type` as written also has these bases."""
+
+    type: str
+    bases: tuple[str, ...]
+
+
 class Docs(StrEnum):
     """Which comments directly above a definition document it."""
 
@@ -158,6 +166,9 @@ class Declaration:
     # What the grammar is given in place of a source, byte for byte as long: without the words that only the
     # preprocessor understands. It is asked again, with True, where that did not parse.
     masked: Callable[[bytes, bool], bytes] | None = None
+    # Whether a file, by its path and bytes, is of a dialect that the grammar knows only in part: where it does not
+    # parse, what was read of it may be anything, so it is read as text.
+    is_dialect: Callable[[str, bytes], bool] = lambda path, source: False
     facts: Facts = field(default_factory=Facts)
     calls: Mapping[str, Callable[[Node, Text], Called | None]] = field(default_factory=dict)
     imports: Mapping[str, Callable[[Node, Text], Iterable[Imported]]] = field(default_factory=dict)
@@ -167,12 +178,18 @@ class Declaration:
     parameters: Callable[[Node, Text], Iterable[Parameter]] = lambda node, text: ()
     return_type: Callable[[Node, Text], str | None] = lambda node, text: None
     bases: Callable[[Node, Text], Iterable[str]] = lambda node, text: ()
+    # Nodes that give a type bases where it is not defined: `impl Trait for Type`.
+    extensions: Mapping[str, Callable[[Node, Text], Extension | None]] = field(default_factory=dict)
     # Words before a definition (`public`, `async`, `abstract`), in the order written; preambles come with it.
     modifiers: Callable[[Node, tuple[Node, ...], Text], Iterable[str]] = lambda node, preambles, text: ()
     # Those of the wrapper around a definition, which come first.
     wrapper_modifiers: Callable[[Node, Text], Iterable[str]] = lambda wrapper, text: ()
     # Whether others may use a definition, from its name and modifiers.
     is_public: Callable[[str, tuple[str, ...]], bool] = lambda name, modifiers: True
+    # The whole list of what a file gives away, by the node type that is it, and whether that names a definition.
+    # What it does not name is not public; a file without it gives away all.
+    listed: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+    is_listed: Callable[[Node, tuple[str, ...], Container[str]], bool] = lambda node, parts, listed: True
     # Documentation that is code (Elixir's `@doc`): the node that holds it, and its text.
     inner_doc: Callable[[Node, tuple[Node, ...]], tuple[Node, str] | None] = lambda node, preambles: None
     # The plain text of what a doc comment says, where that is written in markup.
@@ -191,7 +208,7 @@ class Declaration:
         return frozenset().union(
             self.preambles, self.sections, facts.returns, facts.raises, facts.yields, facts.closures,
             facts.assignments, facts.fields, self.calls, self.imports, self.typed, self.bound, self.package,
-            self.exports, self.globals, ).difference(self.spec.row_marks,
+            self.extensions, self.exports, self.listed, self.globals, ).difference(self.spec.row_marks,
         )  # fmt: skip
 
 

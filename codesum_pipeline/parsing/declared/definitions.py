@@ -47,10 +47,14 @@ class Definition:
 
 @dataclass(slots=True)
 class Outline:
-    """A file's definitions in source order, and the marked nodes outside of any."""
+    """A file's definitions in source order, and the marked nodes outside of any.
+
+    `extensions` are the nodes that speak of types elsewhere, with the names around each.
+    """
 
     definitions: list[Definition]
     outside: list[Mark]
+    extensions: list[tuple[tuple[str, ...], Node]] = field(default_factory=list)
 
 
 def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comments) -> Outline:
@@ -69,6 +73,8 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
             enclosing.pop()
         if not isinstance(event, Found):
             _innermost_symbol(scopes, enclosing, outline).append(event)
+            if event[0] in declaration.extensions:
+                outline.extensions.append((scopes[enclosing[-1]].parts if enclosing else (), event[2]))
             if enclosing and event[0] in declaration.sections:
                 label = raw_text(event[2])
                 if not declaration.section_words or label in declaration.section_words:

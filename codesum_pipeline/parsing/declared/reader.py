@@ -7,7 +7,7 @@ from tree_sitter import Node, Tree
 
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
-from codesum_pipeline.parsing.bounded import parse_within_bounds
+from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.canonical import Canonical, lay_out
 from codesum_pipeline.parsing.declared.comments import Comments
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Text
@@ -43,11 +43,13 @@ class DeclaredParser:
     ) -> ParsedFile:
         """The symbols and facts of one file; `source` is UTF-8 with `\\n` line ends.
 
-        Never fails on what is in the file: what does not parse is counted in
-        `syntax_errors`, and the definitions around it are read.
+        What does not parse is counted in `syntax_errors`, and the definitions
+        around it are read. Raises `ParserGaveUp` where nothing can be trusted.
         """
         grammar = self._grammar()
         tree = self._tree(source, grammar)
+        if tree.root_node.has_error and self.declaration.is_dialect(file_path, source):
+            raise ParserGaveUp
         characters = bytes_as_characters(source)
         tokens = read_tokens(tree, characters, grammar)
         return _File(self, tokens, characters, source, file_path, hash_policy).read(blob)
@@ -94,6 +96,7 @@ class _File:
         self._text: Text = partial(_canonical_text, tokens)
         self._comments = Comments(tokens, characters, self._declaration)
         self._outline = find_definitions(tokens, self._declaration, self._comments)
+        self._listed = self._read_listed()
         self._file_docs = self._comments.of_file()
         self._canonical = self._lay_out()
         self._calls = Calls(self._declaration, self._text)
@@ -124,6 +127,17 @@ class _File:
             syntax_errors=len(self._tokens.errors),
         )
         return ParsedFile(facts, symbols)
+
+    def _read_listed(self) -> frozenset[str] | None:
+        """What the file gives away; None where it does not say."""
+        readers = self._declaration.listed
+        lists = [readers[kind](node, self._text) for kind, _, node in self._outline.outside if kind in readers]
+        return frozenset().union(*lists) if lists else None
+
+    def _is_public(self, definition: Definition, modifiers: tuple[str, ...]) -> bool:
+        declaration, parts = self._declaration, definition.parts
+        is_named = self._listed is None or declaration.is_listed(definition.nodes[0], parts, self._listed)
+        return is_named and declaration.is_public(parts[-1], modifiers)
 
     def _lay_out(self) -> Canonical:
         nodes = {node.start_byte: node for definition in self._outline.definitions for node in definition.docs}
@@ -164,7 +178,7 @@ class _File:
             parent_id=parent_id,
             complexity=_clauses(definition) + bisect_left(tokens.branches, end) - bisect_left(tokens.branches, start),
             line_count=end_line - first - doc_lines,
-            is_public=declaration.is_public(definition.parts[-1], words),
+            is_public=self._is_public(definition, words),
             content_hash=content_hash(self._hash_policy, source, self._source[start : last_byte + 1]),
             canonical_source=source,
             line_map=canonical.real_lines(first, end_line),

@@ -1,9 +1,10 @@
 """What a file of a declared language says to the graph, as JSON.
 
-`{"language", "package", "exports", "symbols", "heads", "imports", "typed",
-"bound", "calls", "counts"}`: a symbol is `[id without path, type, parts, bases,
+`{"language", "package", "exports", "symbols", "heads", "extensions", "imports",
+"typed", "bound", "calls", "counts"}`: a symbol is `[id without path, type, parts, bases,
 return type]`, and its head `[modifiers, names of parameters, least arguments,
-most]` (-1: any number); an import `[symbol, module, name, alias, level]`; a
+most]` (-1: any number); an extension `[names around it, type, bases]`, of a
+type that stands elsewhere; an import `[symbol, module, name, alias, level]`; a
 typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
 receiver, name, is_new]`, and its count how many arguments it has (-1: unknown).
@@ -25,7 +26,7 @@ from codesum_pipeline.parsing.declared.definitions import Outline
 from codesum_pipeline.parsing.declared.facts import Calls
 from codesum_pipeline.parsing.walk import Mark
 
-REFERENCES_VERSION = 2
+REFERENCES_VERSION = 3
 # Longer receivers are expressions whose class nobody can tell from their text.
 MAX_RECEIVER = 120
 MAX_TYPE = 200
@@ -43,6 +44,7 @@ def read_references(
         "exports": read_names(declaration.exports, outline, text),
         "symbols": [_symbol(symbol, file_path) for symbol in symbols],
         "heads": [_head(symbol) for symbol in symbols],
+        "extensions": list(_extensions(declaration, outline, text)),
         "imports": [],
         "typed": [],
         "bound": [],
@@ -103,6 +105,13 @@ def read_imports(
         if kind in declaration.imports
         for found in declaration.imports[kind](node, text)
     ])  # fmt: skip
+
+
+def _extensions(declaration: Declaration, outline: Outline, text: Text) -> Iterator[list[Any]]:
+    for around, node in outline.extensions:
+        found = declaration.extensions[node.type](node, text)
+        if found is not None and found.bases and len(found.type) <= MAX_TYPE:
+            yield [list(around), found.type, [base for base in found.bases if len(base) <= MAX_TYPE]]
 
 
 def _all_marks(outline: Outline) -> Iterator[tuple[int, Mark]]:

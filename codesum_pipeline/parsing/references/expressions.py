@@ -67,8 +67,10 @@ class ExpressionReader:
     def shape(self, node: Node) -> str:
         """The shape of one expression."""
         start, end = node.start_byte, node.end_byte
-        if end - start <= MAX_DOTTED_LENGTH and _DOTTED.fullmatch(self._source, start, end) and node.type != "none":
-            return _LITERALS.get(node.type) or self._source[start:end].decode("utf-8", "replace")
+        if end - start <= MAX_DOTTED_LENGTH and _DOTTED.fullmatch(self._source, start, end):
+            kind = node.type
+            if kind != "none":
+                return _LITERALS.get(kind) or self._source[start:end].decode("utf-8", "replace")
         links: list[str] = []
         current: Node | None = node
         while current is not None and len(links) <= MAX_LINKS:

@@ -72,8 +72,13 @@ class ScopeRanges:
             open_ranges.append(number)
 
     def scope_at(self, position: int) -> int:
-        """The innermost scope at a position."""
-        return self._scope(self._range_at(position))
+        """The innermost scope at a position. Asked for every name and call of a file."""
+        ends = self._ends
+        found = bisect_right(self._starts, position) - 1
+        while ends[found] <= position:
+            found = self._around[found]
+        scope = self._scopes[found]
+        return scope if scope >= 0 else self.parents[~scope]
 
     def scope_around(self, scope: int, position: int) -> int:
         """The scope that a definition at `position` stands in, itself left out."""

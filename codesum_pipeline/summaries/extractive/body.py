@@ -4,6 +4,7 @@ Callees never appear as identifiers, only as the words of their names.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 from codesum_pipeline.model.documents import Citation
 from codesum_pipeline.model.symbols import Fact, SymbolFacts
@@ -148,10 +149,9 @@ class Body:
     def _topic_clause(self, held: set[str]) -> str:
         topics: list[str] = []
         held = set(held)
-        for name in sorted(self.identifiers, key=lambda name: (-_rarest(split_identifier(name)), name)):
-            topic = spoken(name.strip("_"))
-            folded = _folded(topic)
-            if len(topic) > 2 and not folded <= held and _is_topic(name):
+        for name in sorted(self.identifiers, key=_rarest_first):
+            topic, folded = _topic(name)
+            if not folded <= held:
                 topics.append(topic)
                 held |= folded
             if len(topics) == _MAX_TOPICS:
@@ -189,10 +189,24 @@ def _read_foreign(facts: SymbolFacts, language: str) -> SymbolFacts:
     )
 
 
+@lru_cache(maxsize=16384)
+def _topic(name: str) -> tuple[str, frozenset[str]]:
+    """A name as it is said, and its folded words; of one that is not worth mentioning, none."""
+    topic = spoken(name.strip("_"))
+    is_told = len(topic) > 2 and _is_topic(name)
+    return (topic, frozenset(_folded(topic))) if is_told else ("", frozenset())
+
+
 def _is_topic(name: str) -> bool:
     """Whether a name is worth mentioning: it tells something, in words that others use too."""
     words = split_identifier(name)
     return any(map(telling, words)) and all(word_bucket(word) <= _MAX_TOPIC_BUCKET for word in words)
+
+
+@lru_cache(maxsize=16384)
+def _rarest_first(name: str) -> tuple[float, str]:
+    """Sorts names by how telling they are."""
+    return -_rarest(split_identifier(name)), name
 
 
 def _read_acts(calls: tuple[Fact, ...], raised_names: set[str]) -> list[tuple[int, str, Fact]]:

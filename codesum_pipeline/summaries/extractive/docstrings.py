@@ -8,6 +8,7 @@ directives are left out.
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 
 from codesum_pipeline.summaries.extractive.markup import plain
 from codesum_pipeline.summaries.extractive.plain import printable_lines
@@ -34,6 +35,7 @@ _SECTION = re.compile(
     re.I,
 )
 _UNDERLINE = re.compile(r"([-=~^*#\"'+._])\1{2,}\s*$")
+_FENCES = ("```", "~~~")
 _BULLET = re.compile(r"(?:[-*+\u2022]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+(?=\S)")
 _DIRECTIVE = re.compile(r"\.\.(?:\s|$)")
 _GOOGLE_ITEM = re.compile(
@@ -77,9 +79,9 @@ def read_docstring(text: str | None) -> Docstring:
     if not text or not text.strip():
         return EMPTY
     reader = _Reader()
-    lines = printable_lines(text[:_MAX_CHARS])[:_MAX_LINES]
-    for number, line in enumerate(lines):
-        reader.take(line, lines[number + 1] if number + 1 < len(lines) else "")
+    lines = [(line, line.strip()) for line in printable_lines(text[:_MAX_CHARS])[:_MAX_LINES]]
+    for (line, stripped), following in zip_longest(lines, lines[1:], fillvalue=("", "")):
+        reader.take(line, stripped, *following)
     return reader.finish()
 
 
@@ -103,10 +105,11 @@ class _Reader:
         self._raises: list[tuple[str, str]] = []
         self._underline_next = False
 
-    def take(self, line: str, following: str) -> None:
-        stripped = line.strip()
-        if (stripped.startswith(("```", "~~~")) and not _UNDERLINE.fullmatch(stripped)) or self._fence:
-            self._fence = not self._fence if stripped.startswith(("```", "~~~")) else self._fence
+    def take(self, line: str, stripped: str, following: str, following_stripped: str) -> None:
+        """Read one line; it is given with the next one, both also without the blanks around them."""
+        is_fence = stripped.startswith(_FENCES)
+        if self._fence or (is_fence and not _UNDERLINE.fullmatch(stripped)):
+            self._fence = self._fence != is_fence
             return
         if not stripped:
             self._blank()
@@ -115,7 +118,7 @@ class _Reader:
             self._underline_next = False
             return
         indent = len(line) - len(line.lstrip())
-        if not self._opens(stripped, indent, following.strip()):
+        if not self._opens(stripped, indent, following_stripped):
             self._continue(stripped, indent, following)
         self._after_blank = False
 
@@ -132,7 +135,7 @@ class _Reader:
         if stripped[0] in ":@" and (match := _FIELD.match(stripped)):
             self._open_field(match[1], match[2].strip(), match[3], indent)
             return True
-        if _UNDERLINE.fullmatch(following) and not _UNDERLINE.fullmatch(stripped) and len(following) >= 3:
+        if len(following) >= 3 and _UNDERLINE.fullmatch(following) and not _UNDERLINE.fullmatch(stripped):
             self._close()
             name = stripped.strip("*: ").lower()
             known = _SECTION.match(f"{name}:")

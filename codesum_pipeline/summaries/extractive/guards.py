@@ -12,6 +12,7 @@ from codesum_pipeline.summaries.extractive.written import MAX_INVARIANT, MAX_INV
 _GUARDED_STATEMENTS = 40
 _ASSERT = re.compile(r" {4}assert (.+)")
 _IF = re.compile(r" {4}if (.+):$")
+_OPENINGS = ("    assert ", "    if ")
 _RAISE = re.compile(r" {8}raise (.+)")
 
 
@@ -20,9 +21,13 @@ def invariants(source: SourceLines) -> list[tuple[str, int]]:
     lines, start = source.lines, source.docstring_end
     found: dict[str, int] = {}
     for number in range(start, min(len(lines), start + _GUARDED_STATEMENTS)):
+        if not lines[number].startswith(_OPENINGS):
+            continue
         text = _asserted(lines[number]) or _guarded(lines, number)
-        if text and len(text) >= MIN_ITEM and len(found) < MAX_INVARIANTS:
+        if text and len(text) >= MIN_ITEM:
             found.setdefault(clip(printable(text), MAX_INVARIANT), number + 1)
+        if len(found) == MAX_INVARIANTS:
+            break
     return list(found.items())
 
 

@@ -20,6 +20,7 @@ _MAX_WORD_CHARS = 40
 
 # Where a word stands. A name is chosen, a body follows from it.
 NAME, PARAMETER, DOCSTRING, BODY = 4.0, 2.5, 1.6, 1.0
+_MAX_SCORE = NAME * 1.5
 
 STOP_WORDS = word_set(
     """
@@ -56,7 +57,8 @@ def choose_keywords(
                 best[word] = score
             elif before:
                 # A second mention confirms a word, a tenth says no more.
-                best[word] = min(max(before, score) * 1.1, NAME * 1.5)
+                confirmed = (score if score > before else before) * 1.1
+                best[word] = confirmed if confirmed < _MAX_SCORE else _MAX_SCORE
     chosen: dict[str, str] = {}
     for word in sorted([word for word in best if best[word]], key=lambda word: -best[word]):
         chosen.setdefault(fold(word), word)

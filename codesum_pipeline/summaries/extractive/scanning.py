@@ -1,12 +1,15 @@
 """A bracket-aware scan over canonical code: enough to read any language's expressions without a parser."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass"))
 NAME_PATTERN = re.compile(r"[^\W\d]\w*")
 LITERAL = re.compile(r"([a-zA-Z]{0,2})('''|\"\"\"|'|\"|`)")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+_SPECIAL = re.compile(r"[\"'`()\[\]{}]")
+# What a literal holds, by its quote.
+_INSIDE = {quote: re.compile(rf"[^{quote}\\]*(?:\\.[^{quote}\\]*)*", re.S) for quote in "'\"`"}
 
 
 @lru_cache(maxsize=16384)
@@ -14,25 +17,25 @@ def outline(text: str) -> str:
     """The text with what stands inside brackets and strings taken out: `a.b(c[0])` gives `a.b()`."""
     out: list[str] = []
     depth, position = 0, 0
-    while position < len(text):
-        char = text[position]
+    while found := _SPECIAL.search(text, position):
+        at, char = found.start(), found[0]
+        if not depth:
+            out.append(text[position:at])
+        position = at + 1
         if char in "'\"`":
-            end = string_end(text, position)
+            position = string_end(text, at)
             if not depth:
                 out.append('""')
-            position = end
-            continue
-        if char in "([{":
+        elif char in _CLOSING:
             if not depth:
                 out.append(char)
             depth += 1
-        elif char in ")]}":
+        else:
             depth = max(0, depth - 1)
             if not depth:
                 out.append(char)
-        elif not depth:
-            out.append(char)
-        position += 1
+    if not depth:
+        out.append(text[position:])
     # A text that was shortened ends inside its brackets.
     if depth and out:
         out.append(_CLOSING.get(out[-1], ""))
@@ -64,14 +67,14 @@ def closed(text: str) -> str:
 
 
 def string_end(text: str, start: int) -> int:
+    """Where a literal ends that starts with the quote at `start`; beyond the text for one that does not."""
     quote = text[start]
     if text.startswith(quote * 3, start):
         end = text.find(quote * 3, start + 3)
         return len(text) + 1 if end < 0 else end + 3
-    position = start + 1
-    while position < len(text) and text[position] != quote:
-        position += 2 if text[position] == "\\" else 1
-    return position + 1
+    inside = _INSIDE[quote].match(text, start + 1)
+    end = inside.end() if inside else start + 1
+    return end + 1 if text.startswith(quote, end) else len(text) + 1
 
 
 @lru_cache(maxsize=16384)
@@ -106,19 +109,26 @@ def _readable(match: re.Match[str], inner: str) -> str:
     return re.sub(r"\\[nrt]", " ", inner).replace("\\", "").replace('"', "'")
 
 
+@cache
+def _special_or(separator: str) -> re.Pattern[str]:
+    return re.compile(rf"{_SPECIAL.pattern}|{re.escape(separator)}")
+
+
 def split_top(text: str, separator: str = ",") -> list[str]:
     """The parts of a text between separators that stand outside brackets and strings."""
     parts, depth, start, position = [], 0, 0, 0
-    while position < len(text):
-        char = text[position]
+    special = _special_or(separator)
+    while found := special.search(text, position):
+        at, char = found.start(), found[0]
+        position = at + 1
         if char in "'\"`":
-            position = string_end(text, position)
-            continue
-        depth += (char in "([{") - (char in ")]}")
-        if char == separator and not depth:
-            parts.append(text[start:position])
-            start = position + 1
-        position += 1
+            position = string_end(text, at)
+        elif char == separator:
+            if not depth:
+                parts.append(text[start:at])
+                start = position
+        else:
+            depth += 1 if char in _CLOSING else -1
     parts.append(text[start:])
     return [part for part in parts if part.strip()]
 

@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from codesum_pipeline.graph.build import load_files, make_graph
+from codesum_pipeline.graph.build import make_graph
 from codesum_pipeline.graph.contexts import SymbolPlace
+from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.symbols import SymbolType
@@ -17,6 +18,7 @@ def facts(path: str, package: str, functions: list[str], imports: list[Any], cal
         "exports": [],
         "symbols": [[name, "function", [name], [], None] for name in functions],
         "heads": [[[], [], 0, 0] for _ in functions],
+        "extensions": [],
         "imports": imports,
         "typed": [],
         "bound": [],

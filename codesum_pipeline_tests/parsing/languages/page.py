@@ -25,6 +25,11 @@ guessed. Complexity is one plus the branches. `is_test` of a file comes from its
 attributes, as the modifier `test`. Generated files are skipped by name and by the marks that generators write
 (`@generated`, `Code generated … DO NOT EDIT`).
 
+Of a zsh file (`.zsh`, `.zshrc`, `#!/bin/zsh`), which Bash's grammar reads, functions are taken where all of it parses;
+else it is indexed as text. A type has the bases that are given to it elsewhere too (`impl Trait for Type`, Swift's
+extensions, Haskell's instances, `Class.include(Module)`); what Rust's `#[derive]` or a Haskell quasi-quote makes is not
+read. Of more than 200 functions of one name in one place, a call is ambiguous.
+
 """
 
 NAMES = {
@@ -94,6 +99,8 @@ def _section(declaration: Declaration) -> str:
         ("package from", _code(declaration.package)),
         ("exports from", _code(declaration.exports)),
         ("globals from", _code(declaration.globals)),
+        ("inheritance from elsewhere", _code(declaration.extensions)),
+        ("public by the list", _code(declaration.listed)),
         ("inheritance", "bases" if _is_said(declaration, "bases") else ""),
         ("documentation that is code", "yes" if _is_said(declaration, "inner_doc") else ""),
     ]

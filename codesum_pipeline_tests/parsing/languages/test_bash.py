@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Fact, Import
+from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline_tests.parsing.languages.bash_case import SOURCE
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
 
@@ -95,3 +97,15 @@ def test_a_function_that_does_not_parse_leaves_the_others() -> None:
 
     assert parsed.facts.syntax_errors > 0
     assert "file::good" in {symbol.id for symbol in parsed.symbols}
+
+
+def test_of_a_zsh_file_that_does_not_parse_nothing_is_taken_for_a_function() -> None:
+    broken, whole = b"f() {\n  for x (a b) { echo ${(f)x} }\n}\n", b"f() {\n  echo 1\n}\n"
+    script = b"#!/usr/bin/env zsh\n"
+
+    def names(path: str, source: bytes) -> list[str]:
+        read = parse_file(path, "bash", source, blob="", hash_policy=HashPolicy.CANONICAL)
+        return [symbol.name for symbol in read.symbols]
+
+    assert [names("a.zsh", broken), names("a", script + broken), names(".zshrc", broken)] == [[], [], []]
+    assert [names("a.zsh", whole), names("a", script + whole)] == [["f"], ["f"]]

@@ -53,7 +53,13 @@ def test_what_a_function_says_about_itself() -> None:
     assert start.facts.return_type == "GenServer.on_start()"
     assert [fact.text for fact in start.facts.returned] == ["GenServer.start_link(__MODULE__, opts, name: __MODULE__)"]
     assert [fact.text for fact in add.facts.raises] == ['raise ArgumentError, "bad"', "reraise error, __STACKTRACE__"]
-    assert [fact.text for fact in add.facts.calls] == ["Enum.sort_by", "Enum.map", "R.insert", "Logger.warning"]
+    assert [fact.text for fact in add.facts.calls] == [
+        "Enum.sort_by",
+        "Enum.map",
+        "R.insert",
+        "Logger.warning",
+        "inspect",
+    ]
     assert price.facts.parameters == (
         Parameter("item", "Item.t()", None, "positional"),
         Parameter("keyword", None, None, "positional"),

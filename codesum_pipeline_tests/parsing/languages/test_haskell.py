@@ -115,3 +115,20 @@ def test_a_function_that_does_not_parse_leaves_the_others() -> None:
 
     assert parsed.facts.syntax_errors > 0
     assert "file::good" in {symbol.id for symbol in parsed.symbols}
+
+
+def test_an_export_list_says_what_is_public() -> None:
+    body = (
+        "data S = A | B\nclass T a where\n  t :: a\nclass U a where\n  u :: a\n  v :: a\n"
+        "instance T S where\n  t = A\nf = g\ng = 1\n"
+    )
+    private = {
+        "module M where\n": set(),
+        "module M (module M) where\n": set(),
+        "module M (f, S(..), T(..), U(u), module X) where\n": {"g", "U::v"},
+        "module M () where\n": {"S", "T", "U", "T::t", "U::u", "U::v", "S::t", "f", "g"},
+    }
+
+    for head, expected in private.items():
+        found = symbols_by_name("haskell", head + body)
+        assert {name for name, symbol in found.items() if not symbol.is_public} == expected

@@ -1,0 +1,100 @@
+"""Packages become pairs of a text that asks and a text that answers."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.static_embedder.archives import is_allowed, members
+from benchmarks.static_embedder.comments import LINE_MARKS, commented_code
+from benchmarks.static_embedder.packages import Package, fetched
+
+# What one package may say at most, so that no language is one project's: files by extension, and passages of all.
+_FILES = {"md": 60, "rst": 60}
+_MOST_FILES = 600
+_MOST_IN_FILE = 60
+_MOST_PASSAGES = 4_000
+_HEADING = re.compile(r"^(?:#{1,4} +(.+?)|([^\n]{4,70})\n[=\-~^]{4,})\s*$", re.MULTILINE)
+_NO_PROSE = re.compile(r"change|news|history|licen|copying", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Words that say what something is about, and what it is: code with a name, or prose without code."""
+
+    path: str
+    said: str
+    rest: str
+    name: str
+    code: str
+
+
+def passages_of(packages: Iterable[Package], *, downloads: Path, folder: Path, processes: int) -> list[list[Passage]]:
+    """The passages of each package; kept in `folder`, one file a package."""
+    downloads.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    jobs = [(package, downloads, folder / f"{package.key}.jsonl") for package in packages]
+    with ProcessPoolExecutor(processes) as pool:
+        return [_read(path) for path in pool.map(_write_passages, jobs)]
+
+
+def _write_passages(job: tuple[Package, Path, Path]) -> Path:
+    package, downloads, path = job
+    if not path.exists():
+        found = sorted(_passages(fetched(package, downloads)), key=_rank)[:_MOST_PASSAGES]
+        lines = "".join(json.dumps(asdict(passage)) + "\n" for passage in found)
+        partial = path.with_suffix(".partial")
+        partial.write_text(lines, encoding="utf-8")
+        partial.rename(path)
+    return path
+
+
+def _read(path: Path) -> list[Passage]:
+    return [Passage(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _rank(passage: Passage) -> bytes:
+    """An order that has nothing to do with what is said: its beginning is a fair sample."""
+    return hashlib.sha256(f"{passage.path}\n{passage.said}".encode()).digest()
+
+
+def _passages(archives: Iterable[Path]) -> Iterator[Passage]:
+    said: set[str] = set()
+    for path, extension, text in _texts(archives):
+        found = list(_sections(path, text) if extension in _FILES else _commented(path, extension, text))
+        new = [passage for passage in found if passage.said not in said][:_MOST_IN_FILE]
+        said.update(passage.said for passage in new)
+        yield from new
+
+
+def _texts(archives: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+    """Path, extension and text of a fair sample of files of each kind."""
+    files: dict[str, list[tuple[bytes, str, bytes]]] = {}
+    for archive in archives:
+        for path, read in members(archive):
+            extension = path.rpartition(".")[2].lower()
+            if (extension in LINE_MARKS or extension in _FILES) and is_allowed(path):
+                files.setdefault(extension, []).append((hashlib.sha256(path.encode()).digest(), path, read()))
+    for extension, those in sorted(files.items()):
+        for _, path, content in sorted(those)[: _FILES.get(extension, _MOST_FILES)]:
+            text = content.decode(errors="replace").replace("\r\n", "\n").expandtabs(4)
+            if max(map(len, text.split("\n")[:300])) <= 1500:
+                yield path, extension, text
+
+
+def _commented(path: str, extension: str, text: str) -> Iterator[Passage]:
+    for found in commented_code(text, extension):
+        yield Passage(path, found.said, found.rest, found.name, found.code)
+
+
+def _sections(path: str, text: str) -> Iterator[Passage]:
+    if _NO_PROSE.search(path):
+        return
+    parts = _HEADING.split(text)
+    for hashed, underlined, section in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        heading, prose = (hashed or underlined).strip(), " ".join(section.split())[:900]
+        if len(heading.split()) >= 2 and len(prose) > 120:
+            yield Passage(path, heading, prose, "", "")

@@ -1,0 +1,74 @@
+"""What parsers wrote down for the graph: one row per file, read only when somebody looks at the file."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar
+
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, load_declared
+from codesum_pipeline.graph.facts import FileScopes, load_file
+from codesum_pipeline.parsing.parsed import NO_REFERENCES
+from codesum_pipeline.parsing.project_files import is_project_file, project_text
+
+Row = Mapping[str, Any]
+File = TypeVar("File")
+
+
+class LazyFiles(Mapping[str, File], Generic[File]):
+    """Files by path, in the order of paths; each is read once."""
+
+    def __init__(self, rows: Mapping[str, Row], read: Callable[[Row], File]) -> None:
+        self.rows = dict(sorted(rows.items()))
+        self._read = read
+        self._files: dict[str, File] = {}
+
+    def __getitem__(self, path: str) -> File:
+        file = self._files.get(path)
+        if file is None:
+            file = self._files[path] = self._read(self.rows[path])
+        return file
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.rows
+
+    def only(self, paths: Collection[str]) -> Self:
+        """Those of these paths."""
+        return type(self)({path: row for path, row in self.rows.items() if path in paths}, self._read)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFiles:
+    """What parsers have read for the graph, by path: Python's files, those of declared languages, project files."""
+
+    python: LazyFiles[FileScopes]
+    declared: LazyFiles[DeclaredFile]
+    projects: Mapping[str, str]
+
+
+def load_files(facts: Sequence[Row]) -> LoadedFiles:
+    """The files that say something to the graph; the others have no references."""
+    python, declared, projects = {}, {}, {}
+    for row in facts:
+        path, references = row["file_path"], row["references"]
+        if references == NO_REFERENCES:
+            continue
+        if row["language"] == "python":
+            python[path] = row
+        elif is_project_file(path):
+            projects[path] = project_text(references)
+        else:
+            declared[path] = row
+    return LoadedFiles(LazyFiles(python, _python_file), LazyFiles(declared, _declared_file), projects)
+
+
+def _python_file(row: Row) -> FileScopes:
+    return load_file(row["file_path"], row["references"], row["exports"])
+
+
+def _declared_file(row: Row) -> DeclaredFile:
+    return load_declared(row["file_path"], row["references"])

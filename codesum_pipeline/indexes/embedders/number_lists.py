@@ -1,0 +1,58 @@
+"""Many short lists of numbers as two arrays, and sums over each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+# Rows summed at one time: their sums stay in a core's cache.
+_BLOCK_ROWS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Lists of numbers, one behind the other."""
+
+    numbers: Integers
+    lengths: Integers
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> "Lists":
+        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+        return cls(np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(lengths.sum())), lengths)
+
+    def take(self, positions: Sequence[int] | Integers) -> "Lists":
+        """Some of the lists, one behind the other."""
+        lengths = self.lengths[positions]
+        firsts = np.repeat(self.starts[positions] - (np.cumsum(lengths) - lengths), lengths)
+        return Lists(self.numbers[firsts + np.arange(len(firsts))], lengths)
+
+    @property
+    def starts(self) -> Integers:
+        starts: Integers = np.cumsum(self.lengths) - self.lengths
+        return starts
+
+    def totals(self, values: Integers) -> Integers:
+        """The sum of the values that each list names."""
+        running = np.concatenate(([0], np.cumsum(values[self.numbers])))
+        totals: Integers = running[self.starts + self.lengths] - running[self.starts]
+        return totals
+
+    def sums(self, rows: Rows) -> Rows:
+        """The sum of the rows that each list names: the first ones of all lists are added, then the second ones."""
+        sums = np.zeros((len(self.lengths), rows.shape[1]))
+        longest_first, starts = np.argsort(-self.lengths, kind="stable"), self.starts
+        for first in range(0, len(sums), _BLOCK_ROWS):
+            lists = longest_first[first : first + _BLOCK_ROWS]
+            block = np.zeros((len(lists), rows.shape[1]))
+            places = np.arange(self.lengths[lists[0]])
+            lists_longer_than = np.searchsorted(-self.lengths[lists], -places, side="left")
+            for place, long in enumerate(lists_longer_than.tolist()):
+                block[:long] += rows.take(self.numbers[starts[lists[:long]] + place], axis=0)
+            sums[lists] = block
+        return sums

@@ -1,0 +1,113 @@
+"""Texts become rows: of a few documents here, of many functions on all cores.
+
+Whichever process writes a text, it is a pure function of what its writer is
+shown; the stamp says when and in which run, and goes in where the text changed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import Level, TextRow
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.symbols import Symbol
+from codesum_pipeline.store.rows import from_table, to_table
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.decide import Rewrite, Wanted
+from codesum_pipeline.summaries.inputs import FunctionInput
+from codesum_pipeline.summaries.placeholder import AnyInput
+from codesum_pipeline.summaries.writers import write, written_by
+
+# About 0.3 s of writing.
+BATCH_FUNCTIONS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The provenance of what one run writes at one level."""
+
+    level: Level
+    run_id: str
+    commit: str
+    written_at: str
+
+    @classmethod
+    def of(cls, workspace: Workspace, level: Level) -> "Stamp":
+        (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
+        return cls(level, workspace.run_id, snapshot.commit, workspace.timestamp())
+
+    def row(self, shown: AnyInput, wanted: Wanted, rewrite: Rewrite, before: TextRow | None) -> TextRow:
+        """A written text as a row: provenance moves only when the text does."""
+        written = write(shown, wanted.writer)
+        text_hash = written.text.text_hash
+        same = before if before is not None and before.text_hash == text_hash else None
+        return TextRow(
+            id=wanted.id,
+            level=self.level,
+            writer=wanted.writer,
+            written_by=written_by(wanted.writer),
+            model=None,
+            prompt_version=None,
+            own_hash=wanted.own_hash,
+            children=wanted.children,
+            summary_hash=wanted.summary_hash,
+            text=written.text,
+            text_hash=text_hash,
+            purpose_source=written.purpose_source,
+            cause=same.cause if same else rewrite.cause,
+            cause_ids=same.cause_ids if same else rewrite.cause_ids,
+            run_id=same.run_id if same else self.run_id,
+            commit=same.commit if same else self.commit,
+            written_at=same.written_at if same else self.written_at,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBatch:
+    """Some functions to write: their rows of `symbols`, what is wanted of each in the same order, and the rows of
+    those that have a text."""
+
+    symbols: pa.Table
+    wanted: tuple[Wanted, ...]
+    rewrites: tuple[Rewrite, ...]
+    previous: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFunctions:
+    """Writes the texts of functions, as rows in their order."""
+
+    stamp: Stamp
+
+    def __call__(self, batch: FunctionBatch) -> pa.Table:
+        before = {row.id: row for row in from_table(batch.previous, TextRow)}
+        symbols = from_table(batch.symbols, Symbol)
+        rows = [
+            self.stamp.row(FunctionInput.of(symbol), wanted, rewrite, before.get(symbol.id))
+            for symbol, wanted, rewrite in zip(symbols, batch.wanted, batch.rewrites, strict=True)
+        ]
+        return to_table(rows, TextRow)
+
+    def rescue(self, batch: FunctionBatch, _again: Callable[[FunctionBatch], pa.Table]) -> pa.Table:
+        """Written here: nothing in a writer kills a process, so the worker was ended from outside."""
+        return self(batch)
+
+
+def function_batches(
+    symbols: pa.Table, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite], previous: pa.Table
+) -> Iterator[FunctionBatch]:
+    """The functions of `symbols`, a bounded number at a time; `wanted` and `rewrites` may name more."""
+    wants = {found.id: found for found in wanted}
+    causes = {rewrite.id: rewrite for rewrite in rewrites}
+    for start in range(0, symbols.num_rows, BATCH_FUNCTIONS):
+        rows = symbols.slice(start, BATCH_FUNCTIONS)
+        ids = rows.column("id")
+        names = ids.to_pylist()
+        yield FunctionBatch(
+            rows,
+            tuple([wants[name] for name in names]),
+            tuple([causes[name] for name in names]),
+            previous.filter(pc.is_in(previous.column("id"), value_set=ids.combine_chunks())),
+        )

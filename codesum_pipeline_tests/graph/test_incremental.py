@@ -1,0 +1,137 @@
+"""Only what changed is resolved again, and the graph is the one that a clean build gives."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.model.graph import Edge
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.graph.mixed_project import PROJECT, Files, edited
+from codesum_pipeline_tests.graph.tables import build_graph, graph_of, graph_workspace
+
+PYTHON = {path for path in PROJECT if path.endswith(".py")}
+DECLARED = {path for path in PROJECT if path.endswith((".ts", ".go", ".java", ".c", ".h", ".rb"))}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_after_any_edits_the_graph_is_that_of_a_clean_build(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    ws, clean = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "clean", force=True)
+    files = PROJECT
+
+    for _ in range(25):
+        files = edited(files, chance)
+        report, expected = build_graph(ws, files), build_graph(clean, files)
+        assert graph_of(ws) == graph_of(clean), files
+        assert replace(report, files_resolved=expected.files_resolved) == expected
+
+
+def _replaced(path: str, old: str, new: str) -> Files:
+    assert old in PROJECT[path]
+    return {**PROJECT, path: PROJECT[path].replace(old, new, 1)}
+
+
+@pytest.mark.parametrize(
+    ("files", "resolved"),
+    [
+        pytest.param(PROJECT, 0, id="nothing"),
+        pytest.param(_replaced("README.md", "Mixed", "Other"), 0, id="a text"),
+        pytest.param({**PROJECT, "shop/NOTES": "Of no language.\n"}, len(DECLARED), id="a new text"),
+        pytest.param(_replaced("shop/prices.py", "def ping", "# why\n\ndef ping"), 1, id="a comment that moves lines"),
+        pytest.param(
+            _replaced("shop/prices.py", "    basket.", "    open(basket).read()\n    basket."), 1, id="a call"
+        ),
+        pytest.param(_replaced("shop/prices.py", "    basket.", "    new = 1\n    basket."), 1, id="a variable"),
+        pytest.param(_replaced("shop/stores.py", "(lambda y: y)", "(lambda: lambda y: y)()"), 1, id="a lambda"),
+        pytest.param(
+            _replaced("shop/base.py", "    rest =", "    import json\n        rest ="), 1, id="an inner import"
+        ),
+        pytest.param(_replaced("web/index.ts", "local.draw", "local.next();\n  local.draw"), 1, id="another language"),
+        pytest.param(_replaced("web/index.ts", "const local =", "const spare = 1, local ="), 1, id="its variable"),
+        pytest.param(_replaced("run/main.go", "s.Put(1)", "s.Put(1)\n\ts.Put(2)"), 1, id="a third one"),
+        pytest.param(_replaced("shop/cart.py", "found = prices", "found = len"), len(PYTHON), id="what is returned"),
+        pytest.param(
+            _replaced("shop/stores.py", "other = ping", "other = len"), len(PYTHON), id="what an attribute is"
+        ),
+        pytest.param(_replaced("shop/base.py", "def again", "def anew"), len(PYTHON), id="a method's name"),
+        pytest.param(_replaced("shop/cart.py", "registry = Cart", "registry = len"), len(PYTHON), id="a global"),
+        pytest.param({**PROJECT, "shop/new.py": "a = 1\n"}, len(PYTHON | DECLARED) + 1, id="a new module"),
+        pytest.param(_replaced("web/helper.ts", "): Widget", "): number"), 3, id="a return type"),
+        pytest.param(_replaced("web/package.json", "./index.ts", "./widget.ts"), len(DECLARED), id="a project file"),
+    ],
+)
+def test_files_are_resolved_again_where_something_changed_that_they_may_see(
+    tmp_path: Path, files: Files, resolved: int
+) -> None:
+    ws, clean = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "clean")
+    build_graph(ws, PROJECT)
+
+    report = build_graph(ws, files)
+
+    assert report == replace(build_graph(clean, files), files_resolved=resolved)
+    assert graph_of(ws) == graph_of(clean)
+
+
+@pytest.mark.parametrize("table", ["edges", "graph_stats", "contexts"])
+def test_what_a_killed_build_left_is_not_carried_over(tmp_path: Path, table: str) -> None:
+    ws, other = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "other")
+    complete = build_graph(ws, PROJECT)
+    expected = graph_of(ws)
+    build_graph(other, _replaced("shop/prices.py", "    basket.", "    cart.open_cart()\n    pong(1)\n    basket."))
+    ws.tables.write(table, ws.key, other.tables.read(table, ws.key))
+
+    assert build_graph(ws, PROJECT) == complete
+    assert graph_of(ws) == expected
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        pytest.param(lambda home: graph_workspace(home, force=True), id="a forced run"),
+        pytest.param(lambda home: graph_workspace(home, top_k_callers=1), id="another setting"),
+        pytest.param(
+            lambda home: replace(graph_workspace(home), versions={"graph": "other"}), id="another version of the graph"
+        ),
+    ],
+)
+def test_every_file_is_resolved_by(tmp_path: Path, of: Callable[[Path], Workspace]) -> None:
+    complete = build_graph(graph_workspace(tmp_path), PROJECT)
+
+    assert build_graph(of(tmp_path), PROJECT).files_resolved == complete.files_resolved
+
+
+# The result of `two` is unknown where `one` is asked for first, so that its method is found by its name alone.
+CIRCLE = {
+    "a.py": "import b\n\ndef first():\n    pass\n",
+    "b.py": """\
+class Thing:
+    def leave_for_good(self):
+        pass
+
+def one(n):
+    return two(n) if n else Thing()
+
+def two(n):
+    return one(n) or two(n)
+
+def use():
+    two(1).leave_for_good()
+""",
+}
+
+
+def test_what_a_circle_of_names_means_in_a_file_does_not_depend_on_the_calls_of_others(tmp_path: Path) -> None:
+    ws = graph_workspace(tmp_path, force=True)
+    build_graph(ws, CIRCLE)
+    before = _edges_of(ws, "b.py")
+
+    build_graph(ws, {**CIRCLE, "a.py": CIRCLE["a.py"].replace("pass", "b.one(1).leave_for_good()")})
+
+    assert _edges_of(ws, "b.py") == before
+
+
+def _edges_of(ws: Workspace, path: str) -> list[Edge]:
+    return [edge for edge in ws.tables.read_rows("edges", ws.key, Edge) if edge.src_id.startswith(path)]

@@ -1,0 +1,56 @@
+"""Files parsed in several processes give what they give in one, and none is lost with another."""
+
+from collections.abc import Sequence
+
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.parsing.batches import BATCH_BYTES, Failure, Parsed, ParseFiles, Rows, SourceText, in_batches
+from codesum_pipeline.workers.pool import Pool, Work
+from codesum_pipeline_tests.parsing.deadly_files import Deadly
+
+PARSE = ParseFiles(HashPolicy.CANONICAL)
+
+FILES = [
+    SourceText(f"m{number:04}.py", "python", f"b{number}", b"def f(a):\n    return a + %d\n" % number)
+    for number in range(700)
+]
+ODD = [
+    SourceText("gone.py", "python", "b", None),
+    SourceText("text.md", "markdown", "b", b"# Title\n"),
+    SourceText("broken.py", "python", "b", b"def (:\n"),
+]
+
+
+def parse(
+    files: list[SourceText], *, workers: int, work: Work[Sequence[SourceText], Parsed] = PARSE
+) -> tuple[Rows, list[Failure]]:
+    with Pool(workers) as pool:
+        parts = list(pool.map(work, in_batches(files)))
+    return Rows.joined(part.rows for part in parts), [failure for part in parts for failure in part.failures]
+
+
+def test_any_number_of_workers_gives_the_same_rows_in_the_same_order() -> None:
+    rows, failures = parse(FILES + ODD, workers=0)
+    in_processes, failures_in_processes = parse(FILES + ODD, workers=2)
+
+    assert rows.facts["file_path"].to_pylist() == [file.path for file in FILES + ODD if file.data is not None]
+    assert in_processes.symbols.equals(rows.symbols)
+    assert in_processes.facts.equals(rows.facts)
+    assert failures_in_processes == failures == [("gone.py", "unreadable: blob b is not in the mirror")]
+
+
+def test_a_file_that_kills_its_worker_is_a_failure_and_no_other_file_is() -> None:
+    deadly = [SourceText(f"deadly{number}.py", "python", "b", b"crash\n") for number in range(2)]
+    files = [*FILES[:250], deadly[0], *FILES[250:500], deadly[1], *FILES[500:]]
+
+    rows, failures = parse(files, workers=2, work=Deadly(PARSE))
+
+    expected, _ = parse(FILES, workers=0)
+    assert failures == [(file.path, "the parser ended: by SIGSEGV") for file in deadly]
+    assert rows.symbols.equals(expected.symbols)
+
+
+def test_a_batch_is_bounded_in_files_and_in_bytes() -> None:
+    large = SourceText("large.py", "python", "b", b"x" * BATCH_BYTES)
+
+    assert [len(batch) for batch in in_batches(FILES)] == [200, 200, 200, 100]
+    assert [len(batch) for batch in in_batches([FILES[0], large, large, FILES[1]])] == [2, 1, 1]

@@ -1,0 +1,43 @@
+"""Functions written in several processes get the texts that they get in one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries import levels, writing
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.repositories import GitRepo
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def texts_of(git_repo: Make, make_workspace: Make) -> Callable[[], pa.Table]:
+    """The function texts of a build that writes all of them."""
+    repo: GitRepo = git_repo(SHOP, name="shop")
+
+    def write_all() -> pa.Table:
+        workspace: Workspace = replace(make_workspace(repo.path, key="shop"), force=True)
+        build(workspace, until="function_summaries")
+        return workspace.tables.read("texts_function", workspace.key)
+
+    return write_all
+
+
+def test_any_number_of_processes_and_of_batches_gives_the_same_rows(
+    texts_of: Callable[[], pa.Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = texts_of()
+    monkeypatch.setattr(writing, "BATCH_FUNCTIONS", 3)
+    in_small_batches = texts_of()
+    monkeypatch.setattr(levels, "LEAST_FUNCTIONS", 1)
+    in_processes = texts_of()
+
+    assert here.num_rows > 2 * writing.BATCH_FUNCTIONS
+    assert in_small_batches.equals(here)
+    assert in_processes.equals(here)

@@ -1,0 +1,105 @@
+"""Work in several processes gives what work in one gives, and survives what one would not."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pyarrow as pa
+import pytest
+
+from codesum_pipeline.workers.pool import WINDOW, Pool
+from codesum_pipeline.workers.process import receive, send
+from codesum_pipeline_tests.workers.works import CRASH, FAIL, HANG, Double, WhereItRuns
+
+ROOT = Path(__file__).parents[2]
+BATCHES = [[number, number + 1] for number in range(100)]
+
+
+def double(batches: list[list[int]], *, workers: int) -> list[list[int | str]]:
+    with Pool(workers) as pool:
+        return list(pool.map(Double(os.getpid()), batches))
+
+
+def test_any_number_of_workers_gives_the_same_results_in_the_same_order() -> None:
+    expected = [[2 * number for number in batch] for batch in BATCHES]
+
+    assert [double(BATCHES, workers=workers) for workers in (0, 1, 2, 3)] == [expected] * 4
+
+
+def test_less_than_two_workers_are_none() -> None:
+    with Pool(1) as pool:
+        assert list(pool.map(WhereItRuns(), [1, 2])) == [os.getpid()] * 2
+    with Pool(2) as pool:
+        assert os.getpid() not in list(pool.map(WhereItRuns(), [1, 2]))
+
+
+def test_what_kills_its_worker_is_named_and_nothing_else_is_lost() -> None:
+    batches = [*BATCHES[:50], [7, CRASH, 8], *BATCHES[50:], [FAIL]]
+
+    done = double(batches, workers=2)
+
+    assert done[50] == [14, "by SIGSEGV", 16]
+    assert done[-1] == ["with status 7"]
+    assert [*done[:50], *done[51:-1]] == [[2 * number for number in batch] for batch in BATCHES]
+
+
+def test_batches_are_taken_as_they_are_needed() -> None:
+    taken = []
+
+    def batches() -> Iterator[list[int]]:
+        for batch in BATCHES:
+            taken.append(batch)
+            yield batch
+
+    with Pool(2) as pool:
+        results = pool.map(Double(os.getpid()), batches())
+        next(results)
+        assert len(taken) == 2 * WINDOW
+
+
+def test_a_pool_that_is_left_early_leaves_no_worker() -> None:
+    with Pool(2) as pool:
+        next(pool.map(Double(os.getpid()), BATCHES))
+        started = psutil.Process().children()
+
+    assert (len(started), [worker for worker in started if worker.is_running()]) == (2, [])
+
+
+def test_a_slice_of_a_table_is_sent_without_the_rest(tmp_path: Path) -> None:
+    table = pa.table({"text": ["x" * 1000] * 1000})
+
+    with (tmp_path / "sent").open("wb") as pipe:
+        send({"some": table.slice(500, 2)}, pipe)
+
+    assert (tmp_path / "sent").stat().st_size < 10_000
+    with (tmp_path / "sent").open("rb") as pipe:
+        assert receive(pipe) == {"some": table.slice(500, 2)}
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
+def test_no_worker_outlives_the_process_that_started_it(how: signal.Signals) -> None:
+    program = f"from codesum_pipeline_tests.workers.test_pool import *\ndouble([*BATCHES, [{HANG}]], workers=2)\n"
+    running = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL)
+    workers = _wait_for_workers(running.pid, 2)
+    running.send_signal(how)
+    running.wait(timeout=60)
+
+    gone, alive = psutil.wait_procs(workers, timeout=60)
+    assert (len(gone), alive) == (2, [])
+
+
+def _wait_for_workers(pid: int, count: int) -> list[psutil.Process]:
+    """The workers of a process, once they have had time to take a batch."""
+    parent = psutil.Process(pid)
+    for _ in range(600):
+        workers = parent.children()
+        if len(workers) == count:
+            time.sleep(1)
+            return workers
+        time.sleep(0.1)
+    raise AssertionError(f"{parent} started {len(parent.children())} workers")
