@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.evaluation.gate import publish_unless_worse
+from codesum_pipeline.evaluation.step import EvaluationReport, evaluate_candidate, is_evaluated
 from codesum_pipeline.graph.build import GraphReport, build_call_graph
 from codesum_pipeline.indexes.candidate import CandidateReport, write_candidate
 from codesum_pipeline.indexes.dense import DenseReport, embed_documents
-from codesum_pipeline.indexes.publish import PublishReport, publish_candidate
+from codesum_pipeline.indexes.publish import PublishReport
 from codesum_pipeline.indexes.sparse import SparseReport, index_terms
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
@@ -91,8 +93,12 @@ SUMMARY_PLAN = Step(
 DENSE_INDEX = Step("dense_index", embed_documents, DenseReport, idle=_nothing_embedded)
 SPARSE_INDEX = Step("sparse_index", index_terms, SparseReport, idle=_nothing_tokenized)
 INDEX_CANDIDATE = Step("index_candidate", write_candidate, CandidateReport, files=_version_files)
+# Whether it is wanted, and of which questions, shapes no index and so stands in no memo.
+RETRIEVAL_EVALUATION = Step(
+    "retrieval_evaluation", evaluate_candidate, EvaluationReport, remember=lambda _report: False
+)
 # It compares with what readers see and sweeps what killed builds left, in milliseconds.
-PUBLISHED_INDEX = Step("published_index", publish_candidate, PublishReport, remember=lambda _report: False)
+PUBLISHED_INDEX = Step("published_index", publish_unless_worse, PublishReport, remember=lambda _report: False)
 
 STEPS: tuple[Step[Any], ...] = (
     REPO_SNAPSHOT,
@@ -107,11 +113,12 @@ STEPS: tuple[Step[Any], ...] = (
     DENSE_INDEX,
     SPARSE_INDEX,
     INDEX_CANDIDATE,
+    RETRIEVAL_EVALUATION,
     PUBLISHED_INDEX,
 )
 
 
 def is_standing(ws: Workspace) -> bool:
     """Whether no step that remembers its last run would do anything but repeat its report."""
-    looking = (REPO_SNAPSHOT, PUBLISHED_INDEX)
-    return all(is_current(step, ws) for step in STEPS if step not in looking)
+    looking = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
+    return all(is_current(step, ws) for step in STEPS if step not in looking) and is_evaluated(ws)

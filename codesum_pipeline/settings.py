@@ -11,12 +11,13 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import (
+    EvaluationOptions,
     FilterOptions,
     GraphOptions,
     HashPolicy,
@@ -67,6 +68,37 @@ class PlannerSettings(BaseModel):
     ls_remote_timeout_s: float = Field(20.0, gt=0, description="How long one repository may keep a tick waiting.")
 
 
+class EvaluationSettings(BaseModel):
+    """Whether and on what each build measures its retrieval."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    enabled: bool = Field(
+        False,
+        description="Measure each new index before it is published. Off, because asking a repository's own questions "
+        "takes up to twice as long as a first build of it.",
+    )
+    questions: Path | None = Field(
+        None,
+        description="A file of questions, one JSON object a line, relative to the home; default: the repository's own "
+        "docstrings (asked in a copy without them) and commit messages.",
+    )
+    sample: int = Field(200, ge=1, description="Functions, and classes, whose docstrings are asked for.")
+    commits: int = Field(300, ge=0, description="Commits whose messages are looked at for questions.")
+    gate: bool = Field(
+        False, description="Keep the published index where the new one is worse by more than the margin."
+    )
+    margin: float = Field(
+        0.02, ge=0, le=1, description="The gate's margin: the whole 95 % interval of the difference lies below it."
+    )
+
+    @model_validator(mode="after")
+    def _gate_has_figures(self) -> Self:
+        if self.gate and not self.enabled:
+            raise ValueError("gate = true needs enabled = true: it compares what was measured")
+        return self
+
+
 class Settings(BaseModel):
     """The settings of one home."""
 
@@ -95,6 +127,7 @@ class Settings(BaseModel):
     git_timeout_s: float = Field(600.0, gt=0, description="How long one git command may take.")
     lease_wait_s: float = Field(600.0, ge=0, description="How long a build waits for another of the same repository.")
     planner: PlannerSettings = Field(default_factory=PlannerSettings)  # type: ignore[arg-type]
+    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)  # type: ignore[arg-type]
 
     @field_validator("embedder_api_base")
     @classmethod
@@ -126,6 +159,14 @@ class Settings(BaseModel):
                 embedder_api_base=self.embedder_api_base,
                 summary_embed_max_tokens=self.summary_embed_max_tokens,
                 keep_versions=self.keep_versions,
+            ),
+            evaluation=EvaluationOptions(
+                enabled=self.evaluation.enabled,
+                questions=str(self.home / self.evaluation.questions) if self.evaluation.questions else "",
+                sample=self.evaluation.sample,
+                commits=self.evaluation.commits,
+                gate=self.evaluation.gate,
+                margin=self.evaluation.margin,
             ),
         )
 

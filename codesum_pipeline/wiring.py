@@ -102,6 +102,7 @@ class Home:
             published.unlink()
         for folder in (layout.versions(key), layout.graph_index(key), layout.mirror(key), layout.memos(key)):
             shutil.rmtree(folder, ignore_errors=True)
+        layout.hold(key).unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
         self.tables.drop(key)
         write_serving_file(self.tables, layout.duckdb_file)

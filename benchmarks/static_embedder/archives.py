@@ -47,7 +47,8 @@ _LONGEST_BYTES = 400_000
 def is_allowed(path: str) -> bool:
     """False for a benchmark's code, others' code, tests, and what a program wrote."""
     *folders, name = path.lower().split("/")
-    named = {*folders, name.partition(".")[0], name.rpartition(".")[0]}
+    # Who vendors a package may hide it behind an underscore.
+    named = {part.lstrip("_") for part in (*folders, name.partition(".")[0], name.rpartition(".")[0])}
     return not (
         named & BENCHMARK_NAMES or _VENDORED.intersection(folders) or _TESTS.search(path) or _GENERATED.search(path)
     )

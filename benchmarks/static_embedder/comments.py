@@ -27,9 +27,7 @@ _NO_NAMES = frozenset({
     "in", "let", "foreach", "lock", "using", "__attribute__",
 })
 # fmt: on
-_DECORATION = re.compile(
-    r"[ \t]*(?:/\*+!?|\*+/|\*|//[/!]?|#+|--+\s?\|?|\{-\|?|-\}|;+)?[ \t]?|\*/\s*$|-\}\s*$", re.MULTILINE
-)
+_DECORATION = re.compile(r"^[ \t]*(?:/\*+!?|\*+/|\*|//[/!]?|#+|--+\s?\|?|\{-\|?|-\}|;+)?[ \t]?|\*/\s*$|-\}\s*$")
 _TAG = re.compile(
     r"\s*(?:@[a-z]+|\\(?:param|return|brief)|:param|:return|Args?:|Parameters|Returns?:|Raises:|>>>|```|Example"
     r"|=begin|=end|-----|=====)"

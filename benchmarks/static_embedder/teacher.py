@@ -7,7 +7,6 @@ counted tokens: a token's vector is shorter the more often the token stands in t
 import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ Floats = npt.NDArray[np.floating[Any]]
 TEACHER = "sentence-transformers/all-MiniLM-L6-v2"
 TEACHER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _AT_ONCE = 512
-_SMOOTHING = 1e-3
+SMOOTHING = 1e-3
 
 
 def checked_teacher() -> Path:
@@ -31,8 +30,8 @@ def checked_teacher() -> Path:
     return folder
 
 
-def vectors_alone(teacher: Path, words: Sequence[Sequence[int]]) -> Floats:
-    """What the teacher makes of each word, given as its tokens, between the marks that begin and end a text."""
+def vectors_alone(teacher: Path, tokens: Sequence[int]) -> Floats:
+    """What the teacher makes of each token between the marks that begin and end a text."""
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -40,17 +39,13 @@ def vectors_alone(teacher: Path, words: Sequence[Sequence[int]]) -> Floats:
     torch.use_deterministic_algorithms(True)
     model: Any = SentenceTransformer(str(teacher), device="cpu")
     begin, end = model.tokenizer.cls_token_id, model.tokenizer.sep_token_id
-    vectors = np.zeros((len(words), model.get_embedding_dimension()), dtype=np.float64)
-    by_length = sorted(range(len(words)), key=lambda word: len(words[word]))
-    for _, group in groupby(by_length, key=lambda word: len(words[word])):
-        places = list(group)
-        for first in range(0, len(places), _AT_ONCE):
-            some = places[first : first + _AT_ONCE]
-            ids = torch.tensor([[begin, *words[place], end] for place in some])
-            with torch.inference_mode():
-                states = model[0].auto_model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
-            vectors[some] = states.mean(dim=1).numpy()
-    return vectors
+    vectors = []
+    for first in range(0, len(tokens), _AT_ONCE):
+        ids = torch.tensor([[begin, token, end] for token in tokens[first : first + _AT_ONCE]])
+        with torch.inference_mode():
+            states = model[0].auto_model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
+        vectors.append(states.mean(dim=1).numpy().astype(np.float64))
+    return np.concatenate(vectors)
 
 
 def reduced(vectors: Floats, dimensions: int) -> Floats:
@@ -65,5 +60,5 @@ def reduced(vectors: Floats, dimensions: int) -> Floats:
 
 def rarity(counts: npt.NDArray[np.int64]) -> Floats:
     """The weight of each token by how often it was counted."""
-    weights: Floats = _SMOOTHING / (_SMOOTHING + counts / counts.sum())
+    weights: Floats = SMOOTHING / (SMOOTHING + counts / counts.sum())
     return weights

@@ -21,10 +21,10 @@ Rows = npt.NDArray[np.float32]
 class Plan:
     """What was tried and chosen; the results are in `benchmarks/results/static_embedder.md`."""
 
-    epochs: int = 2
+    epochs: int = 1
     batch: int = 1024
     of_one_package: int = 128
-    temperature: float = 0.05
+    temperature: float = 0.1
     learning_rate: float = 2e-3
     seed: int = 1
 
@@ -35,7 +35,7 @@ _WARM_UP_STEPS = 30
 
 def trained(vectors: Rows, pairs: Pairs, plan: Plan) -> Rows:
     """The vectors after training; those of tokens that no text has stay as they are."""
-    rows = vectors / np.linalg.norm(vectors, axis=1).mean()
+    rows: Rows = vectors / np.linalg.norm(vectors, axis=1).mean()
     first, second = np.zeros_like(rows), np.zeros_like(rows)
     batches = [batch for epoch in range(plan.epochs) for batch in _batches(pairs.groups, plan, epoch)]
     losses: list[float] = []
@@ -72,7 +72,7 @@ def _gradient(rows: Rows, pairs: Pairs, batch: Integers, temperature: float) -> 
     by_query, by_document = _softmax(scores), _softmax(scores.T).T
     own = np.arange(len(batch))
     loss = -float(np.log(by_query[own, own] + 1e-12).mean() + np.log(by_document[own, own] + 1e-12).mean()) / 2
-    pull = by_query + by_document
+    pull: Rows = by_query + by_document
     pull[own, own] -= 2
     pull /= np.float32(2 * temperature * len(batch))
     query_pull = _tangent(pull @ document_rows, query_rows, query_sizes)

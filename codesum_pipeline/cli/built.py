@@ -7,12 +7,14 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, table
+from codesum_pipeline.cli.standing import Standing
 from codesum_pipeline.model.documents import LEVELS, Level
 
 if TYPE_CHECKING:
     from codesum_pipeline.defs.outcomes import RunOutcome
 
 _COUNTS = ("rows", "written", "kept", "removed", "placeholders")
+_UNPUBLISHED = {False: "nothing changed, nothing published", True: "held back, the last version stays published"}
 _HEADS = ("documents", "written", "kept", "removed", "placeholders")
 
 
@@ -38,20 +40,22 @@ def outcome_json(outcome: "RunOutcome") -> dict[str, Any]:
     }
 
 
-def standing_line(key: str, commit: str) -> str:
+def standing_line(key: str, standing: Standing) -> str:
     """A repository that needed no run."""
-    return f"{key}: up to date at {commit[:SHORT_COMMIT]}, nothing to do"
+    if standing.held_because:
+        return f"{key}: held back at {standing.commit[:SHORT_COMMIT]}: {standing.held_because}"
+    return f"{key}: up to date at {standing.commit[:SHORT_COMMIT]}, nothing to do"
 
 
-def standing_json(key: str, commit: str) -> dict[str, Any]:
+def standing_json(key: str, standing: Standing) -> dict[str, Any]:
     """As `outcome_json`, of a repository that needed no run."""
     return {
         "repo": key,
         "run_id": None,
         "succeeded": True,
-        "up_to_date": True,
-        "commit": commit,
-        "message": None,
+        "up_to_date": standing.held_because is None,
+        "commit": standing.commit,
+        "message": standing.held_because,
         "steps": {},
     }
 
@@ -81,14 +85,19 @@ def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
 def _remarks(outcome: "RunOutcome") -> list[Text]:
     """What a level does not say: files, vectors, time."""
     files, vectors = _numbers(outcome, "repo_snapshot"), _numbers(outcome, "dense_index")
-    is_published = _numbers(outcome, "published_index").get("published", False)
+    published = _numbers(outcome, "published_index")
     lines = (
         f"{count(int(files.get('files_indexed', 0)), 'file')} indexed, {files.get('files_skipped', 0):,} skipped",
         f"{count(int(vectors.get('embedded', 0)), 'vector')} computed, {vectors.get('carried', 0):,} kept",
-        "published" if is_published else "nothing changed, nothing published",
+        "published" if published.get("published") else _UNPUBLISHED[is_held(outcome)],
         f"{outcome.seconds:.1f} s",
     )
     return [Text(" · ".join(lines), style="dim")]
+
+
+def is_held(outcome: "RunOutcome") -> bool:
+    """Whether the gate kept what was published before."""
+    return bool(_numbers(outcome, "published_index").get("held"))
 
 
 def _level_counts(outcome: "RunOutcome", level: Level) -> tuple[int, ...]:

@@ -39,6 +39,7 @@ COMMANDS = (
     Command("search", _ASK, "Find functions, classes, files and modules by what they do."),
     Command("show", _ASK, "Show one document with all its fields."),
     Command("explain", _ASK, "Show why a document was last rewritten, as the chain of causes."),
+    Command("eval", _ASK, "Measure how well questions with known answers are answered, by lane and level."),
     Command("sql", _ASK, "Query every table with SQL; nothing can be changed."),
     Command("doctor", _OPERATE, "Check published indexes, leases and runs, and say how to repair them."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),

@@ -9,6 +9,7 @@ import typer
 
 from codesum_pipeline.cli.safe_text import one_line
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, ConfigurationError, MissingTable, RetryLater
+from codesum_pipeline.store.refusals import cannot_write, is_refusal
 
 FAILED = 1
 MISCONFIGURED = 2
@@ -44,8 +45,14 @@ def report_failures(*, debug: bool) -> Iterator[None]:
     except OSError as error:
         if debug or error.errno == errno.EPIPE:
             raise
-        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        complain(_told(error))
         raise typer.Exit(FAILED) from error
+
+
+def _told(error: OSError) -> str:
+    if error.errno is not None and is_refusal(error.errno):
+        return str(cannot_write(str(error.filename or "a file"), error.errno))
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
 
 
 def exit_code(error: CodesumError) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codesum_pipeline.cli.published_state import Published, read_published
+from codesum_pipeline.evaluation.gate import Hold, standing_hold
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -29,6 +30,7 @@ class State(StrEnum):
     UNFINISHED = "build unfinished"
     BEHIND = "behind"
     CHANGED = "settings changed"
+    HELD = "held back"
     FRESH = "up to date"
 
 
@@ -57,7 +59,18 @@ def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshn
     state = _judge(home, entry, published, holder, head)
     if published and published.problem:
         why = published.problem
+    elif state not in (State.DISABLED, State.BUILDING) and (hold := _hold(home, entry, head)):
+        state, why = State.HELD, hold.because
     return Freshness(entry, state, published, head, holder, why)
+
+
+def _hold(home: Home, entry: RepositoryEntry, head: str | None) -> Hold | None:
+    """Why the gate keeps the last build from being published, where that is what a build would give now."""
+    commit = _snapshot_commit(home, entry)
+    if commit is None or head not in (None, commit):
+        return None
+    fingerprint = home.fingerprint(entry, commit=commit)
+    return standing_hold(home.layout, entry.key, home.settings.options.evaluation, fingerprint=fingerprint)
 
 
 def _judge(

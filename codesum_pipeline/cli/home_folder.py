@@ -2,6 +2,7 @@
 
 from codesum_pipeline.settings import HOME_FOLDER
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.refusals import writing
 
 _IGNORE_ALL = "# Made by codesum: what is built here can be built again.\n*\n"
 
@@ -10,6 +11,7 @@ def make_home(layout: HomeLayout) -> None:
     """Create the home if it is not there; one inside a project is no part of that project's repository."""
     if layout.home.exists():
         return
-    layout.home.mkdir(parents=True)
-    if layout.home.name == HOME_FOLDER:
-        (layout.home / ".gitignore").write_text(_IGNORE_ALL, encoding="utf-8")
+    with writing(layout.home):
+        layout.home.mkdir(parents=True)
+        if layout.home.name == HOME_FOLDER:
+            (layout.home / ".gitignore").write_text(_IGNORE_ALL, encoding="utf-8")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codesum_pipeline.cli.built import built_table, outcome_json, standing_json, standing_line
+from codesum_pipeline.cli.built import built_table, is_held, outcome_json, standing_json, standing_line
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation, invocation
@@ -22,7 +22,7 @@ from codesum_pipeline.cli.registration import (
 )
 from codesum_pipeline.cli.render import note, show
 from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.cli.standing import standing_commits
+from codesum_pipeline.cli.standing import held_because, standing_builds
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.store.lease import hold_lease
@@ -73,15 +73,18 @@ def index(
     home = Home(called.settings)
     if rebuild:
         _drop_tables(home, keys)
-    standing = {} if force else standing_commits(home, keys)
-    for found, commit in standing.items():
-        typer.echo(safe_json(standing_json(found, commit)) if as_json else standing_line(found, commit))
+    standing = {} if force else standing_builds(home, keys)
+    for found, last in standing.items():
+        typer.echo(safe_json(standing_json(found, last)) if as_json else standing_line(found, last))
     outcomes = _build(home, [key for key in keys if key not in standing], force=force)
     if as_json:
         for outcome in outcomes:
             typer.echo(safe_json(outcome_json(outcome)))
     elif outcomes:
         show(built_table(outcomes))
+    for outcome in outcomes:
+        if is_held(outcome) and (why := held_because(home, outcome.key)):
+            note(f"{outcome.key}: {why}")
     failed = [outcome for outcome in outcomes if not outcome.succeeded]
     for outcome in failed:
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")

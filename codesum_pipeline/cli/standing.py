@@ -6,7 +6,9 @@ compared with what stands, and Dagster must have recorded each asset.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import Snapshot
@@ -15,28 +17,43 @@ from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.wiring import Home
 
 
-def standing_commits(home: Home, keys: Sequence[str]) -> dict[str, str]:
-    """The commits of those repositories that need no run, by key."""
-    found = {key: _standing_commit(home, key) for key in keys}
-    return {key: commit for key, commit in found.items() if commit is not None}
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The commit that the last build stands for, and why it was not published, where it was held back."""
+
+    commit: str
+    held_because: str | None = None
 
 
-def _standing_commit(home: Home, key: str) -> str | None:
+def standing_builds(home: Home, keys: Sequence[str]) -> dict[str, Standing]:
+    """Of those repositories that need no run, by key."""
+    found = {key: _standing(home, key) for key in keys}
+    return {key: standing for key, standing in found.items() if standing is not None}
+
+
+def held_because(home: Home, key: str) -> str | None:
+    """Why the last build of a repository was not published; None where it was."""
+    standing = _standing(home, key)
+    return standing.held_because if standing else None
+
+
+def _standing(home: Home, key: str) -> Standing | None:
     """None where a run is needed, if only to say what is wrong."""
     try:
         workspace = home.workspace(key, run_id="look")
         version = published_version(workspace.layout.published(key), workspace.layout.versions(key))
         if version is None or not workspace.layout.duckdb_file.exists():
             return None
-        commit = str(version.manifest["commit"])
-        snapshots = workspace.tables.read_rows("snapshot", key, Snapshot)
+        (snapshot,) = workspace.tables.read_rows("snapshot", key, Snapshot)
+        commit = snapshot.commit
         fingerprint = workspace.fingerprint(commit)
-        if [row.commit for row in snapshots] != [commit] or version.manifest["fingerprint"] != fingerprint:
+        hold = standing_hold(workspace.layout, key, workspace.options.evaluation, fingerprint=fingerprint)
+        if hold is None and (version.manifest["commit"], version.manifest["fingerprint"]) != (commit, fingerprint):
             return None
         mirror = Mirror(workspace.layout.mirror(key), timeout_s=home.settings.options.scan.git_timeout_s)
         if not is_standing(workspace) or mirror.head_commit(workspace.entry, offline=home.settings.offline) != commit:
             return None
-        return commit if _is_recorded(home, key, fingerprint) else None
+        return Standing(commit, hold.because if hold else None) if _is_recorded(home, key, fingerprint) else None
     except CodesumError:
         return None
 

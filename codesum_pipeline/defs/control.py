@@ -4,14 +4,16 @@
 materialisations and checks stand beside those that the sensor starts.
 """
 
+import io
 import os
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import dagster as dg
 
@@ -23,10 +25,12 @@ from codesum_pipeline.defs.caller import Caller, called_by
 from codesum_pipeline.defs.observing import recorded_fingerprint
 from codesum_pipeline.defs.outcomes import RunOutcome, outcome_of, was_interrupted
 from codesum_pipeline.defs.resource import PARTITION_TAG
+from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import this_process
+from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.wiring import Home
 
 MODULE = "codesum_pipeline.definitions"
@@ -50,6 +54,7 @@ _RUN_TAGS = {
     # Who sits at the command line tries again, or not.
     "dagster/max_retries": "0",
 }
+_RECORD_IS_LOST = "Exception while writing logger call to event log"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -74,12 +79,13 @@ def ensure_dagster_home(layout: HomeLayout) -> Path:
 
 @contextmanager
 def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
-    """The instance that the UI shows."""
+    """The instance that the UI shows; raises `CannotWrite` where its records have no room."""
     from dagster._core.instance.ref import InstanceRef
 
-    reference = InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides=_OUTPUT_STAYS)
-    with dg.DagsterInstance.from_ref(reference) as instance:
-        yield instance
+    with _writing_records(layout):
+        reference = InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides=_OUTPUT_STAYS)
+        with dg.DagsterInstance.from_ref(reference) as instance:
+            yield instance
 
 
 def index_repositories(
@@ -92,7 +98,8 @@ def index_repositories(
 ) -> list[RunOutcome]:
     """Build repositories, one run after another; the outcomes in the order of `keys`.
 
-    A repository that fails does not stop the others. An interrupt ends the run
+    A repository that fails does not stop the others, nor does one whose records
+    have no room: theirs may. An interrupt ends the run
     that is under way, gives its lease back and is raised again. (Not in threads:
     each run configures Python's logging anew, and two at once lock each other out.)
     """
@@ -103,9 +110,7 @@ def index_repositories(
         instance.add_dynamic_partitions(PARTITIONS, list(keys))
         for key in keys:
             with called_by(Caller(home, _named(progress, key) if progress and len(keys) > 1 else progress)):
-                outcomes.append(_run_one(job, instance, key, force=force))
-            if outcomes[-1].succeeded:
-                _note_recorded(home, key, recorded_fingerprint(instance, key) or "")
+                outcomes.append(_run_one(home, job, instance, key, force=force))
             if on_outcome:
                 on_outcome(outcomes[-1])
     return outcomes
@@ -193,21 +198,73 @@ def _note_recorded(home: Home, key: str, fingerprint: str) -> None:
     write_text_atomically(home.layout.recorded(key), fingerprint)
 
 
-def _run_one(job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, force: bool) -> RunOutcome:
+def _writing_records(layout: HomeLayout) -> AbstractContextManager[None]:
+    folder = layout.dagster_home
+    return writing(folder, called=f"Dagster's records in {folder}")
+
+
+def _run_one(home: Home, job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, force: bool) -> RunOutcome:
     start = time.monotonic()
+    run_id = str(uuid.uuid4())
+    try:
+        with _writing_records(home.layout):
+            result = _execute(job, instance, key, run_id=run_id, force=force)
+            if result.success:
+                _note_recorded(home, key, recorded_fingerprint(instance, key) or "")
+    except CannotWrite as error:
+        return RunOutcome(
+            key,
+            run_id,
+            succeeded=False,
+            seconds=time.monotonic() - start,
+            message=str(error),
+            error=CannotWrite,
+            numbers={},
+        )
+    return outcome_of(key, result, seconds=time.monotonic() - start)
+
+
+def _execute(
+    job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, run_id: str, force: bool
+) -> dg.ExecuteInProcessResult:
     config: dict[str, Any] = {"resources": {"codesum": {"config": {"force": True}}}} if force else {}
-    result = job.execute_in_process(
-        run_config={**_QUIET, **config},
-        partition_key=key,
-        instance=instance,
-        tags={**_RUN_TAGS, **processes.process_tags(this_process(key))},
-        raise_on_error=False,
-    )
+    with redirect_stderr(_WithoutRepeats(sys.stderr)):
+        result = job.execute_in_process(
+            run_config={**_QUIET, **config},
+            partition_key=key,
+            instance=instance,
+            tags={**_RUN_TAGS, **processes.process_tags(this_process(key))},
+            raise_on_error=False,
+            run_id=run_id,
+        )
     if was_interrupted(result):
         # Dagster cannot tell a person's Ctrl-C from a process that is being shot.
         instance.report_run_canceled(result.dagster_run, "Interrupted at the command line.")
         raise KeyboardInterrupt
-    return outcome_of(key, result, seconds=time.monotonic() - start)
+    return result
+
+
+class _WithoutRepeats(io.TextIOBase):
+    """Standard error without what Dagster writes there of each record that it cannot keep, and then raises."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return len(text) if text.startswith(_RECORD_IS_LOST) else self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
 
 
 def _named(progress: Progress, key: str) -> Progress:

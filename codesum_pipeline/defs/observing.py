@@ -11,6 +11,7 @@ from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.planner import Observation, next_in_turn
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG, last_materialization
+from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import Snapshot
@@ -89,6 +90,7 @@ def _observe_one(home: Home, instance: dg.DagsterInstance, entry: RepositoryEntr
         recorded=recorded_fingerprint(instance, entry.key),
         published=_published_fingerprint(home, entry.key),
         begun=_begun_fingerprint(home, entry),
+        is_held=_is_held(home, entry.key, wanted),
     )
     return seen if seen.is_up_to_date else _with_attempts(seen, instance)
 
@@ -105,6 +107,11 @@ def _published_fingerprint(home: Home, key: str) -> str | None:
     """The fingerprint of the index that readers see; None where there is none, or none that is whole."""
     version = published_version(home.layout.published(key), home.layout.versions(key))
     return version.manifest["fingerprint"] if version else None
+
+
+def _is_held(home: Home, key: str, wanted: str) -> bool:
+    """Whether the gate judged this very build, and would judge it in the same way."""
+    return standing_hold(home.layout, key, home.settings.options.evaluation, fingerprint=wanted) is not None
 
 
 def _begun_fingerprint(home: Home, entry: RepositoryEntry) -> str | None:

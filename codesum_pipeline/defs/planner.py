@@ -17,6 +17,7 @@ class Verdict(StrEnum):
     BUILD = "to build"
     DEFERRED = "left for the next tick"
     UP_TO_DATE = "up to date"
+    HELD = "held back by the gate"
     ACTIVE = "being built"
     EXHAUSTED = "failed too often"
     UNREADABLE = "unreadable"
@@ -29,7 +30,8 @@ class Observation:
     `wanted` is the fingerprint that a build would have now, None where the
     repository cannot be read. `recorded` is that of the last materialisation,
     `published` that of the index that readers see, `begun` that of the snapshot
-    in the tables, which is ahead where a build did not end. `tried` lists the
+    in the tables, which is ahead where a build did not end. `is_held` says that
+    the gate would keep that build from being published again. `tried` lists the
     fingerprints that the last runs were requested for, newest first; None for
     runs that somebody else started. `launches` counts all runs ever requested
     for `wanted`.
@@ -41,6 +43,7 @@ class Observation:
     recorded: str | None = None
     published: str | None = None
     begun: str | None = None
+    is_held: bool = False
     is_active: bool = False
     tried: tuple[str | None, ...] = ()
     launches: int = 0
@@ -117,4 +120,6 @@ def _judge(seen: Observation, max_attempts: int) -> Verdict:
         return Verdict.UNREADABLE
     if seen.is_up_to_date:
         return Verdict.UP_TO_DATE
+    if seen.is_held and seen.wanted == seen.recorded == seen.begun:
+        return Verdict.HELD
     return Verdict.EXHAUSTED if seen.attempts >= max_attempts else Verdict.BUILD

@@ -41,6 +41,20 @@ def histogram(title: str, edges: Sequence[float], counts: Sequence[int]) -> str:
     return _finish(figure, axes, title)
 
 
+def lines(title: str, series: Mapping[str, Sequence[float]]) -> str:
+    """Values between 0 and 1, one after the other; names must be ours, not a repository's."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH_IN, 2.2), dpi=80)
+    axes = _axes(figure, left_in=EDGE_IN + 4 * CHARACTER_IN)
+    for name, values in series.items():
+        axes.plot(range(1, len(values) + 1), values, marker="o", markersize=3, linewidth=1.2, label=name)
+    axes.set_ylim(0, 1)
+    axes.locator_params(axis="x", integer=True)
+    axes.legend(fontsize=7, frameon=False, loc="lower left", ncols=3)
+    return _finish(figure, axes, title)
+
+
 def _axes(figure: "Figure", *, left_in: float) -> "Axes":
     """What stands right of the names, below the title and above the numbers."""
     width, height = figure.get_size_inches()

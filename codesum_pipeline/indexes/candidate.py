@@ -32,6 +32,7 @@ from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 
@@ -85,13 +86,14 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
 @contextmanager
 def _folder_aside(versions: Path) -> Iterator[Path]:
     """A new folder beside the versions, gone after the block unless it was renamed."""
-    versions.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=ASIDE, dir=versions))
-    folder.chmod(0o755)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with writing(versions):
+        versions.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=ASIDE, dir=versions))
+        folder.chmod(0o755)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _share_files(folder: Path, published: Path, manifest: Manifest) -> set[Path]:

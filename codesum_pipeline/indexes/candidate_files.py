@@ -21,6 +21,7 @@ from codesum_pipeline.indexes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.json_columns import json_objects, json_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
+from codesum_pipeline.indexes.passages import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.published_documents import document_lines, index_order
 from codesum_pipeline.indexes.stored_zip import Array, npy_parts, write_npz
 from codesum_pipeline.indexes.string_table import StringTable
@@ -37,6 +38,8 @@ from codesum_pipeline.indexes.version_folder import (
     KEYWORDS_METADATA,
     KEYWORDS_VOCABULARY,
     OFFSETS,
+    PASSAGES,
+    SUMMARY_BM25,
     SYMBOL_NAMES,
     VECTOR_FILES,
 )
@@ -46,8 +49,7 @@ from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 
-_BM25_FILES = {Lane.CODE: CODE_BM25, Lane.KEYWORDS: KEYWORDS_BM25}
-
+_BM25_FILES = {Lane.CODE: CODE_BM25, Lane.KEYWORDS: KEYWORDS_BM25, Lane.SUMMARY: SUMMARY_BM25}
 
 # Of each document, all but what stands in its line alone.
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
@@ -201,11 +203,28 @@ def _write_vectors(folder: Path, tables: CandidateTables) -> None:
 
 
 def _write_terms(folder: Path, tables: CandidateTables) -> None:
+    levels = level_numbers(tables.heads)
     for lane, texts in tables.tokens().items():
+        rows = levels
+        if lane is Lane.CODE:
+            texts, passage_files = _with_passages(texts, levels == LEVELS.index(Level.FILE))
+            _write_npy(_new_file(folder, PASSAGES), passage_files)
+            # Passages are usual and rare among themselves.
+            rows = np.concatenate((levels, np.full(len(passage_files), len(LEVELS), dtype=np.int8)))
         found = count_tokens(texts)
-        build_bm25(found, level_numbers(tables.heads)).write(_new_file(folder, _BM25_FILES[lane]))
+        build_bm25(found, rows).write(_new_file(folder, _BM25_FILES[lane]))
         if lane is Lane.KEYWORDS:
             _write_keywords(folder, tables, found)
+
+
+def _with_passages(
+    texts: pa.ChunkedArray, is_file: npt.NDArray[np.bool_]
+) -> tuple[pa.ChunkedArray, npt.NDArray[np.int32]]:
+    """The texts of all documents but files, then the passages of the files, and the document of each passage."""
+    files = np.flatnonzero(is_file)
+    passages, positions = break_apart(texts.take(pa.array(files)).combine_chunks(), TOKEN_BREAK)
+    others = pc.if_else(pa.array(is_file), "", texts.combine_chunks())
+    return pa.chunked_array([others, passages]), files[positions.to_numpy()].astype(np.int32)
 
 
 def _write_keywords(folder: Path, tables: CandidateTables, found: TokenCounts) -> None:

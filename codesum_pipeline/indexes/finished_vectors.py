@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from codesum_pipeline.indexes.embedders import Vectors
+from codesum_pipeline.store.refusals import writing
 
 
 class FinishedVectors:
@@ -42,14 +43,15 @@ class FinishedVectors:
 @contextmanager
 def finished_vectors(path: Path, model_id: str) -> Iterator[FinishedVectors]:
     """The open file; one that cannot be read is begun anew."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        connection = _open(path)
-    except sqlite3.DatabaseError:
-        discard(path)
-        connection = _open(path)
-    with closing(connection):
-        yield FinishedVectors(connection, model_id)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            connection = _open(path)
+        except sqlite3.DatabaseError:
+            discard(path)
+            connection = _open(path)
+        with closing(connection):
+            yield FinishedVectors(connection, model_id)
 
 
 def discard(path: Path) -> None:

@@ -15,13 +15,14 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.indexes.arrow_texts import utf8_parts
 from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.passages import cut_passages
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.workspace import Workspace
 
 # Part of every text's hash: a change embeds and indexes everything again.
-LANES_VERSION = f"1/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
+LANES_VERSION = f"2/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
 
 # How much of a body a vector sees: about what 512 tokens hold,
 # and beyond it one vector says less and less about each line.
@@ -100,6 +101,7 @@ def read_lane_sources(ws: Workspace, *, body_characters: int | None = None) -> p
     }
     sources = {
         "id": documents.column("id"),
+        "type": documents.column("type"),
         "file_path": _wide(documents.column("file_path")),
         "name": pa.array([name or path for name, path in zip(qualified_names, paths, strict=True)], pa.large_string()),
         "summary": _wide(documents.column("summary")),
@@ -138,15 +140,20 @@ def dense_texts(sources: pa.Table, *, max_tokens: int) -> tuple[LaneTexts, ...]:
 
 
 def term_texts(sources: pa.Table) -> tuple[LaneTexts, ...]:
-    """The texts of the BM25 lanes, for placeholders too."""
+    """The texts of the BM25 lanes, for placeholders too; a file's source is cut into passages."""
     name, path, keywords = (sources[column] for column in ("name", "file_path", "keywords"))
     other_name = pc.if_else(pc.equal(name, path), _NULL, path)
     spaced = pc.binary_join(keywords.cast(pa.large_list(pa.large_string())), _text(" "))
     joined = pc.if_else(pc.equal(pc.list_value_length(keywords), 0), _NULL, spaced)
     words = pc.binary_join_element_wise(joined, name, other_name, _text(" "), null_handling="skip")
+    is_file = pc.equal(sources["type"], str(Level.FILE))
+    files = pa.array(map(cut_passages, sources["body"].filter(is_file).to_pylist()), pa.large_string())
+    bodies = pc.replace_with_mask(sources["body"].combine_chunks(), is_file.combine_chunks(), files)
+    told = _joined(name, sources["summary"], sources["business_intent"], separator="\n")
     return (
-        _lane_texts(Lane.CODE, sources["id"], _joined(name, sources["body"], separator="\n")),
+        _lane_texts(Lane.CODE, sources["id"], _joined(name, bodies, separator="\n")),
         _lane_texts(Lane.KEYWORDS, sources["id"], words),
+        _lane_texts(Lane.SUMMARY, sources["id"], told),
     )
 
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Lane(StrEnum):
-    """`code` is dense and BM25, `summary` and `fused` dense, `keywords` BM25, `symbol` names."""
+    """`code` and `summary` are dense and BM25, `fused` dense, `keywords` BM25, `symbol` names."""
 
     CODE = "code"
     SUMMARY = "summary"
@@ -15,4 +15,4 @@ class Lane(StrEnum):
 
 LANES = tuple(Lane)
 DENSE_LANES = (Lane.CODE, Lane.FUSED, Lane.SUMMARY)
-TERM_LANES = (Lane.CODE, Lane.KEYWORDS)
+TERM_LANES = (Lane.CODE, Lane.KEYWORDS, Lane.SUMMARY)

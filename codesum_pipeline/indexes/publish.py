@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version
@@ -27,7 +27,7 @@ _LEAST_KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class PublishReport:
-    """`published` is false when what is out already says the same of the same commit."""
+    """`published` is false when what is out already says the same of the same commit, or `held_because` says why."""
 
     published: bool
     digest: str
@@ -37,6 +37,8 @@ class PublishReport:
     versions_kept: int
     versions_deleted: int
     table_hash: str
+    held: bool = False
+    held_because: str | None = None
 
 
 def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
@@ -61,13 +63,27 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
     kept = set(log[-max(_LEAST_KEPT, ws.options.index.keep_versions) :])
     deleted = _sweep(versions, keep=kept)
     progress("publishing the index", 1, 1)
+    return _report(version, published=is_new, kept=len(kept), deleted=deleted)
+
+
+def keep_published(ws: Workspace, present: Version, *, because: str) -> PublishReport:
+    """Leave the name where it points; the candidate stays beside the versions until there is another one."""
+    versions = ws.layout.versions(ws.key)
+    candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
+    log = _published_before(versions, present.digest, None)
+    kept = set(log[-max(_LEAST_KEPT, ws.options.index.keep_versions) :])
+    deleted = _sweep(versions, keep={*kept, candidate["digest"]})
+    return replace(_report(present, published=False, kept=len(kept), deleted=deleted), held=True, held_because=because)
+
+
+def _report(version: Version, *, published: bool, kept: int, deleted: int) -> PublishReport:
     return PublishReport(
-        published=is_new,
+        published=published,
         digest=version.digest,
         content_digest=version.manifest["content_digest"],
         commit=version.manifest["commit"],
         documents=version.manifest["counts"]["documents"],
-        versions_kept=len(kept),
+        versions_kept=kept,
         versions_deleted=deleted,
         table_hash=version.manifest["content_digest"],
     )

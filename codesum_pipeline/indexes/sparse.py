@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.indexes.lane_texts import in_parts, read_lane_sources, term_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
+from codesum_pipeline.indexes.passages import TEXT_BREAK, TOKEN_BREAK
 from codesum_pipeline.indexes.token_texts import join_tokens
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.schemas import TABLES
@@ -80,8 +81,15 @@ def _tokens_of(texts: pa.LargeStringArray, hashes: pa.StringArray, previous: pa.
     found = pc.index_in(hashes, value_set=previous.column("text_hash"))
     tokens = previous.column("tokens").combine_chunks().take(found)
     is_missing = tokens.is_null()
-    fresh = join_tokens(texts.filter(is_missing))
+    fresh = _join_passages(texts.filter(is_missing))
     return pc.replace_with_mask(tokens, is_missing, fresh), len(fresh)
+
+
+def _join_passages(texts: pa.LargeStringArray) -> pa.StringArray:
+    """The tokens of each text, its passages apart."""
+    passages = pc.split_pattern(texts, TEXT_BREAK)
+    tokens = pa.LargeListArray.from_arrays(passages.offsets.cast(pa.int64()), join_tokens(passages.flatten()))
+    return pc.binary_join(tokens, TOKEN_BREAK)
 
 
 def _table(lanes: dict[Lane, _Columns]) -> pa.Table:

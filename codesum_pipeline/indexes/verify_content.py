@@ -28,6 +28,8 @@ from codesum_pipeline.indexes.version_folder import (
     KEYWORDS_METADATA,
     KEYWORDS_VOCABULARY,
     OFFSETS,
+    PASSAGES,
+    SUMMARY_BM25,
     VECTOR_FILES,
     Version,
 )
@@ -159,11 +161,15 @@ def _check_orphans(documents: Sequence[Mapping[str, Any]], ids: set[str]) -> Ite
 
 def _check_words(content: Content) -> Iterator[Problem]:
     folder, count = content.version.folder, len(content.documents)
-    for name in (KEYWORDS_BM25, CODE_BM25):
+    passages = map_npy(folder / PASSAGES)
+    for row in np.unique(passages).tolist():
+        if row >= count or content.documents[row]["type"] != Level.FILE:
+            yield "row map", PASSAGES, f"names document {row}, which is no file"
+    for name, rows in ((KEYWORDS_BM25, count), (SUMMARY_BM25, count), (CODE_BM25, count + len(passages))):
         index = Bm25Index.map(folder / name)
-        if index.documents != count:
-            yield "row map", name, f"has {index.documents} documents, {DOCUMENTS} has {count}"
-        if index.indices.max(initial=-1) >= count or len(index.indptr) != len(index.vocabulary) + 1:
+        if index.documents != rows:
+            yield "row map", name, f"has {index.documents} documents, {DOCUMENTS} and passages are {rows}"
+        if index.indices.max(initial=-1) >= rows or len(index.indptr) != len(index.vocabulary) + 1:
             yield "row map", name, "points at documents or words that are not there"
     vocabulary = json.loads((folder / KEYWORDS_VOCABULARY).read_text(encoding="utf-8"))
     if list(vocabulary) != list(Bm25Index.map(folder / KEYWORDS_BM25).vocabulary):

@@ -10,6 +10,7 @@ CodesumError
 │   ├── RepositoryUnavailable   git could not read the repository
 │   ├── EmbedderUnavailable     a provider of embeddings failed again and again
 │   └── LeaseHeld               another build of the same repository is under way
+├── CannotWrite                 do not retry before the disk has room, or can be written
 ├── UnusableVectors             do not retry: an embedding model answered what was not asked
 └── BrokenStore                 do not retry: what is stored contradicts itself
     ├── MissingTable            a step ran before the step it reads from
@@ -61,6 +62,10 @@ class LeaseHeld(RetryLater):
 
 class EmbedderUnavailable(RetryLater):
     """A provider of embeddings could not be reached, or had too much to do."""
+
+
+class CannotWrite(CodesumError):
+    """The system refuses to write a file: no space, a limit, or read-only."""
 
 
 class UnusableVectors(CodesumError):

@@ -50,6 +50,21 @@ class IndexOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class EvaluationOptions:
+    """Whether a build measures its retrieval, on which questions, and whether a worse index is held back.
+
+    `questions` is a file of them; empty: the repository's own.
+    """
+
+    enabled: bool = False
+    questions: str = ""
+    sample: int = 200
+    commits: int = 300
+    gate: bool = False
+    margin: float = 0.02
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All stages' options of one build."""
 
@@ -58,3 +73,4 @@ class Options:
     filter: FilterOptions = field(default_factory=FilterOptions)
     graph: GraphOptions = field(default_factory=GraphOptions)
     index: IndexOptions = field(default_factory=IndexOptions)
+    evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)

@@ -5,42 +5,52 @@ so a sum would let one lane drown the other.
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-# Softens the lead of first place over second; the value of Cormack et al.
-# (2009), where reciprocal rank fusion was introduced.
-RANK_OFFSET = 60
+import numpy as np
+import numpy.typing as npt
 
-# Documents are ordered to break ties; rankings are only told apart.
-D = TypeVar("D", bound=Any)
 R = TypeVar("R", bound=Hashable)
+Numbers = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
+NO_NUMBERS: Numbers = np.zeros(0, dtype=np.int64)
+NO_SCORES: Scores = np.zeros(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Fused(Generic[D, R]):
-    """A document with its fused score and its rank (from 1) in each ranking that has it."""
+class Fused(Generic[R]):
+    """Things by number, ascending, with their fused scores, and the rankings these were made from."""
 
-    document: D
-    score: float
-    ranks: Mapping[R, int]
+    numbers: Numbers
+    scores: Scores
+    rankings: Mapping[R, Numbers]
+
+    def ranks(self, number: int) -> dict[R, int]:
+        """The rank, from 1, in each ranking that has this one."""
+        found = {name: np.flatnonzero(ranking == number) for name, ranking in self.rankings.items()}
+        return {name: int(places[0]) + 1 for name, places in found.items() if len(places)}
+
+    def score_of(self, numbers: Numbers) -> Scores:
+        """The scores of some, 0 for what no ranking has."""
+        if not len(self.numbers):
+            return np.zeros(len(numbers))
+        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return np.where(self.numbers[places] == numbers, self.scores[places], 0.0)
 
 
-def fuse_ranks(rankings: Mapping[R, Sequence[D]], weights: Mapping[R, float]) -> list[Fused[D, R]]:
-    """Weighted reciprocal rank fusion: the sum of weight / (60 + rank) over the rankings that have a document.
+def fuse_ranks(rankings: Mapping[R, Numbers], weights: Mapping[R, float], *, offset: float) -> Fused[R]:
+    """Weighted reciprocal rank fusion: the sum of weight / (offset + rank) over the rankings that have a thing.
 
-    Divided by what a document would get that leads them all, so that 1 is the
-    best there is. Best first; ties break by document. A ranking names a
-    document once.
+    Divided by what one would get that leads all rankings that are not empty,
+    so that 1 is the best there is. A ranking names a thing once, best first.
     """
-    ranks: dict[D, dict[R, int]] = {}
-    for name, ranking in rankings.items():
-        for rank, document in enumerate(ranking, start=1):
-            ranks.setdefault(document, {})[name] = rank
-    best = math.fsum(weights[name] for name in rankings) / (RANK_OFFSET + 1)
-    fused = [
-        Fused(document, math.fsum(weights[name] / (RANK_OFFSET + rank) for name, rank in found.items()) / best, found)
-        for document, found in ranks.items()
-    ]
-    return sorted(fused, key=lambda item: (-item.score, item.document))
+    spoken = {name: ranking for name, ranking in rankings.items() if len(ranking)}
+    if not spoken:
+        return Fused(NO_NUMBERS, NO_SCORES, rankings)
+    numbers, places = np.unique(np.concatenate(list(spoken.values())), return_inverse=True)
+    shares = [weights[name] / (offset + 1 + np.arange(len(ranking))) for name, ranking in spoken.items()]
+    best = math.fsum(weights[name] for name in spoken) / (offset + 1)
+    scores = np.bincount(places, weights=np.concatenate(shares), minlength=len(numbers)) / best
+    return Fused(numbers, scores, rankings)

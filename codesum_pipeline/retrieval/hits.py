@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.retrieval.lanes import Signal
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.weights import Signal
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,11 @@ class Query:
     names: tuple[str, ...]
     vector: Vectors | None
 
+    @property
+    def is_name(self) -> bool:
+        """Whether it is one word, as names of code are."""
+        return _NAME.fullmatch(self.text.strip()) is not None
+
 
 def parse_query(text: str, *, embedder: Embedder | None) -> Query:
     """Take a query apart; `embedder` is None where no dense lane is asked."""

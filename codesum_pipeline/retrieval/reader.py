@@ -25,6 +25,8 @@ from codesum_pipeline.indexes.version_folder import (
     INDEX_SCHEMA_VERSION,
     KEYWORDS_BM25,
     OFFSETS,
+    PASSAGES,
+    SUMMARY_BM25,
     SYMBOL_NAMES,
     VECTOR_FILES,
     Version,
@@ -38,7 +40,8 @@ from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, Missi
 class PublishedIndex:
     """One repository's index; row k is the same document in every array but the vectors.
 
-    Row k of the vectors is document `arrays["dense_rows"][k]`.
+    Row k of the vectors is document `arrays["dense_rows"][k]`. The words of `code` have the documents first and then
+    the passages of files: `passage_files[k]` is the document of passage k.
     """
 
     version: Version
@@ -46,6 +49,7 @@ class PublishedIndex:
     ids: StringTable
     vectors: Mapping[Lane, Vectors]
     words: Mapping[Lane, Bm25Index]
+    passage_files: Array
     names: SymbolNames
     _lines: npt.NDArray[np.uint8] | None
     _offsets: Array
@@ -68,6 +72,11 @@ class PublishedIndex:
                     raise BrokenIndex(f"{path}: {error.filename} is missing: run `codesum doctor`") from error
 
     @classmethod
+    def of_version(cls, folder: Path) -> "PublishedIndex":
+        """Open a version folder, published or not."""
+        return cls._map(read_version(folder))
+
+    @classmethod
     def _map(cls, version: Version) -> "PublishedIndex":
         folder, manifest = version.folder, version.manifest
         if manifest["schema_version"] != INDEX_SCHEMA_VERSION:
@@ -82,7 +91,12 @@ class PublishedIndex:
             arrays=arrays,
             ids=StringTable(arrays["ids"], arrays["id_offsets"]),
             vectors={Lane.SUMMARY: summary} | {lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items()},
-            words={Lane.CODE: Bm25Index.map(folder / CODE_BM25), Lane.KEYWORDS: Bm25Index.map(folder / KEYWORDS_BM25)},
+            words={
+                Lane.CODE: Bm25Index.map(folder / CODE_BM25),
+                Lane.KEYWORDS: Bm25Index.map(folder / KEYWORDS_BM25),
+                Lane.SUMMARY: Bm25Index.map(folder / SUMMARY_BM25),
+            },
+            passage_files=map_npy(folder / PASSAGES),
             names=SymbolNames.map(folder / SYMBOL_NAMES),
             _lines=map_bytes(folder / DOCUMENTS) if manifest["counts"]["documents"] else None,
             _offsets=map_npy(folder / OFFSETS),

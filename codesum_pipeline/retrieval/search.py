@@ -1,66 +1,44 @@
 """One search over lanes, levels and repositories.
 
-Each level is ranked by itself, since a file and a function do not compete on
-equal terms: for each level the lanes' rankings are fused, and the levels are
-put together by what is known about each document. With one lane only, its own
-order stands.
+Files are ranked by all that stands in them, documents by themselves; both by
+rank fusion over the lanes. Where several levels are asked, each file takes one
+place and is shown by the document in it that fits best: the function itself
+where one function is meant, the file where its documents fit together. With
+one lane only, its own order stands.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from heapq import nlargest
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import LEVELS, Level
-from codesum_pipeline.retrieval.fusion import fuse_ranks
+from codesum_pipeline.retrieval.evidence import earlier_of_group, rank_files
+from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Fused, Numbers, Scores, fuse_ranks
 from codesum_pipeline.retrieval.hits import Hit, make_hit
-from codesum_pipeline.retrieval.lanes import DocumentRef, Signal, needs_vector, rank_levels, signals_of
+from codesum_pipeline.retrieval.lanes import (
+    EXACT_NAME,
+    IN_FILES,
+    Ranking,
+    Shelf,
+    needs_vector,
+    rank_documents,
+    rank_passages,
+    signals_of,
+)
 from codesum_pipeline.retrieval.query import Query, parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal, Weights
 
 DEFAULT_TOP = 10
-# How deep each ranking goes: deep enough for a document to win that every lane puts in the middle. 15 to 100 differ by
-# less than the error of 82 questions on four repositories (nDCG@10 .835 to .846), and time grows with it.
-_DEPTH = 30
-
-_WEIGHTS: Mapping[Signal, float] = {
-    Signal.SYMBOL: 1.5,
-    Signal.CODE_WORDS: 1.0,
-    Signal.CODE_MEANING: 0.5,
-    Signal.SUMMARY: 0.5,
-    Signal.FUSED: 1.0,
-    Signal.KEYWORDS: 1.0,
-}
-# A module answers few questions as well as the best of its files does.
-_LEVEL_WEIGHTS: Mapping[Level, float] = {Level.FUNCTION: 1.0, Level.CLASS: 1.0, Level.FILE: 1.0, Level.MODULE: 0.7}
-# For a file whose name consists of words of the query, added to scores that reach about 1.
-_FILE_NAME_BOOST = 0.2
-# For the file that most good documents stand in.
-_FILE_SUPPORT = 0.3
-_TEST_FACTOR = 0.5
-_VENDORED_FACTOR = 0.5
-# Each further hit in the same file tells less than one elsewhere.
-_REPEATED_FILE_FACTOR = 0.6
 # Who says one of these is looking for tests.
 _TEST_WORDS = frozenset(tokenize("test tests testing fixture mock"))
 
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A document on its way to become a hit; `file` is the row of its file, -1 for a module."""
-
-    ref: DocumentRef
-    file: int
-    score: float
-    ranks: Mapping[Signal, int]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def file_ref(self) -> DocumentRef:
-        return self.ref[0], self.file
+# What else counted, by document.
+Notes = dict[int, tuple[str, ...]]
 
 
 def search(
@@ -71,6 +49,7 @@ def search(
     top: int = DEFAULT_TOP,
     levels: Sequence[Level] = LEVELS,
     lanes: Sequence[Lane] = LANES,
+    weights: Weights = DEFAULT_WEIGHTS,
 ) -> list[Hit]:
     """At most `top` documents of all indexes, best first; ties break by importance, then by id.
 
@@ -80,103 +59,164 @@ def search(
     if needs_vector(lanes):
         for index in indexes:
             index.check_embedder(embedder)
-    ordered = sorted(indexes, key=lambda index: index.repo)
     parsed = parse_query(query, embedder=embedder if needs_vector(lanes) else None)
     if parsed.vector is not None:
         for index in indexes:
             index.check_query(parsed.vector)
-    candidates = _fuse(ordered, parsed, lanes, levels, max(_DEPTH, top))
-    if len(lanes) > 1:
-        candidates = _spread_files(ordered, _adjust(ordered, parsed, candidates))
-    return [
-        make_hit(ordered[position], row, score=found.score, ranks=found.ranks, notes=found.notes)
-        for found in _first(ordered, candidates, top)
-        for position, row in [found.ref]
-    ]
+    shelf = Shelf(sorted((index for index in indexes if len(index)), key=lambda index: index.repo))
+    wanted = tuple(level for level in LEVELS if level in levels)
+    if not shelf.indexes or not wanted:
+        return []
+    signals = signals_of(lanes)
+    if len(lanes) == 1:
+        weights = replace(weights, signals=dict.fromkeys(signals, 1.0))
+    asked = _Asked(shelf, parsed, [signal for signal in signals if weights.signals[signal]], weights, top)
+    parts = [asked.by_rank(wanted)] if len(lanes) == 1 else list(asked.by_all(wanted))
+    return _best_hits(shelf, parts, top)
 
 
-def _fuse(
-    indexes: Sequence[PublishedIndex], query: Query, lanes: Sequence[Lane], levels: Sequence[Level], depth: int
-) -> list[_Candidate]:
-    """The best `depth` documents of each level, with what all asked lanes say."""
-    by_signal = {signal: rank_levels(indexes, query, signal, levels, limit=depth) for signal in signals_of(lanes)}
-    files = [index.arrays["file_row"] for index in indexes]
-    candidates = []
-    for level in levels:
-        fused = fuse_ranks({signal: ranked[level] for signal, ranked in by_signal.items()}, _WEIGHTS)
-        for found in fused[:depth]:
-            position, row = found.document
-            score = found.score * _LEVEL_WEIGHTS[level]
-            candidates.append(_Candidate(found.document, int(files[position][row]), score, found.ranks))
-    return candidates
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Documents with their final scores and their ranks; `notes` say what else counted."""
+
+    fused: Fused[Signal]
+    notes: Notes
 
 
-def _adjust(indexes: Sequence[PublishedIndex], query: Query, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Raise files that fit by name or as a whole, lower tests and vendored code."""
-    support = _file_support(candidates)
-    names = {ref: _named_in(indexes[ref[0]].ids[ref[1]], query) for ref in support}
-    wants_tests = bool(query.words & _TEST_WORDS)
-    adjusted = []
-    for candidate in candidates:
-        position, row = candidate.ref
-        arrays = indexes[position].arrays
-        score, notes = candidate.score, []
-        if candidate.file >= 0:
-            score += _FILE_SUPPORT * support[candidate.file_ref]
-            if named := names[candidate.file_ref]:
-                score += _FILE_NAME_BOOST
-                notes.append(f"file name says {named}")
-        if arrays["is_test"][row] and not wants_tests:
-            score *= _TEST_FACTOR
-            notes.append("test code, lowered")
-        if arrays["is_vendored"][row]:
-            score *= _VENDORED_FACTOR
-            notes.append("vendored, lowered")
-        adjusted.append(_Candidate(candidate.ref, candidate.file, score, candidate.ranks, tuple(notes)))
-    return adjusted
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question to some documents."""
+
+    shelf: Shelf
+    query: Query
+    signals: Sequence[Signal]
+    weights: Weights
+    top: int
+    _ranked: dict[tuple[Signal, tuple[Level, ...]], Ranking] = field(default_factory=dict)
+
+    @property
+    def depth(self) -> int:
+        return max(self.weights.depth, self.top)
+
+    def by_rank(self, levels: tuple[Level, ...]) -> _Found:
+        """Of one lane: its own order."""
+        fused = self._fuse({signal: self._rank(signal, levels).numbers for signal in self.signals})
+        return _Found(fused, {})
+
+    def by_all(self, levels: tuple[Level, ...]) -> Iterator[_Found]:
+        """The documents that stand in files, and modules."""
+        inside = tuple(level for level in levels if level in IN_FILES)
+        if inside:
+            yield self._inside_files(inside)
+        if Level.MODULE in levels:
+            modules = self.by_rank((Level.MODULE,)).fused
+            factors, notes = self._lowered(modules.numbers)
+            weight = self.weights.module_weight if inside else 1.0
+            yield _Found(replace(modules, scores=modules.scores * factors * weight), notes)
+
+    def _inside_files(self, levels: tuple[Level, ...]) -> _Found:
+        """Functions, classes and files, each with what the other documents of its file say for it."""
+        files = self._files()
+        if levels == (Level.FILE,):
+            return files
+        fused = self.by_rank(levels).fused
+        numbers = np.union1d(fused.numbers, files.fused.numbers) if Level.FILE in levels else fused.numbers
+        factors, notes = self._lowered(numbers)
+        own_files = self.shelf.files(numbers)
+        of_file = files.fused.score_of(own_files)
+        own = fused.score_of(numbers) * factors
+        exact = self._called_exactly(levels).score_of(numbers) * factors
+        if Level.FILE in levels:
+            fit = np.where(numbers == own_files, self.weights.shown_itself, own) + exact
+            scores = self._share_places(own_files, fit, of_file)
+        else:
+            weight = self.weights.file_weight
+            scores = (own + weight * of_file) / (1 + weight) + exact
+        for number, file in zip(numbers.tolist(), own_files.tolist(), strict=True):
+            notes[number] = tuple(dict.fromkeys((*files.notes.get(file, ()), *notes.get(number, ()))))
+        return _Found(Fused(numbers, scores, fused.rankings), notes)
+
+    def _files(self) -> _Found:
+        """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered."""
+        decay = self.weights.decay
+        evidence = {signal: self._evidence(signal) for signal in self.signals}
+        fused = self._fuse(
+            {signal: rank_files(found.numbers, found.scores, decay=decay) for signal, found in evidence.items()}
+        )
+        factors, notes = self._lowered(fused.numbers)
+        boosts = np.zeros(len(fused.numbers))
+        for place, number in enumerate(fused.numbers.tolist()):
+            index, row = self.shelf.locate(number)
+            if name := _named_in(index.ids[row], self.query):
+                boosts[place] = self.weights.file_name_boost
+                notes[number] = (f"file name says {name}", *notes.get(number, ()))
+        exact = self._called_exactly(IN_FILES)
+        defined_in = self.shelf.files(exact.numbers)
+        for file in np.unique(defined_in).tolist():
+            boosts[fused.numbers == file] += exact.scores[defined_in == file].max()
+        return _Found(replace(fused, scores=(fused.scores + boosts) * factors), notes)
+
+    def _called_exactly(self, levels: tuple[Level, ...]) -> Fused[Signal]:
+        """What has the very name that was asked for, where nothing but a name was asked: it comes first."""
+        named = self._rank(Signal.SYMBOL, levels) if self.query.is_name else Ranking(NO_NUMBERS, NO_SCORES)
+        kept = named.scores >= EXACT_NAME
+        scores = np.where(named.scores[kept] > EXACT_NAME, 1.0, self.weights.other_spelling)
+        order = np.argsort(named.numbers[kept])
+        return Fused(named.numbers[kept][order], scores[order], {})
+
+    def _share_places(self, files: Numbers, fit: Scores, of_file: Scores) -> Scores:
+        """Give a file's own score to the document that fits best; each further one tells less than one elsewhere."""
+        best_first = np.argsort(-fit, kind="stable")
+        shared = np.empty(len(fit))
+        earlier = earlier_of_group(files[best_first])
+        shared[best_first] = of_file[best_first] * self.weights.repeated_file_factor**earlier
+        return shared
+
+    def _rank(self, signal: Signal, levels: tuple[Level, ...]) -> Ranking:
+        ranking = self._ranked.get((signal, levels))
+        if ranking is None:
+            ranking = rank_documents(self.shelf, self.query, signal, levels, limit=self.depth)
+            self._ranked[signal, levels] = ranking
+        return ranking
+
+    def _evidence(self, signal: Signal) -> Ranking:
+        """What speaks for files: documents in them, or their passages."""
+        if signal is Signal.CODE_WORDS:
+            return rank_passages(self.shelf, self.query, limit=self.depth)
+        found = self._rank(signal, IN_FILES)
+        return Ranking(self.shelf.files(found.numbers), found.scores)
+
+    def _fuse(self, rankings: Mapping[Signal, Numbers]) -> Fused[Signal]:
+        return fuse_ranks(rankings, self.weights.signals, offset=self.weights.rank_offset)
+
+    def _lowered(self, numbers: Numbers) -> tuple[Scores, Notes]:
+        """The factors of test and vendored code, and why."""
+        factors = np.ones(len(numbers))
+        notes: Notes = {}
+        lowered = [("vendored, lowered", "is_vendored", self.weights.vendored_factor)]
+        if not self.query.words & _TEST_WORDS:
+            lowered.insert(0, ("test code, lowered", "is_test", self.weights.test_factor))
+        for note, name, factor in lowered:
+            places = np.flatnonzero(self.shelf.gather(name, numbers))
+            factors[places] *= factor
+            for number in numbers[places].tolist():
+                notes[number] = (*notes.get(number, ()), note)
+        return factors, notes
 
 
-def _file_support(candidates: Sequence[_Candidate]) -> dict[DocumentRef, float]:
-    """For each file the sum of its documents' scores, relative to the file with the highest."""
-    sums: defaultdict[DocumentRef, float] = defaultdict(float)
-    for candidate in candidates:
-        if candidate.file >= 0:
-            sums[candidate.file_ref] += candidate.score
-    highest = max(sums.values(), default=1.0)
-    return {ref: value / highest for ref, value in sums.items()}
-
-
-def _spread_files(indexes: Sequence[PublishedIndex], candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Lower what stands in a file that a better hit has named already."""
-    seen: defaultdict[DocumentRef, int] = defaultdict(int)
-    spread = []
-    for candidate in sorted(candidates, key=lambda candidate: _rank(indexes, candidate)):
-        if candidate.file >= 0:
-            repeated = seen[candidate.file_ref]
-            seen[candidate.file_ref] += 1
-            if repeated:
-                score = candidate.score * _REPEATED_FILE_FACTOR**repeated
-                candidate = _Candidate(candidate.ref, candidate.file, score, candidate.ranks, candidate.notes)
-        spread.append(candidate)
-    return spread
-
-
-def _first(indexes: Sequence[PublishedIndex], candidates: Sequence[_Candidate], top: int) -> list[_Candidate]:
-    """The best candidates in their final order."""
-    lowest = min(nlargest(top, (candidate.score for candidate in candidates)), default=0.0)
-    best = [candidate for candidate in candidates if candidate.score >= lowest]
-
-    def order(candidate: _Candidate) -> tuple[float, float, str, str]:
-        position, row = candidate.ref
-        score, importance, _ = _rank(indexes, candidate)
-        return score, importance, indexes[position].ids[row], indexes[position].repo
-
-    return sorted(best, key=order)[:top]
-
-
-def _rank(indexes: Sequence[PublishedIndex], candidate: _Candidate) -> tuple[float, float, DocumentRef]:
-    position, row = candidate.ref
-    return -candidate.score, -float(indexes[position].arrays["importance"][row]), candidate.ref
+def _best_hits(shelf: Shelf, parts: Sequence[_Found], top: int) -> list[Hit]:
+    """The best documents in their final order."""
+    numbers = np.concatenate([part.fused.numbers for part in parts])
+    scores = np.concatenate([part.fused.scores for part in parts])
+    origin = np.repeat(np.arange(len(parts)), [len(part.fused.scores) for part in parts])
+    order = np.lexsort((numbers, -shelf.gather("importance", numbers), -scores))[:top]
+    hits = []
+    for place in order.tolist():
+        number, part = int(numbers[place]), parts[origin[place]]
+        index, row = shelf.locate(number)
+        ranks, notes = part.fused.ranks(number), part.notes.get(number, ())
+        hits.append(make_hit(index, row, score=float(scores[place]), ranks=ranks, notes=notes))
+    return hits
 
 
 def _named_in(path: str, query: Query) -> str:

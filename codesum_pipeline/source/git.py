@@ -5,6 +5,7 @@ no prompt appears, and no setting of the machine or of the user leaks in, so
 that the same repository gives the same snapshot everywhere.
 """
 
+import errno
 import os
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from typing import IO, Self
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.source.locations import redact
+from codesum_pipeline.store.refusals import cannot_write, refusal_in_words
 
 # Without a repository of its own, git would look for one upward of the current folder and read its configuration.
 NO_REPOSITORY = Path(os.devnull)
@@ -121,6 +123,8 @@ def try_git(
         raise _too_slow(arguments, timeout_s) from error
     finally:
         stop(process)
+    if process.returncode != 0:
+        _check_room(complaint, process.returncode, git_dir)
     return Finished(process.returncode, output, last_line(complaint))
 
 
@@ -171,6 +175,16 @@ def read_records(
             stop(process)
 
 
+def _check_room(complaint: bytes, status: int, git_dir: Path) -> None:
+    """Raise `CannotWrite` where git failed for want of room on this side; what a server says is its own trouble."""
+    lines = complaint.decode("utf-8", "replace").splitlines()
+    own = "\n".join(line for line in lines if not line.startswith(("remote:", "fatal: remote error")))
+    is_cut = status == -signal.SIGXFSZ or f"signal {signal.SIGXFSZ:d}" in own
+    number = errno.EFBIG if is_cut else refusal_in_words(own)
+    if number is not None:
+        raise cannot_write(str(git_dir), number)
+
+
 def _too_slow(arguments: Sequence[str | Path], timeout_s: float) -> RepositoryUnavailable:
     return RepositoryUnavailable(
         f"git {arguments[0]} took longer than {timeout_s:g} s: try again, or raise git_timeout_s"
@@ -195,6 +209,8 @@ def start_git(
             cwd=cwd or "/",
             env=git_environment(environment),
             process_group=0,
+            # As Python does, git's helpers ignore SIGXFSZ: one that outgrows the file size limit says so.
+            restore_signals=False,
         )
     except FileNotFoundError as error:
         raise ConfigurationError("the program `git` is not on the PATH: install it") from error

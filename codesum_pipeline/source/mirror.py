@@ -169,7 +169,9 @@ class Mirror:
         if finished.status != 0 and self._drop_dead_locks():
             finished = try_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s)
         if finished.status != 0:
-            raise RepositoryUnavailable(f"{describe(entry)} cannot be fetched: {finished.complaint}")
+            is_ours = str(self.git_dir) in finished.complaint
+            way_out = f"; delete {self.git_dir} to fetch it anew" if is_ours else ""
+            raise RepositoryUnavailable(f"{describe(entry)} cannot be fetched: {finished.complaint}{way_out}")
 
     @staticmethod
     def _fetch_arguments(entry: RepositoryEntry, refspecs: list[str]) -> list[str | Path]:

@@ -15,21 +15,27 @@ from typing import BinaryIO
 
 import psutil
 
+from codesum_pipeline.store.refusals import writing
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Replace `path` by what the block writes, durably: a temporary file beside it, fsync, rename."""
-    temporary = temporary_beside(path)
-    try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        flush_folder(path.parent)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    """Replace `path` by what the block writes, durably: a temporary file beside it, fsync, rename.
+
+    Raises `CannotWrite` where the system refuses.
+    """
+    with writing(path):
+        temporary = temporary_beside(path)
+        try:
+            with temporary.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+            flush_folder(path.parent)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 def write_bytes_atomically(path: Path, data: bytes) -> None:

@@ -39,6 +39,10 @@ class HomeLayout:
         """The vectors of a build that was interrupted (SQLite)."""
         return self.home / "state" / f"{key}.vectors"
 
+    def hold(self, key: str) -> Path:
+        """Why the repository's last candidate was not published; nothing where it was."""
+        return self.home / "state" / f"{key}.hold.json"
+
     @property
     def index_root(self) -> Path:
         return self.home / "index_root"

@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 
 from codesum_pipeline.model.errors import LeaseHeld
+from codesum_pipeline.store.refusals import writing
 
 # How often a waiting build looks again: builds take seconds.
 POLL_S = 0.2
@@ -138,7 +139,7 @@ def _read(connection: sqlite3.Connection) -> Holder | None:
 
 def _take(state: Path, mine: Holder) -> Holder | None:
     """Become the holder, or return the one that is alive."""
-    with closing(_open(state)) as connection:
+    with writing(state), closing(_open(state)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         other = _read(connection)
         if other and not other.is_gone():
@@ -153,7 +154,7 @@ def _take(state: Path, mine: Holder) -> Holder | None:
 
 
 def _give_back(state: Path, holder: Holder) -> None:
-    with closing(_open(state)) as connection:
+    with writing(state), closing(_open(state)) as connection:
         connection.execute(
             "DELETE FROM lease WHERE pid = ? AND run_id = ? AND acquired_at = ?",
             (holder.pid, holder.run_id, holder.acquired_at),

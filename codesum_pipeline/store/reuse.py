@@ -20,10 +20,15 @@ from pydantic import TypeAdapter
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.memos import FileState, Memo, inputs_of
 from codesum_pipeline.store.recording import RecordingStore
+from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.workspace import Workspace
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
+
+
+# By the type of report that each reads and writes: making one takes milliseconds.
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
 class StageFunction(Protocol[R_co]):
@@ -74,13 +79,18 @@ class Done(Generic[R]):
 
 
 def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress) -> Done[R]:
-    """Run a step, unless its last run still stands."""
+    """Run a step, unless its last run still stands; raises `CannotWrite` where the disk has no room for it."""
+    with writing(ws.layout.home, called=f"the files of step {step.name} in {ws.layout.home}"):
+        return _carry_out(step, ws, progress)
+
+
+def _carry_out(step: Step[R], ws: Workspace, progress: Progress) -> Done[R]:
     if ws.tables.base is not None:
         return Done(step.run(ws, progress=progress), is_reused=False)
     memo = None if ws.force else _standing_memo(step, ws)
     if memo is None:
         return Done(_run(step, ws, progress), is_reused=False)
-    report = TypeAdapter(step.report).validate_json(memo.report)
+    report: R = _json_of(step.report).validate_json(memo.report)
     if memo.changed_inputs(ws.tables, ws.key) and step.settle:
         report = _settle(step, step.settle, ws, memo, report)
     return Done(report, is_reused=True)
@@ -126,7 +136,7 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
             inputs=inputs_of(recording, ws.key, leaving_out=step.stamps),
             tables={table: recording.content_hash(table, ws.key) for table in recording.writes()},
             files={str(file.relative_to(ws.layout.home)): FileState.of(file) for file in step.files(ws, report)},
-            report=TypeAdapter(step.report).dump_json(step.idle(report)).decode(),
+            report=_json_of(step.report).dump_json(step.idle(report)).decode(),
         )
         memo.write(path)
     return report
@@ -140,11 +150,17 @@ def _settle(step: Step[R], settle: Settle[R], ws: Workspace, memo: Memo, report:
         update={
             "inputs": {table: found.now(ws.tables, ws.key, table) for table, found in memo.inputs.items()},
             "tables": {table: ws.tables.content_hash(table, ws.key) for table in memo.tables},
-            "report": TypeAdapter(step.report).dump_json(report).decode(),
+            "report": _json_of(step.report).dump_json(report).decode(),
         }
     )
     settled.write(path)
     return report
+
+
+def _json_of(report: type[Any]) -> TypeAdapter[Any]:
+    if report not in _ADAPTERS:
+        _ADAPTERS[report] = TypeAdapter(report)
+    return _ADAPTERS[report]
 
 
 def _settings(ws: Workspace) -> str:

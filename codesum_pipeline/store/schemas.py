@@ -1,8 +1,8 @@
 """The tables of the warehouse: their columns and the key they are sorted by.
 
 A table holds one repository's rows. Whatever tells when or in which run
-something was written is kept out of every table but `texts_*` and
-`document_history`, so that equal content gives equal files.
+something was written is kept out of every table but `texts_*`,
+`document_history` and `evaluations`, so that equal content gives equal files.
 """
 
 from dataclasses import dataclass
@@ -58,6 +58,41 @@ CANDIDATE = pa.schema(
 )
 
 
+# One measure of one evaluation; `asked` is a hash of what was asked and how, `questions` how many had the measure.
+EVALUATIONS = pa.schema(
+    [
+        pa.field("sequence", pa.int64(), nullable=False),
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("evaluated_at", pa.string(), nullable=False),
+        pa.field("commit", pa.string(), nullable=False),
+        pa.field("content_digest", pa.string(), nullable=False),
+        pa.field("asked", pa.string(), nullable=False),
+        pa.field("setup", pa.string(), nullable=False),
+        pa.field("category", pa.string(), nullable=False),
+        pa.field("metric", pa.string(), nullable=False),
+        pa.field("questions", pa.int64(), nullable=False),
+        pa.field("mean", pa.float64(), nullable=False),
+        pa.field("low", pa.float64(), nullable=False),
+        pa.field("high", pa.float64(), nullable=False),
+    ]
+)
+
+# How each question was answered by the last evaluated index and by the published one, all lanes together; `top` are
+# the documents that came first.
+EVALUATION_ANSWERS = pa.schema(
+    [
+        pa.field("content_digest", pa.string(), nullable=False),
+        pa.field("question", pa.string(), nullable=False),
+        pa.field("category", pa.string(), nullable=False),
+        pa.field("query", pa.string(), nullable=False),
+        pa.field("asked", pa.string(), nullable=False),
+        pa.field("files", pa.list_(pa.string()), nullable=False),
+        pa.field("score", pa.float64(), nullable=False),
+        pa.field("top", pa.list_(pa.string()), nullable=False),
+    ]
+)
+
+
 def texts_table(level: Level) -> str:
     """The table of the texts of one level."""
     return f"texts_{level}"
@@ -80,5 +115,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("vectors", VECTORS, ("lane", "id")),
         TableSpec("terms", TERMS, ("lane", "id")),
         TableSpec("candidate", CANDIDATE, ("digest",)),
+        TableSpec("evaluations", EVALUATIONS, ("sequence", "setup", "category", "metric")),
+        TableSpec("evaluation_answers", EVALUATION_ANSWERS, ("content_digest", "question")),
     )
 }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from codesum_pipeline.store.atomic import temporary_beside
+from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 
@@ -57,13 +58,14 @@ def write_serving_file(store: TableStore, path: Path) -> None:
     """Build the DuckDB file of views beside `path`, then swap it in."""
     import duckdb
 
-    aside = temporary_beside(path)
-    try:
-        with duckdb.connect(str(aside)) as connection:
-            create_views(connection, store)
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with writing(path):
+        aside = temporary_beside(path)
+        try:
+            with duckdb.connect(str(aside)) as connection:
+                create_views(connection, store)
+            os.replace(aside, path)
+        finally:
+            aside.unlink(missing_ok=True)
 
 
 def _quoted(text: str) -> str:

@@ -63,6 +63,8 @@ def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str,
     shaping = asdict(options)
     del shaping["scan"]["git_timeout_s"]
     del shaping["index"]["keep_versions"]
+    # It measures what was built.
+    del shaping["evaluation"]
     part = asdict(entry)
     del part["enabled"]
     return hash_of([commit, part, shaping, dict(versions)])

@@ -25,7 +25,8 @@ GRAPH = {
     "dense_index": {"summary_documents"},
     "sparse_index": {"summary_documents"},
     "index_candidate": {"dense_index", "sparse_index"},
-    "published_index": {"index_candidate"},
+    "retrieval_evaluation": {"index_candidate"},
+    "published_index": {"retrieval_evaluation"},
 }
 
 CHECKS = {

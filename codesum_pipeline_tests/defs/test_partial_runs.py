@@ -42,7 +42,9 @@ def published_commit(home: Home) -> str:
     return str(version.manifest["commit"])
 
 
-@pytest.mark.parametrize("step", ["symbols", "dense_index", "index_candidate", "published_index"])
+@pytest.mark.parametrize(
+    "step", ["symbols", "dense_index", "index_candidate", "retrieval_evaluation", "published_index"]
+)
 def test_a_step_alone_builds_on_the_steps_before_it(step: str, shop: GitRepo, run_job: RunJob) -> None:
     assert run_job("shop", **some(step)).success
 
@@ -52,7 +54,7 @@ def test_an_old_index_is_never_published_under_a_new_commit(shop: GitRepo, run_j
     shop.commit({"shop/new.py": "def added(a):\n    if a:\n        return a\n"})
     assert run_job("shop", **some("repo_snapshot")).success
 
-    result = run_job("shop", **some("index_candidate", "published_index"))
+    result = run_job("shop", **some("index_candidate", "retrieval_evaluation", "published_index"))
 
     assert not result.success
     assert "dense_index was not made from the snapshot that stands now" in failure(result)
@@ -73,7 +75,7 @@ def test_texts_of_another_commit_are_never_published_under_the_one_that_came_bac
     shop.git("reset", "-q", "--hard", first)
     assert run_job("shop", **some("repo_snapshot")).success
 
-    result = run_job("shop", **some("index_candidate", "published_index"))
+    result = run_job("shop", **some("index_candidate", "retrieval_evaluation", "published_index"))
 
     assert not result.success
     assert "was not made from the snapshot that stands now" in failure(result)

@@ -38,6 +38,16 @@ def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25) -> P
             Verdict.BUILD,
             id="an index that Dagster does not know is built",
         ),
+        pytest.param(
+            Observation("a", wanted="f2", recorded="f2", published="f1", begun="f2", is_held=True),
+            Verdict.HELD,
+            id="a build that the gate held back is not built again",
+        ),
+        pytest.param(
+            Observation("a", wanted="f2", recorded="f1", published="f1", begun="f2", is_held=True),
+            Verdict.BUILD,
+            id="unless it did not end",
+        ),
         pytest.param(Observation("a", wanted=None, is_active=True), Verdict.ACTIVE, id="one being built is left alone"),
         pytest.param(Observation("a", wanted=None, complaint="gone"), Verdict.UNREADABLE, id="a broken one is said so"),
         pytest.param(

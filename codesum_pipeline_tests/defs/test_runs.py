@@ -43,7 +43,7 @@ def test_a_second_run_materialises_everything_again_and_writes_nothing(register:
     first, second = run_job("shop"), run_job("shop")
 
     assert first.success and second.success
-    assert len(materializations(first)) == 13
+    assert len(materializations(first)) == 14
     plan = "summary_plan"  # it says what is about to be written: everything, then nothing
     assert {**data_versions(second), plan: ""} == {**data_versions(first), plan: ""}
     made = materializations(second)
@@ -53,7 +53,7 @@ def test_a_second_run_materialises_everything_again_and_writes_nothing(register:
     assert number(made["sparse_index"], "tokenized") == 0
     assert number(made["symbols"], "parsed") == 0
     assert number(made["published_index"], "published") is False
-    looking = {"repo_snapshot", "published_index"}
+    looking = {"repo_snapshot", "retrieval_evaluation", "published_index"}
     assert {name for name, shown in made.items() if number(shown, "reused") is False} == looking
 
 

@@ -180,20 +180,33 @@ def _steps_after_the_snapshot(workspace) -> None:
     parse_symbols(workspace)
 
 
-@pytest.mark.parametrize("name", ["HEAD", "config", "packed-refs"])
-def test_a_damaged_mirror_is_repaired_or_named(git_repo, index: Index, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        pytest.param("HEAD", "not a git repository: '{mirror}'", id="HEAD"),
+        pytest.param("config", "bad config line 1 in file {mirror}/config", id="config"),
+        pytest.param("packed-refs", "unexpected line in {mirror}/packed-refs:", id="packed-refs"),
+    ],
+)
+def test_a_damaged_mirror_is_named_and_made_anew_once_it_is_deleted(
+    git_repo, index: Index, name: str, complaint: str
+) -> None:
     repo = git_repo({"a.py": SOUND})
     made = index(repo.path)
-    (made.home.layout.mirror("project") / name).write_bytes(b"\0garbage\n")
+    mirror = made.home.layout.mirror("project")
+    (mirror / name).write_bytes(b"\0garbage\n")
     repo.commit({"b.py": SOUND})
 
-    try:
-        again = made.rebuilt()
-    except CodesumError as error:
-        assert "project" in str(error)
-    else:
-        assert "b.py" in again.documents()
+    with pytest.raises(RepositoryUnavailable) as caught:
+        made.rebuilt()
+
+    assert str(caught.value) == (
+        f"repos.yaml: 'project': path {repo.path} cannot be fetched: {complaint.format(mirror=mirror)}"
+        f"; delete {mirror} to fetch it anew"
+    )
     assert made.findings() == []
+    shutil.rmtree(mirror)
+    assert "b.py" in made.rebuilt().documents()
 
 
 def test_replaced_objects_are_not_looked_at(git_repo, index: Index) -> None:

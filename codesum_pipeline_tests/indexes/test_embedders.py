@@ -20,7 +20,7 @@ TEXTS = (
     "def getUserName(self) -> str: return self._user.name",
     "Retries a request with exponential back-off, at most five times.",
     "Überprüft die Anmeldung · 認証を確認する · 사용자",
-    "()[]{}<>",
+    "(a)[b]{c}<d>",
     "token " * 700,
     "",
 )
@@ -86,7 +86,9 @@ def test_vectors_are_float32_rows_of_length_one(static):
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "𓀀 𓀁"], ids=["empty", "blank", "unknown-characters"])
+@pytest.mark.parametrize(
+    "text", ["", " \n\t", "()[]{}<>", "𓀀 𓀁"], ids=["empty", "blank", "marks", "unknown-characters"]
+)
 def test_a_text_without_a_known_token_is_a_row_of_zeros(static, text):
     assert static.embed([text]).tolist() == [[0.0] * static.dimensions]
 
@@ -109,6 +111,10 @@ def test_the_vectors_are_those_of_model2vec(static):
     theirs = model2vec.StaticModel.from_pretrained(STATIC_MODEL_FOLDER).encode(TEXTS)
 
     assert static.embed(TEXTS) == pytest.approx(theirs, abs=1e-6)
+
+
+def test_an_identifier_reads_like_its_words(static):
+    assert static.embed(["getUserName"]).tobytes() == static.embed(["get user name"]).tobytes()
 
 
 def test_what_follows_the_longest_text_is_ignored(static):

@@ -40,6 +40,7 @@ def test_each_lane_reads_its_own_part_of_a_function(tmp_path: Path) -> None:
     assert terms_of(source) == {
         Lane.CODE: f"add_item\n{body}",
         Lane.KEYWORDS: "an article cart into put shopping the add_item shop/cart.py",
+        Lane.SUMMARY: "add_item\nPut an article into the shopping cart.\nServes add_item.",
     }
 
 
@@ -77,7 +78,7 @@ def test_a_placeholder_has_words_and_no_vectors(tmp_path: Path) -> None:
     source = sources_of(tmp_path)["shop/auth.py::get_user"]
 
     assert dense_of(source) == {}
-    assert set(terms_of(source)) == {Lane.CODE, Lane.KEYWORDS}
+    assert set(terms_of(source)) == {Lane.CODE, Lane.KEYWORDS, Lane.SUMMARY}
 
 
 def test_an_edit_changes_the_texts_of_what_holds_it_and_no_others(tmp_path: Path) -> None:

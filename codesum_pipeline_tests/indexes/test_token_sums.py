@@ -17,11 +17,11 @@ TOKENS, SCALES = TENSORS["embeddings"], TENSORS["weights"].astype(np.float64)
 SUMS = TokenSums(TOKENIZER, TOKENS, SCALES)
 
 # White space and control characters, marks, special tokens, letters that change their number when they are cleaned,
-# scripts that are cut into characters, a word that is too long for the model.
+# scripts that are cut into characters, parts of identifiers, a word that is too long for the model.
 PIECES = st.sampled_from(
     [
         *"ab9_.-[]()'\"  \n\t\r\0\x0b\x0c\x1c\x7f\x85\xa0",
-        *("[UNK]", "[PAD]", "[unk]", "def ", "getUserName", "x" * 101),
+        *("[UNK]", "[PAD]", "[unk]", "def ", "getUserName", "HTTPServer2x", "A", "Bc", "utf8", "x" * 101),
         *("é", "e\u0301", "\u0327\u0301", "İ", "ß", "Σ", "ς", "ſ", "ﬁ", "한", "漢", "字", "\u3000", "\u200b", "\u2028"),
         *("\ufffd", "\udc80", "\U0001f642", "…", "—"),
     ]
@@ -50,6 +50,10 @@ def test_a_text_has_as_many_tokens_as_its_tokenizer_finds(texts: list[str]) -> N
 @given(TEXTS, st.sampled_from([1, 7, 512]))
 def test_a_sum_is_that_of_the_first_tokens_to_the_last_bit(texts: list[str], max_tokens: int) -> None:
     assert SUMS.sums(texts, max_tokens=max_tokens).tolist() == [sum_of(ids_of(text)[:max_tokens]) for text in texts]
+
+
+def test_an_identifier_has_the_tokens_of_its_parts() -> None:
+    assert ids_of("getHTTPServer2 sha256sum") == ids_of("get http server 2 sha 256 sum")
 
 
 @given(TEXTS)

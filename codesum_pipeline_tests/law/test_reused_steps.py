@@ -18,7 +18,7 @@ from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build, worksp
 from codesum_pipeline_tests.repositories import GitRepo
 
 # They look for themselves, each time.
-ALWAYS = {"repo_snapshot", "published_index"}
+ALWAYS = {"repo_snapshot", "retrieval_evaluation", "published_index"}
 TEXTS = {"file_summaries", "module_summaries", "summary_documents", "dense_index", "sparse_index"}
 ALL = {step.name for step in STEPS}
 

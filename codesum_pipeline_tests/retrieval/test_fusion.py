@@ -1,72 +1,82 @@
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.fusion import RANK_OFFSET, fuse_ranks
+from codesum_pipeline.retrieval.fusion import Fused, fuse_ranks
 
-RANKINGS = st.dictionaries(
-    st.sampled_from(["code", "summary", "keywords"]), st.lists(st.integers(0, 20), unique=True), min_size=1
-)
-WEIGHTS = {"code": 1.0, "summary": 0.5, "keywords": 2.0}
+LANES = ("words", "meaning", "names")
+WEIGHTS = {"words": 1.0, "meaning": 0.5, "names": 2.0}
+rankings_of_documents = st.dictionaries(st.sampled_from(LANES), st.lists(st.integers(0, 9), unique=True))
+
+
+def fused_of(rankings: dict[str, list[int]]) -> Fused[str]:
+    numbers = {lane: np.array(ranking, dtype=np.int64) for lane, ranking in rankings.items()}
+    return fuse_ranks(numbers, WEIGHTS, offset=60)
+
+
+def scores_of(rankings: dict[str, list[int]]) -> dict[int, float]:
+    fused = fused_of(rankings)
+    return dict(zip(fused.numbers.tolist(), fused.scores.tolist(), strict=True))
 
 
 def test_a_document_that_leads_every_ranking_scores_one() -> None:
-    fused = fuse_ranks({"code": ["a", "b"], "summary": ["a"]}, WEIGHTS)
+    assert scores_of({"words": [7, 1], "meaning": [7], "names": [7, 2]})[7] == pytest.approx(1.0)
 
-    assert (fused[0].document, fused[0].ranks) == ("a", {"code": 1, "summary": 1})
-    assert fused[0].score == pytest.approx(1.0)
+
+def test_a_ranking_that_has_nothing_to_say_takes_nothing_away() -> None:
+    assert scores_of({"words": [7], "meaning": [], "names": []}) == {7: pytest.approx(1.0)}
 
 
 def test_a_score_is_the_weighted_sum_of_reciprocal_ranks() -> None:
-    fused = fuse_ranks({"code": ["a", "b"], "summary": ["b"]}, WEIGHTS)
+    scores = scores_of({"words": [1, 2], "meaning": [2]})
 
-    best = 1.5 / (RANK_OFFSET + 1)
-    expected = (1.0 / (RANK_OFFSET + 2) + 0.5 / (RANK_OFFSET + 1)) / best
-    assert {item.document: item.score for item in fused}["b"] == pytest.approx(expected)
+    best = 1.5 / 61
+    assert scores == {1: pytest.approx(1 / 61 / best), 2: pytest.approx((1 / 62 + 0.5 / 61) / best)}
 
 
 def test_agreement_of_two_lanes_beats_the_lead_in_one() -> None:
-    fused = fuse_ranks({"code": ["a", "b"], "keywords": ["c", "b"]}, {"code": 1.0, "keywords": 1.0})
+    scores = scores_of({"words": [1, 2], "meaning": [3, 2]})
 
-    assert [item.document for item in fused] == ["b", "a", "c"]
-
-
-def test_ties_break_by_document() -> None:
-    fused = fuse_ranks({"code": ["b"], "keywords": ["a"]}, {"code": 1.0, "keywords": 1.0})
-
-    assert [item.document for item in fused] == ["a", "b"]
+    assert max(scores, key=scores.__getitem__) == 2
 
 
-@given(RANKINGS)
-def test_every_ranked_document_is_there_once_best_first(rankings: dict[str, list[int]]) -> None:
-    fused = fuse_ranks(rankings, WEIGHTS)
+def test_ranks_and_scores_can_be_asked_for_any_document() -> None:
+    fused = fused_of({"words": [4, 9], "meaning": [9]})
 
-    assert sorted(item.document for item in fused) == sorted({d for ranking in rankings.values() for d in ranking})
-    assert [(-item.score, item.document) for item in fused] == sorted((-item.score, item.document) for item in fused)
-    assert all(0 < item.score <= 1 + 1e-9 for item in fused)
+    assert fused.ranks(9) == {"words": 2, "meaning": 1}
+    assert fused.ranks(5) == {}
+    assert fused.score_of(np.array([5, 9, 100, 4])).tolist() == [0.0, fused.scores[1], 0.0, fused.scores[0]]
+    assert fused_of({}).score_of(np.array([1, 2])).tolist() == [0.0, 0.0]
 
 
-@given(RANKINGS)
+@given(rankings_of_documents)
+def test_every_ranked_document_is_there_once(rankings: dict[str, list[int]]) -> None:
+    fused = fused_of(rankings)
+
+    assert fused.numbers.tolist() == sorted({document for ranking in rankings.values() for document in ranking})
+    assert all(0 < score <= 1 + 1e-12 for score in fused.scores)
+
+
+@given(rankings_of_documents)
 def test_the_order_of_the_lanes_does_not_matter(rankings: dict[str, list[int]]) -> None:
-    forward, backward = fuse_ranks(rankings, WEIGHTS), fuse_ranks(dict(reversed(rankings.items())), WEIGHTS)
+    backwards = scores_of(dict(reversed(rankings.items())))
 
-    assert [(item.document, item.score) for item in forward] == [(item.document, item.score) for item in backward]
+    assert scores_of(rankings) == {document: pytest.approx(score) for document, score in backwards.items()}
 
 
-@given(st.lists(st.integers(0, 50), unique=True))
+@given(st.lists(st.integers(0, 99), unique=True))
 def test_a_single_lane_keeps_its_order(ranking: list[int]) -> None:
-    assert [item.document for item in fuse_ranks({"code": ranking}, WEIGHTS)] == ranking
+    scores = scores_of({"words": ranking})
+
+    assert sorted(scores, key=lambda document: -scores[document]) == ranking
 
 
-@given(RANKINGS, st.sampled_from(["code", "summary", "keywords"]))
+@given(rankings_of_documents, st.sampled_from(LANES))
 def test_to_be_ranked_first_by_one_more_lane_never_hurts(rankings: dict[str, list[int]], lane: str) -> None:
-    document = 99
-    before = {"code": [document], **{name: [d for d in r if d != document] for name, r in rankings.items()}}
-    before["code"] = [document, *before["code"]] if document not in before["code"] else before["code"]
-    after = {**before, lane: [document, *(d for d in before.get(lane, []) if d != document)]}
+    rest = {name: ranking for name, ranking in rankings.items() if name != lane}
+    before, after = scores_of(rest), scores_of({**rest, lane: [3]})
 
-    def place(rankings: dict[str, list[int]]) -> int:
-        weights = dict.fromkeys(rankings, 1.0)
-        return [item.document for item in fuse_ranks(rankings, weights)].index(document)
-
-    assert place(after) <= place(before)
+    assert after[3] >= before.get(3, 0.0) or math.isclose(after[3], before.get(3, 0.0))

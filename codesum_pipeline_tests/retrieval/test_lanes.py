@@ -1,16 +1,18 @@
+import numpy as np
 import pytest
 
 from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
-from codesum_pipeline.retrieval.lanes import Signal, needs_vector, rank_levels, signals_of
+from codesum_pipeline.retrieval.lanes import Shelf, needs_vector, rank_documents, signals_of
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.weights import Signal
 
 
 def ranked(index: PublishedIndex, embedder: Embedder, text: str, signal: Signal, level: Level) -> list[str]:
     query = parse_query(text, embedder=embedder)
-    return [index.ids[row] for _, row in rank_levels([index], query, signal, [level], limit=10)[level]]
+    return [index.ids[row] for row in rank_documents(Shelf([index]), query, signal, [level], limit=10).numbers]
 
 
 @pytest.mark.parametrize("signal", list(Signal)[1:], ids=str)
@@ -42,7 +44,7 @@ def test_placeholders_are_ranked_by_words_and_names_and_never_by_vectors(
         if "shop/auth.py::get_user" in ranked(shop, embedder, "get_user", signal, Level.FUNCTION)
     }
 
-    assert with_it == {Signal.SYMBOL, Signal.CODE_WORDS, Signal.KEYWORDS}
+    assert with_it == {Signal.SYMBOL, Signal.CODE_WORDS, Signal.SUMMARY_WORDS, Signal.KEYWORDS}
 
 
 def test_exact_names_come_before_prefixes(shop: PublishedIndex, embedder: Embedder) -> None:
@@ -61,11 +63,28 @@ def test_a_name_is_found_in_another_case_and_spelling(shop: PublishedIndex, embe
 def test_rankings_of_several_indexes_are_one_ranking_by_score(shop: PublishedIndex, embedder: Embedder) -> None:
     query = parse_query("total price", embedder=embedder)
 
-    both = rank_levels([shop, shop], query, Signal.KEYWORDS, [Level.FUNCTION], limit=3)[Level.FUNCTION]
+    shelf = Shelf([shop, shop])
+
+    both = rank_documents(shelf, query, Signal.KEYWORDS, [Level.FUNCTION], limit=3)
 
     row = shop.row("shop/cart.py::total_price")
-    assert both[:2] == [(0, row), (1, row)]
-    assert len(both) == 3
+    assert row is not None
+    assert both.numbers[:2].tolist() == [row, len(shop) + row]
+    assert [shelf.locate(number) for number in both.numbers[:2].tolist()] == [(shop, row), (shop, row)]
+    assert both.scores[0] == both.scores[1] >= both.scores[2]
+    assert len(both.numbers) == 3
+
+
+def test_a_document_knows_its_file_in_any_index(shop: PublishedIndex) -> None:
+    shelf = Shelf([shop, shop])
+    ids = ("shop/cart.py::total_price", "shop/cart.py", "shop")
+    rows = [row for id_ in ids if (row := shop.row(id_)) is not None]
+    numbers = np.array([*rows, *(shelf.number(1, row) for row in rows)])
+
+    files = shelf.files(numbers).tolist()
+
+    file = rows[1]
+    assert files == [file, file, -1, len(shop) + file, len(shop) + file, -1]
 
 
 def test_words_that_nothing_has_rank_nothing(shop: PublishedIndex, embedder: Embedder) -> None:

@@ -2,7 +2,7 @@
 
 from codesum_pipeline.defs.assets.graph import call_graph
 from codesum_pipeline.defs.assets.indexes import dense_index, sparse_index
-from codesum_pipeline.defs.assets.publishing import index_candidate, published_index
+from codesum_pipeline.defs.assets.publishing import index_candidate, published_index, retrieval_evaluation
 from codesum_pipeline.defs.assets.source import repo_snapshot, symbols
 from codesum_pipeline.defs.assets.summaries import (
     class_summaries,
@@ -26,5 +26,6 @@ ASSETS = (
     dense_index,
     sparse_index,
     index_candidate,
+    retrieval_evaluation,
     published_index,
 )

@@ -6,9 +6,13 @@ from codesum_pipeline.defs.assets.indexes import dense_index, sparse_index
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.shows import show_candidate
-from codesum_pipeline.defs.steps import run_step, step_asset
+from codesum_pipeline.defs.shows_evaluation import show_evaluation
+from codesum_pipeline.defs.steps import built_from, run_step, step_asset
+from codesum_pipeline.evaluation.gate import Hold, standing_hold
+from codesum_pipeline.evaluation.step import EVALUATION_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
-from codesum_pipeline.pipeline import INDEX_CANDIDATE, PUBLISHED_INDEX
+from codesum_pipeline.pipeline import INDEX_CANDIDATE, PUBLISHED_INDEX, RETRIEVAL_EVALUATION
+from codesum_pipeline.store.workspace import Workspace
 
 AT_HEAD = "index_is_at_head"
 
@@ -27,10 +31,22 @@ def index_candidate(context: dg.AssetExecutionContext, codesum: CodesumResource)
 
 @step_asset(
     group="publishing",
+    kinds={"numpy", "parquet"},
+    table="evaluations",
+    version=EVALUATION_VERSION,
+    deps=[index_candidate],
+)
+def retrieval_evaluation(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
+    """How well the candidate answers questions. One row is one measure of one evaluation, with its interval."""
+    return run_step(context, codesum, RETRIEVAL_EVALUATION, show=show_evaluation)
+
+
+@step_asset(
+    group="publishing",
     kinds={"file"},
     table="candidate",
     version=str(INDEX_SCHEMA_VERSION),
-    deps=[index_candidate],
+    deps=[retrieval_evaluation],
     check_specs=[
         dg.AssetCheckSpec(
             AT_HEAD,
@@ -43,4 +59,17 @@ def index_candidate(context: dg.AssetExecutionContext, codesum: CodesumResource)
 def published_index(context: dg.AssetExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
     """What search reads: the repository's name points at its candidate, and the last versions are kept."""
     published = run_step(context, codesum, PUBLISHED_INDEX)
-    return published._replace(check_results=[dg.AssetCheckResult(passed=True, check_name=AT_HEAD)])
+    hold = _hold(codesum.workspace(context.partition_key, run_id=context.run.run_id))
+    at_head = dg.AssetCheckResult(
+        passed=hold is None,
+        check_name=AT_HEAD,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=hold.because if hold else None,
+    )
+    return published._replace(check_results=[at_head])
+
+
+def _hold(workspace: Workspace) -> Hold | None:
+    """Why the candidate was not published; None where it was."""
+    options = workspace.options.evaluation
+    return standing_hold(workspace.layout, workspace.key, options, fingerprint=built_from(workspace))

@@ -7,6 +7,7 @@ repository defines it for all others to link with.
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.projects import Projects, join
 from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
@@ -36,6 +37,7 @@ class CFamilyRules(Rules):
     """Names are seen through includes, and functions by what is linked."""
 
     languages = frozenset({"c", "cpp"})
+    common_methods = common_methods.C_FAMILY
     sees_members = True
     has_overloads = True
     separator = "::"

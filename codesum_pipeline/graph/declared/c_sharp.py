@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
 from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
@@ -11,6 +12,7 @@ class CSharpRules(Rules):
     """A class may be partial: its members are those of all its files."""
 
     languages = frozenset({"c-sharp"})
+    common_methods = common_methods.C_SHARP
     sees_members = True
     has_overloads = True
     is_merged = True

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.ecmascript_projects import EcmascriptModules, package_name
 from codesum_pipeline.graph.declared.projects import Projects
@@ -31,6 +32,7 @@ class EcmascriptRules(Rules):
     """Modules find each other by specifiers; re-exports hand names on."""
 
     languages = frozenset({"javascript", "typescript", "tsx"})
+    common_methods = common_methods.ECMASCRIPT
     transparent = frozenset({"Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly"})
     constructors = ("constructor",)
     builtins = _BUILTINS

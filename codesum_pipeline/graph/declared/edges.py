@@ -47,7 +47,7 @@ class Family:
             path: {target for _, resolved in imports.rows for target in resolved.files}
             for path, imports in self.names.imports.items()
         }
-        self.calls = Calls(rules, self.names, UniqueMethods(self.tree, taken_in))
+        self.calls = Calls(rules, self.names, UniqueMethods(self.tree, taken_in, rules.common_methods))
         self._extended: dict[str, list[tuple[Definition, Value]]] = defaultdict(list)
         for path in sorted(files):
             for class_, base in self.calls.extended(files[path]):

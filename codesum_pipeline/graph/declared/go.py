@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join
 from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
@@ -25,6 +26,7 @@ class GoRules(Rules):
     """The files of a folder share their names; `x_test` beside `x` is a package of its own."""
 
     languages = frozenset({"go"})
+    common_methods = common_methods.GO
     own_words = frozenset()
     super_words = frozenset()
     has_embedded = True

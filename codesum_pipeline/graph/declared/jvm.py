@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
 from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
@@ -28,6 +29,7 @@ class JvmRules(Rules):
     """A name is a member, of the file, imported, of the package, or of a package imported whole."""
 
     languages = frozenset({"java", "kotlin", "scala"})
+    common_methods = common_methods.JVM
     sees_members = True
     has_overloads = True
     has_companions = True

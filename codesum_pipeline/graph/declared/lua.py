@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.projects import join
 from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
@@ -19,6 +20,7 @@ class LuaRules(Rules):
     """`require` finds files by their path from a source folder."""
 
     languages = frozenset({"lua"})
+    common_methods = common_methods.LUA
     own_words = frozenset({"self"})
     super_words = frozenset()
     builtins = _BUILTINS

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import join
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
@@ -33,6 +34,7 @@ class ElixirRules(Rules):
     """Modules by name, in one tree for all files."""
 
     languages = frozenset({"elixir"})
+    common_methods = common_methods.ELIXIR
     sees_members = True
     is_merged = True
     has_overloads = True
@@ -76,6 +78,7 @@ class HaskellRules(Rules):
     """A file is the module that its head names."""
 
     languages = frozenset({"haskell"})
+    common_methods = common_methods.HASKELL
     own_words = frozenset()
     super_words = frozenset()
 
@@ -104,6 +107,7 @@ class ZigRules(Rules):
     """A file is a struct; `@import` gives it."""
 
     languages = frozenset({"zig"})
+    common_methods = common_methods.ZIG
     sees_members = True
     files_are_types = True
     own_words = frozenset()
@@ -129,6 +133,7 @@ class SwiftRules(Rules):
     """The files of a target see each other: those of a folder below `Sources`, or of the repository."""
 
     languages = frozenset({"swift"})
+    common_methods = common_methods.SWIFT
     sees_members = True
     is_merged = True
     has_overloads = True

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, texts
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
@@ -13,6 +14,7 @@ class PhpRules(Rules):
     """A name is imported by `use`, or of the namespace."""
 
     languages = frozenset({"php"})
+    common_methods = common_methods.PHP
     separator = "\\"
     own_words = frozenset({"$this", "this"})
     class_words = frozenset({"self", "static"})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import join
 from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
@@ -23,6 +24,7 @@ class RubyRules(Rules):
     """A plain name is a method of the object or of its class; a constant is one of the scopes around or of the top."""
 
     languages = frozenset({"ruby"})
+    common_methods = common_methods.RUBY
     sees_members = True
     is_merged = True
     separator = "::"

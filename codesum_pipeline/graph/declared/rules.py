@@ -69,6 +69,8 @@ class Rules:
     transparent: frozenset[str] = frozenset()
     constructors: tuple[str, ...] = ()
     builtins: frozenset[str] = frozenset()
+    # Methods of the library, whose names tell no class.
+    common_methods: frozenset[str] = frozenset()
 
     def __init__(self, projects: Projects) -> None:
         self.projects = projects

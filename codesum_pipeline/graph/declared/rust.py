@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, text
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
@@ -28,6 +29,7 @@ class RustRules(Rules):
     """A module sees its own names and what it uses; `pub use` hands on."""
 
     languages = frozenset({"rust"})
+    common_methods = common_methods.RUST
     separator = "::"
     own_words = frozenset({"self"})
     super_words = frozenset()

@@ -2,12 +2,13 @@
 
 A name alone proves little, so all of this must hold: nothing is known about
 the object; nothing else of the family is called so; the name has two words at
-least; and the calling file is the method's own, or takes in its file.
+least, and the languages' own library has no such method; and the calling file is
+the method's own, or takes in its file.
 """
 
 import re
+from collections.abc import Container
 
-from codesum_pipeline.graph.common_methods import COMMON_METHODS
 from codesum_pipeline.graph.declared.definitions import Definition, Place
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.declared.values import Defined
@@ -18,15 +19,19 @@ _TWO_WORDS = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 
 
 class UniqueMethods:
-    """The methods that can be told by their name; `imports` are the files that each takes in."""
+    """The methods that can be told by their name; `imports` are the files that each takes in.
 
-    def __init__(self, tree: NameTree, imports: dict[str, set[str]]) -> None:
+    `common` are the names that the library of the languages has too.
+    """
+
+    def __init__(self, tree: NameTree, imports: dict[str, set[str]], common: Container[str]) -> None:
         self._tree = tree
         self._imports = imports
+        self._common = common
 
     def find(self, place: Place, name: str) -> Defined | None:
         """The only method that a call of an unknown object's method can mean."""
-        if len(name) < _LEAST_LENGTH or not _TWO_WORDS.search(name) or name in COMMON_METHODS:
+        if not is_telling(name) or name in self._common:
             return None
         found = self._tree.by_name.get(name, ())
         if len(found) != 1 or not self._is_method(found[0]):
@@ -37,3 +42,8 @@ class UniqueMethods:
 
     def _is_method(self, definition: Definition) -> bool:
         return not definition.is_class and definition.key[:-1] in self._tree.classes
+
+
+def is_telling(name: str) -> bool:
+    """Whether a name is long enough, and of two words, as those are that one class alone is likely to have."""
+    return len(name) >= _LEAST_LENGTH and _TWO_WORDS.search(name) is not None

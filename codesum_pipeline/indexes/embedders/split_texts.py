@@ -7,10 +7,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.indexes.arrow_texts import utf8_and_offsets
 from codesum_pipeline.indexes.ascii_words import byte_kinds, has_bytes, split_words
 from codesum_pipeline.indexes.embedders.number_lists import Lists
 
 _KINDS = byte_kinds(parts=string.ascii_lowercase + string.digits, marks=string.punctuation)
+_NO_PART, _LOWER, _UPPER, _DIGIT = range(4)
+_PARTS = np.array(
+    [
+        _LOWER if byte in string.ascii_lowercase.encode() else
+        _UPPER if byte in string.ascii_uppercase.encode() else
+        _DIGIT if byte in string.digits.encode() else _NO_PART
+        for byte in range(256)
+    ],
+    dtype=np.uint8,
+)  # fmt: skip
 _IS_UNPRINTABLE = np.isin(np.arange(256), range(ord(" "), ord("~") + 1), invert=True)
 
 
@@ -19,8 +30,8 @@ def split_texts(
 ) -> tuple[Lists, list[str], Lists]:
     """The texts as positions of distinct lines; the distinct words; the distinct lines as positions of words.
 
-    Lines of printable ASCII without `special` strings are put into lower case and cut into words and marks; the others
-    are given to `words_of_line`.
+    Lines of printable ASCII without `special` strings are cut into the parts of identifiers and marks, in lower case;
+    the others are given to `words_of_line`.
     """
     split = pc.split_pattern(pa.array(texts, pa.large_string()), "\n")
     lines = split.flatten().dictionary_encode()
@@ -35,7 +46,7 @@ def _split_lines(
     is_other = has_bytes(lines, _IS_UNPRINTABLE)
     for text in special:
         is_other |= pc.match_substring(lines, text).to_numpy(zero_copy_only=False)
-    plain = split_words(pc.ascii_lower(lines), _KINDS, leave_out=is_other)
+    plain = split_words(pc.ascii_lower(_with_cut_identifiers(lines)), _KINDS, leave_out=is_other)
     numbers = {word: number for number, word in enumerate(plain.vocabulary.to_pylist())}
     others = np.flatnonzero(is_other)
     named = map(words_of_line, lines.take(pa.array(others)).to_pylist())
@@ -45,3 +56,21 @@ def _split_lines(
     lengths = plain.lengths.copy()
     lengths[others] = added.lengths
     return list(numbers), Lists(all_numbers, lengths)
+
+
+def _with_cut_identifiers(lines: pa.LargeStringArray) -> pa.LargeStringArray:
+    """The lines with a space wherever an identifier's next part begins: between a lower-case letter and a capital,
+    before the last capital of several with a lower-case letter behind it, and between letters and digits."""
+    content, offsets = utf8_and_offsets(lines)
+    parts = _PARTS[content]
+    before, behind = np.roll(parts, 1), np.roll(parts, -1)
+    begins, ends = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0]
+    before[begins], behind[ends - 1] = _NO_PART, _NO_PART
+    is_digit = parts == _DIGIT
+    cut = (parts != _NO_PART) & (before != _NO_PART) & (is_digit != (before == _DIGIT))
+    is_upper = parts == _UPPER
+    cut |= is_upper & ((before == _LOWER) | ((before == _UPPER) & (behind == _LOWER)))
+    places = np.flatnonzero(cut)
+    spaced = np.insert(content, places, ord(" "))
+    moved = offsets + np.searchsorted(places, offsets)
+    return pa.LargeStringArray.from_buffers(len(lines), pa.py_buffer(moved), pa.py_buffer(spaced))

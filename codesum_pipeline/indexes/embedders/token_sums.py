@@ -1,11 +1,12 @@
 """The sum of a text's token vectors, without giving the text to its tokenizer.
 
-A tokenizer of BERT's kind cleans and lower-cases character by character, cuts at white space and around every
-punctuation mark, and looks up what is left, one word after the other. So a text has the tokens of its words in a
-row, and only words that were not seen before are looked up: code has few (networkx: 10,244 in 87,000 distinct
-lines). The sum over a text is in the same way the sum over its lines, most of which stand in several texts: in a
-function's code, in its fused text, and in those of its class and file. The order of the additions is another than
-in the text, which the caller's numbers must stand: they do where float64 holds every sum exactly.
+The model's tokenizer cuts identifiers where their case or a digit begins a new part, cleans and lower-cases character
+by character, cuts at white space and around every punctuation mark, and looks up what is left, one word after the
+other. So a text has the tokens of its words in a row, and only words that were not seen before are looked up: code has
+few (networkx: 10,244 in 87,000 distinct lines). The sum over a text is in the same way the sum over its lines, most of
+which stand in several texts: in a function's code, in its fused text, and in those of its class and file. The order of
+the additions is another than in the text, which the caller's numbers must stand: they do where float64 holds every sum
+exactly.
 """
 
 import re
@@ -28,7 +29,8 @@ _UNKNOWN = "[UNK]"
 # Longer ones are looked up by the tokenizer: here the time grows with the square of the length.
 _SHORT_WORD = 32
 
-_WORD = re.compile(r"[a-z0-9]+|[^ a-z0-9]")
+# The parts of identifiers, and marks: `getHTTPServer2` is get, HTTP, Server, 2.
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^ A-Za-z0-9]")
 _SPACE = re.compile(r"[ \t\r]")
 # Fewer texts are read faster in Python, and without the import of pyarrow, for which a query would have to wait.
 MANY_TEXTS = 32
@@ -96,8 +98,8 @@ class TokenSums:
     def _words_of_line(self, line: str) -> list[str]:
         """Words and marks where a part is plain, else what stands between white space."""
         if self._is_plain(line):
-            return _WORD.findall(line.lower())
-        parts = (_WORD.findall(part.lower()) if self._is_plain(part) else [part] for part in _SPACE.split(line))
+            return _plain_words(line)
+        parts = (_plain_words(part) if self._is_plain(part) else [part] for part in _SPACE.split(line))
         return [*chain.from_iterable(parts)]
 
     def _is_plain(self, text: str) -> bool:
@@ -137,6 +139,10 @@ class TokenSums:
         used, numbers = np.unique(lists.numbers, return_inverse=True)
         scales: Rows = np.where(used == self._unknown_id, 0.0, self._scales[used])
         return Lists(numbers, lists.lengths).sums(self._tokens[used] * scales[:, np.newaxis])
+
+
+def _plain_words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
 
 
 def _numbered(lists: Iterable[Sequence[str]]) -> tuple[list[str], Lists]:

@@ -30,7 +30,7 @@ _AROUND_TYPES = frozenset({"labeled_type_expression", "parenthesized_expression"
 
 SPEC = LanguageSpec(
     name="zig",
-    version=1,
+    version=2,
     distribution="tree-sitter-zig",
     grammar=tree_sitter_zig.language,
     lines=frozenset({
@@ -109,9 +109,24 @@ def _test(node: Node) -> Defined | None:
 def _variable(node: Node) -> Defined | None:
     """`const Name = struct { … }`: a class; of any other value, none."""
     declared, value = _declared(node)
-    if declared is None or value is None or value.type not in CONTAINERS:
+    type_ = _container(value)
+    if declared is None or type_ is None:
         return None
-    return Defined((raw_text(declared),), SymbolType.CLASS, next((c for c in value.children if c.type == "{"), None))
+    return Defined((raw_text(declared),), SymbolType.CLASS, next((c for c in type_.children if c.type == "{"), None))
+
+
+def _container(value: Node | None) -> Node | None:
+    """The type that a value is, or the first that it may be: `if (fast) Other else struct { … }`."""
+    while value is not None and value.type not in CONTAINERS:
+        branches = [child for child in value.named_children[1:] if child.type in ("switch_case", *CONTAINERS)]
+        if value.type == "if_expression":
+            value = next(iter([*branches, *value.named_children[-1:]]), None)
+        elif value.type == "switch_expression":
+            types = (case.named_children[-1] for case in branches if case.named_children)
+            return next((type_ for type_ in types if type_.type in CONTAINERS), None)
+        else:
+            return None
+    return value
 
 
 def _declared(node: Node) -> tuple[Node | None, Node | None]:
@@ -223,7 +238,7 @@ def _field(node: Node, text: Text) -> Iterator[str]:
 def _global(node: Node, text: Text) -> Iterator[str]:
     """Constants and variables that are no types and name nothing imported."""
     declared, value = _declared(node)
-    if declared is None or (value is not None and value.type in CONTAINERS) or any(_import(node, text)):
+    if declared is None or _container(value) is not None or any(_import(node, text)):
         return
     yield text(declared)
 

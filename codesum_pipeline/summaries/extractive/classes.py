@@ -13,6 +13,7 @@ from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
 from codesum_pipeline.summaries.extractive.foreign_roles import field_name, kind_of
 from codesum_pipeline.summaries.extractive.intent import further_sentence
 from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, NAME, PARAMETER, merge_keywords
+from codesum_pipeline.summaries.extractive.namespaces import is_namespace, what_it_holds
 from codesum_pipeline.summaries.extractive.places import area_of
 from codesum_pipeline.summaries.extractive.plain import (
     clip,
@@ -45,10 +46,14 @@ def write_class(given: ClassInput) -> Written:
     """Write one class's text from its head and its members' texts."""
     doc = docstring_of(given)
     told = purpose_from_docstring(doc)
-    purpose, source, used = (
-        (told[0], PurposeSource.DOCSTRING, told[1]) if told else (_purpose(given), PurposeSource.NAME, 0)
-    )
-    summary = join_sentences([clip(purpose, _PURPOSE_CHARS), _holds(given, purpose), _can(given)], MAX_SUMMARY)
+    if told:
+        purpose, source, used = told[0], PurposeSource.DOCSTRING, told[1]
+    elif is_namespace(given, kind=_kind(given)):
+        purpose, source, used = what_it_holds(given), PurposeSource.CHILDREN, 0
+    else:
+        purpose, source, used = _purpose(given), PurposeSource.NAME, 0
+    about = "" if source is PurposeSource.CHILDREN else _can(given)
+    summary = join_sentences([clip(purpose, _PURPOSE_CHARS), _holds(given, purpose), about], MAX_SUMMARY)
     if len(summary) < MIN_SUMMARY:
         summary = join_sentences([summary, f"Defined in {area_of(given.id.split('::', 1)[0])}."], MAX_SUMMARY)
     further = further_sentence(doc.sentences[used:], summary)

@@ -6,7 +6,6 @@ from codesum_pipeline.model.documents import Level, PurposeSource, WrittenText
 from codesum_pipeline.summaries.extractive.children import (
     abilities,
     bare_name,
-    gist,
     is_public,
     noun_names,
     ranked,
@@ -17,6 +16,7 @@ from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
 from codesum_pipeline.summaries.extractive.docstrings import Docstring
 from codesum_pipeline.summaries.extractive.intent import further_sentence
 from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER, merge_keywords
+from codesum_pipeline.summaries.extractive.namespaces import named
 from codesum_pipeline.summaries.extractive.places import area_of, tested_area
 from codesum_pipeline.summaries.extractive.plain import (
     clip,
@@ -120,7 +120,7 @@ def _defines(given: FileInput, *, is_opening: bool) -> str:
         topics = list(dict.fromkeys(filter(None, names)))
         return sentence(f"Tests {_stem_words(given)}: {enumerate_first(topics, _MAX_ABILITIES)}")
     classes = [child for child in children if child.level is Level.CLASS]
-    parts = [_classes(classes, is_opening=is_opening)] if classes else []
+    parts = [_classes(classes, given.language, is_opening=is_opening)] if classes else []
     functions = [child for child in children if child.level is Level.FUNCTION and (is_public(child) or not classes)]
     verbs = abilities(functions, limit=_MAX_ABILITIES)
     nouns = noun_names(functions, limit=3) if len(verbs) < 3 else []
@@ -131,10 +131,8 @@ def _defines(given: FileInput, *, is_opening: bool) -> str:
     return sentence(f"Defines {enumerate_words(parts)}") if parts else ""
 
 
-def _classes(classes: Sequence[ChildText], *, is_opening: bool) -> str:
-    names = [bare_name(child) for child in classes]
-    if is_opening and len(classes) <= 2:
-        names = [f"{bare_name(child)} ({gist(child, _CHILD_CHARS)})" for child in classes]
+def _classes(classes: Sequence[ChildText], language: str, *, is_opening: bool) -> str:
+    names = [named(child, language, limit=_CHILD_CHARS if is_opening and len(classes) <= 2 else 0) for child in classes]
     return f"the class{'es' if len(classes) > 1 else ''} {enumerate_first(names, _MAX_CLASSES)}"
 
 

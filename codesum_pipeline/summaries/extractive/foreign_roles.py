@@ -14,6 +14,7 @@ _SPECIAL = {
     "inspect": "__repr__", "__tostring": "__str__", "__index": "__getattr__", "__call": "__call__",
 }  # fmt: skip
 _GO_TEST = re.compile(r"(?:Test|Benchmark|Fuzz|Example)(?![a-z])")
+_GO_BENCHMARK = re.compile(r"Benchmark_?([^a-z].*)")
 _TESTING = re.compile(r"\*testing\.|\btesting\.TB\b")
 # Parameters whose type alone tells what they are for.
 _KNOWN = {
@@ -74,6 +75,12 @@ def tested_name(name: str) -> str:
     """A test's name without what only says that it is one, so that a sentence can be made of it."""
     bare = re.sub(r"^(?:[Tt]est(?:That)?|Benchmark|Fuzz|Example)_?(?![a-z])", "", name)
     return f"test_{bare}" if bare else name
+
+
+def measured_name(given: FunctionInput) -> str:
+    """What a benchmark of Go measures, as it is named; empty for any other function."""
+    found = _GO_BENCHMARK.fullmatch(given.name) if given.language == "go" else None
+    return found[1] if found else ""
 
 
 def kind_of(given: ClassInput) -> str:

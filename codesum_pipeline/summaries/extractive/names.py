@@ -11,7 +11,7 @@ from codesum_pipeline.summaries.extractive.phrases import (
     predicate_words,
     told_words,
 )
-from codesum_pipeline.summaries.extractive.verbs import MOSTLY_NOUNS, as_verb, gerund, third_person
+from codesum_pipeline.summaries.extractive.verbs import MOSTLY_NOUNS, as_verb, gerund, is_third_person, third_person
 from codesum_pipeline.summaries.extractive.word_lists import word_set
 from codesum_pipeline.summaries.extractive.words import spoken_word, with_article
 
@@ -195,18 +195,31 @@ def _noun_purpose(words: list[str], owner: Owner, *, gives_value: bool) -> str:
 
 
 def test_purpose(name: str) -> str:
-    """`test_an_empty_file_is_skipped` gives `Checks that an empty file is skipped`."""
+    """`test_an_empty_file_is_skipped` gives `Checks that an empty file is skipped`,
+    `test_creates_errors` gives `Tests that it creates errors`."""
     words = [word for word in told_words(name) if word != "test"]
     if not words:
         return "Tests"
     text = " ".join(map(spoken_word, words))
+    if is_third_person(words):
+        return f"Tests that it {text}"
     if _states_something(words):
         return f"Checks that {text}"
+    return f"Tests {_doing(words)}"
+
+
+def benchmark_purpose(name: str) -> str:
+    """`BenchmarkParseHeader` gives `Measures parsing header (benchmark)`, by what follows the first word."""
+    return f"Measures {_doing(list(told_words(name)))} (benchmark)"
+
+
+def _doing(words: list[str]) -> str:
+    """A verb and its object as a noun phrase: `parsing header`."""
     verb = opening_verb(words)
-    if verb:
-        base, particle, rest = verb
-        return " ".join(filter(None, ("Tests", gerund(base), particle, " ".join(map(spoken_word, rest)))))
-    return f"Tests {text}"
+    if verb is None:
+        return " ".join(map(spoken_word, words))
+    base, particle, rest = verb
+    return " ".join(filter(None, (gerund(base), particle, " ".join(map(spoken_word, rest)))))
 
 
 def _states_something(words: list[str]) -> bool:

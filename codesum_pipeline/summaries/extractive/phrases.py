@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from codesum_pipeline.summaries.extractive.frequencies import word_bucket
-from codesum_pipeline.summaries.extractive.verbs import HEAD_NOUNS, MOSTLY_NOUNS, as_verb, takes_particle
+from codesum_pipeline.summaries.extractive.verbs import (
+    HEAD_NOUNS,
+    MOSTLY_NOUNS,
+    as_verb,
+    is_third_person,
+    takes_particle,
+)
 from codesum_pipeline.summaries.extractive.word_lists import word_set
 from codesum_pipeline.summaries.extractive.words import is_plural, name_words, spoken_word, with_article
 
@@ -100,6 +106,8 @@ def object_phrase(words: Sequence[str], verb: str) -> str:
     ):
         joint = "whether" if verb in ("check", "determine", "test") else "that"
         return f"{joint} it {predicate_words(words[0], words[1:])}"
+    if verb == "test" and is_third_person(words):
+        return f"that it {' '.join(map(spoken_word, words))}"
     cut = next((k for k, word in enumerate(words) if word in PREPOSITIONS), len(words))
     head = " ".join(map(spoken_word, words[:cut]))
     if head:

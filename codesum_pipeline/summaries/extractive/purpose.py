@@ -3,8 +3,8 @@
 import re
 
 from codesum_pipeline.summaries.extractive.docstrings import Docstring
-from codesum_pipeline.summaries.extractive.foreign_roles import special_name, tested_name
-from codesum_pipeline.summaries.extractive.names import Owner, purpose_of_name, test_purpose
+from codesum_pipeline.summaries.extractive.foreign_roles import measured_name, special_name, tested_name
+from codesum_pipeline.summaries.extractive.names import Owner, benchmark_purpose, purpose_of_name, test_purpose
 from codesum_pipeline.summaries.extractive.places import tested_area
 from codesum_pipeline.summaries.extractive.plain import enumerate_first, sentence
 from codesum_pipeline.summaries.extractive.roles import Profile, Role
@@ -69,6 +69,8 @@ def purpose_from_name(profile: Profile) -> str | None:
         text = DUNDERS[special].format(subject or "class")
         return _with_given(text.replace(" a new new ", " a new "), profile)
     if role is Role.TEST:
+        if measured := measured_name(given):
+            return benchmark_purpose(measured)
         name = given.name if profile.is_python else tested_name(given.name)
         return f"{test_purpose(name)} ({_tested(profile)})"
     if role in (Role.PROPERTY, Role.SETTER):

@@ -1,5 +1,6 @@
 """Which words of a name are verbs, and how they are conjugated."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from codesum_pipeline.summaries.extractive.word_lists import word_set
@@ -154,6 +155,32 @@ def as_verb(word: str) -> tuple[str, str] | None:
     if word in _PARTICLES:
         return _PARTICLES[word]
     return (word, "") if word in VERBS else None
+
+
+def is_third_person(words: Sequence[str]) -> bool:
+    """Whether a phrase opens with a verb in the third person, `creates errors`, rather than a plural, `errors are`."""
+    if len(words) < 2:
+        return False
+    return words[0] in _THIRD_PERSONS or (words[0] in _VERBS_OR_PLURALS and words[1] in _AFTER_A_VERB)
+
+
+_VERBS_OR_PLURALS = frozenset(map(third_person, VERBS))
+# Far more often the verb, though its base form is mostly a noun or its third person may be a plural.
+_MOSTLY_VERBS = word_set(
+    """
+    sets returns yields uses supports handles matches raises throws reports stores waits does should must will cannot
+    would shall
+    """
+)
+_MOSTLY_PLURALS = word_set(
+    """
+    answers boots builds calls checks claims commits copies counts downloads duplicates edits fixes guards hashes
+    imports includes loads locks logs monitors mounts moves plays reads replies restores retries runs saves scores
+    upgrades uploads writes
+    """
+)
+_AFTER_A_VERB = word_set("a an the all any its no only not every each itself when if correctly properly")
+_THIRD_PERSONS = (frozenset(map(third_person, VERBS - MOSTLY_NOUNS)) - _MOSTLY_PLURALS) | _MOSTLY_VERBS
 
 
 def is_adjective(word: str) -> bool:

@@ -89,6 +89,31 @@ def test_calls_and_typed_names_are_told_to_the_graph() -> None:
     assert [typed[1:] for typed in references["typed"] if typed[0] == test] == [["point", "Point"]]
 
 
+def test_a_type_that_a_condition_chooses_is_a_class_with_what_all_its_branches_define() -> None:
+    source = (
+        "pub const Ctx = if (fast) Other else if (slow) 1 else struct {\n    name: u8,\n    pub fn end() void {}\n};\n"
+        "const Both = if (fast) struct {\n    fn one() void {}\n} else struct {\n    fn two() void {}\n};\n"
+        "const Pipe = switch (os) {\n    .a => Other,\n    else => struct {\n        fn open() void {}\n    },\n};\n"
+        "const count = if (fast) 1 else 2;\nconst mode = switch (os) {\n    else => 1,\n};\n"
+    )
+
+    parsed = parse("zig", source)
+    found = symbols_by_name("zig", source)
+
+    assert {name: (symbol.type.value, symbol.parent_id) for name, symbol in found.items()} == {
+        "Ctx": ("class", None),
+        "Ctx::end": ("function", "file::Ctx"),
+        "Both": ("class", None),
+        "Both::one": ("function", "file::Both"),
+        "Both::two": ("function", "file::Both"),
+        "Pipe": ("class", None),
+        "Pipe::open": ("function", "file::Pipe"),
+    }
+    assert found["Ctx"].signature == "pub const Ctx = if (fast) Other else if (slow) 1 else struct"
+    assert [fact.text for fact in found["Ctx"].facts.fields] == ["name: u8"]
+    assert parsed.facts.globals == ("count", "mode")
+
+
 def test_a_string_in_lines_ends_with_its_line() -> None:
     source = "const text =\n    \\\\one\n    \\\\two\n;\nfn after() void {}\n"
 
@@ -98,6 +123,10 @@ def test_a_string_in_lines_ends_with_its_line() -> None:
     assert once.facts.syntax_errors == again.facts.syntax_errors == 0
     assert again.facts.source == once.facts.source
     assert [symbol.name for symbol in once.symbols] == ["after"]
+
+
+def test_a_condition_without_branches_is_no_type() -> None:
+    assert parse("zig", "const a = if ();\nconst b = switch (x) {};\nconst c = if (x) else;\n").symbols == ()
 
 
 def test_a_function_that_does_not_parse_leaves_the_others() -> None:

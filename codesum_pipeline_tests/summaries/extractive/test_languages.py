@@ -21,6 +21,10 @@ func (s *Store) Find(ctx context.Context, ids []string, byName map[string]int) (
 	return rows, nil
 }
 
+func BenchmarkParseRows(b *testing.B) {
+	parseRows(b.N)
+}
+
 func TestFindSkipsDeleted(t *testing.T) {
 	store := NewStore()
 	assert.Equal(t, 1, store.Count())
@@ -113,6 +117,11 @@ EXPECTED = {
         "ids ([]string): The IDs: a list of strings.",
         "byName (map[string]int): The by name: a mapping of strings to integers.",
         "Returns a tuple of a list of rows and an error.",
+    ],
+    ("store.go", "BenchmarkParseRows"): [
+        "Measures parsing rows (benchmark). For store.",
+        "b (*testing.B): What the benchmark reports to: its timer and its log.",
+        None,
     ],
     ("store.go", "TestFindSkipsDeleted"): [
         "Tests finding skips deleted (store). Counts in the store; works with equal and new store.",

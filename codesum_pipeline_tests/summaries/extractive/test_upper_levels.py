@@ -1,6 +1,7 @@
 """Texts of classes, files and folders, from their heads and their children's texts."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -71,6 +72,39 @@ KINDS = {
 @pytest.mark.parametrize(("fields", "summary"), KINDS.values(), ids=KINDS.keys())
 def test_a_class_is_named_for_its_kind(fields, summary):
     assert write_class(class_input(**fields)).text.summary.startswith(summary)
+
+
+def test_a_class_that_only_holds_classes_lets_them_speak():
+    runtime = child("Runtime", "Sets a response header, in seconds. More.", level=Level.CLASS, keywords="header")
+    empty = child("Empty", "Class Empty without members of its own.", level=Level.CLASS, placeholder=True)
+    of_one = replace(class_input("Rack", children=(runtime,)), language="ruby", signature="module Rack")
+    of_two = class_input("Rack", children=(runtime, empty))
+    said = "Holds the class Runtime (sets a response header, in seconds)."
+
+    assert write_class(of_one).text.summary == said
+    assert write_class(of_one).purpose_source is PurposeSource.CHILDREN
+    assert (
+        write_class(of_two).text.summary == "Holds the classes Runtime (sets a response header, in seconds) and Empty."
+    )
+    assert write_class(replace(of_two, fields=("x",))).text.summary.startswith("Represents a rack. Holds x.")
+    assert write_class(replace(of_two, docstring="Racks things up.")).text.summary.startswith("Racks things up.")
+
+
+def test_a_class_that_only_holds_classes_is_told_above_by_their_names():
+    one = child("Auth", "Holds the class Basic (checks a password).", level=Level.CLASS)
+    many = child("Auth", "Holds the classes Basic (checks a password) and Digest (checks a hash).", level=Level.CLASS)
+    above = replace(class_input("Rack", children=(one,)), language="ruby", signature="module Rack")
+
+    assert write_class(above).text.summary == "Holds the class Auth::Basic (checks a password)."
+    assert write_file(replace(file_input(children=(one,)), language="ruby")).text.summary == (
+        "Defines the class Auth::Basic (checks a password)."
+    )
+    assert write_file(file_input(children=(one,), docstring="Lets people in.")).text.summary == (
+        "Lets people in. Defines the class Auth.Basic."
+    )
+    assert write_file(file_input(children=(many,))).text.summary == (
+        "Defines the class Auth, which holds the classes Basic (checks a password) and Digest (checks a hash)."
+    )
 
 
 def test_a_file_says_what_it_defines():

@@ -1,0 +1,279 @@
+"""How well questions with known answers are answered, beside published figures.
+
+    python -m benchmarks.retrieval DEV.jsonl CLONES [--published FILE] [--ablations] [--embedder NAME]...
+                                   [--home FOLDER] [--run OUT.jsonl]
+
+DEV.jsonl holds questions as `codesum eval` takes them, each with `repo`
+(owner/name), `commit` and `scope` (the folder to index). CLONES is a folder of
+git clones named `owner+name`, `owner/name` or `name`, bare or not. What each
+question's repository held at its commit is written out and indexed in the home
+(default: one in the temporary folder), which stays for the next run.
+
+`ndcg@10` is of the first ten hits as they came: the metric of the published
+figures. `file_…` counts each file once. Where questions name the functions that
+answer them, those are looked for among functions and classes alone.
+
+With several embedders the first is the one that the others are compared with.
+`--ablations` asks again with each lane alone, each lane left out, and each
+weight of the search off, halved and doubled; see `benchmarks/ablations.py`.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.ablations import ablations
+from codesum_pipeline.evaluation.bootstrap import paired_interval
+from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, Answer, Setup, evaluate
+from codesum_pipeline.evaluation.metrics import DEPTH
+from codesum_pipeline.evaluation.questions import Question, read_questions
+from codesum_pipeline.evaluation.report import signed
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+
+COLUMNS = ("ndcg@10", "file_ndcg@10", "file_mrr@10", "file_recall@10", "file_acc@5")
+SYMBOL_COLUMNS = ("function_recall@10", "function_mrr@10")
+
+Table = list[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Tree:
+    """What one folder of a repository held at a commit."""
+
+    repo: str
+    commit: str
+    scope: str
+
+    @property
+    def key(self) -> str:
+        """The same key for the same tree, as a repository's key must be written."""
+        return "-".join([*self.repo.split("/"), self.commit[:8], *filter(None, self.scope.split("/"))])
+
+
+def main() -> None:
+    """Build what is missing, ask, and print tables in Markdown."""
+    arguments = _arguments()
+    questions = read_questions(arguments.questions)
+    trees = {question.id: tree_of(question) for question in questions}
+    home = arguments.home or Path(tempfile.gettempdir()) / "codesum-retrieval"
+    for tree in sorted(set(trees.values())):
+        write_tree(tree, arguments.clones, home / "trees" / tree.key)
+    asked = [replace(question, repo=trees[question.id].key) for question in questions]
+    names = {tree.key: tree.repo for tree in trees.values()}
+    setups = [ALL, SYMBOLS] if any(question.cited_symbols for question in questions) else [ALL]
+    embedders = arguments.embedder or ["static"]
+    answers: dict[str, list[Answer]] = {}
+    for embedder in embedders:
+        indexes = build_indexes(home, sorted(set(trees.values())), embedder, like=embedders[0])
+        answers[embedder] = ask(indexes, asked, embedder, setups)
+        print(f"\n# {arguments.questions.stem}, {embedder}\n")
+        print_scores(answers[embedder], names, _published(arguments.published))
+        if embedder == embedders[0]:
+            if arguments.run:
+                write_run(arguments.run, answers[embedder], indexes)
+            if arguments.ablations:
+                again = partial(ask, indexes, asked, embedder)
+                ablations(answers[embedder], again, with_symbols=SYMBOLS in setups)
+        else:
+            print_difference(answers[embedders[0]], answers[embedder], embedders[0], embedder)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("clones", type=Path)
+    parser.add_argument("--home", type=Path, help="where trees and indexes are kept")
+    parser.add_argument("--embedder", action="append", help="as the setting `embedder`; can be repeated")
+    parser.add_argument("--published", type=Path, help='{"mean": {NAME: ndcg@10}, "per_repo": {REPO: {NAME: ndcg@10}}}')
+    parser.add_argument("--ablations", action="store_true")
+    parser.add_argument("--run", type=Path, help="write what was found, one question a line")
+    return parser.parse_args()
+
+
+def tree_of(question: Question) -> Tree:
+    """The tree that a question is about."""
+    if not question.repo or not question.commit:
+        raise SystemExit(f"question {question.id!r} names no repository and commit")
+    return Tree(question.repo, question.commit, question.scope)
+
+
+def write_tree(tree: Tree, clones: Path, folder: Path) -> None:
+    """Write a tree's files out as they lie in the repository, if that was not done before."""
+    if folder.exists():
+        return
+    clone = find_clone(clones, tree.repo)
+    unfinished = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    with tempfile.TemporaryFile() as archive:
+        command = ["git", "-C", str(clone), "archive", tree.commit, *([tree.scope] if tree.scope else [])]
+        subprocess.run(command, stdout=archive, check=True)
+        archive.seek(0)
+        subprocess.run(["tar", "-x", "-C", str(unfinished)], stdin=archive, check=True)
+    unfinished.rename(folder)
+
+
+def find_clone(clones: Path, repo: str) -> Path:
+    """The git folder of a repository: itself, or the only one in a folder of its name."""
+    names = (repo.replace("/", "+"), repo, repo.rpartition("/")[2])
+    folders = [folder for name in names if (folder := clones / name).is_dir()]
+    for candidate in [each for folder in folders for each in (folder, *sorted(folder.iterdir()))]:
+        if (candidate / ".git").exists() or (candidate / "HEAD").is_file():
+            return candidate
+    raise SystemExit(f"{clones} holds no clone of {repo}: looked for {', '.join(names)}")
+
+
+def build_indexes(home: Path, trees: Sequence[Tree], embedder: str, *, like: str) -> list[PublishedIndex]:
+    """The index of every tree; what was built before and still stands is kept.
+
+    Another embedder starts from a copy of what was built with `like`: only the vectors differ.
+    """
+    folder, first = (home / "homes" / name.strip("/~").replace("/", "+") for name in (embedder, like))
+    if not folder.exists() and first.exists():
+        shutil.copytree(first, folder, symlinks=True)
+    opened = open_home(folder, embedder=embedder)
+    indexes = []
+    for number, tree in enumerate(trees, start=1):
+        print(f"index {number} of {len(trees)}: {tree.repo}", file=sys.stderr)
+        entry = RepositoryEntry(tree.key, str((home / "trees" / tree.key).resolve()), subdir=tree.scope)
+        build(workspace_of(opened, entry))
+        indexes.append(PublishedIndex.open(opened.layout.published(tree.key)))
+    return indexes
+
+
+def ask(
+    indexes: Sequence[PublishedIndex], questions: Sequence[Question], embedder: str, setups: Sequence[Setup]
+) -> list[Answer]:
+    """The answers, with the count of ways on stderr."""
+
+    def progress(doing: str, done: int, total: int) -> None:
+        if done % len(questions) == 0:
+            print(f"asked {done // len(questions)} of {len(setups)} ways", file=sys.stderr)
+
+    return evaluate(indexes, questions, embedder=load_embedder(embedder), setups=setups, progress=progress)
+
+
+def print_scores(answers: Sequence[Answer], names: Mapping[str, str], published: Mapping[str, Any]) -> None:
+    """Means per repository, category and language; overall over repositories, as the published figures are."""
+    by_repo = _parted(answers, lambda question: question.repo or "")
+    peers = sorted(published.get("mean", {}), key=lambda peer: -published["mean"][peer])
+    columns = [*COLUMNS, *(SYMBOL_COLUMNS if any(answer.setup == SYMBOLS.name for answer in answers) else ())]
+    rows: Table = [["", "questions", *columns, *peers]]
+    for key, found in by_repo.items():
+        theirs = published.get("per_repo", {}).get(names[key], {})
+        rows.append([names[key], *scores(found, columns), *(_number(theirs.get(peer)) for peer in peers)])
+    means = [scores_of(found, columns) for found in by_repo.values()]
+    over_repositories = [_mean([each[name] for each in means if name in each]) for name in columns]
+    rows.append(
+        [
+            "**mean over repositories**",
+            f"{len(_questions(answers)):,}",
+            *map(_number, over_repositories),
+            *(_number(published["mean"][peer]) for peer in peers),
+        ]
+    )
+    rows.append(["mean over questions", *scores(answers, columns), *("" for _ in peers)])
+    print_table(rows)
+    for what in ("category", "language"):
+        groups = _parted(answers, lambda question, what=what: str(getattr(question, what)))
+        if len(groups) > 1:
+            head: Table = [[what, "questions", *columns]]
+            print_table(head + [[value, *scores(groups[value], columns)] for value in sorted(groups)])
+    latencies = sorted(answer.latency_ms for answer in answers if answer.setup == ALL.name)
+    print(f"\n{len(latencies):,} searches for {DEPTH} hits: median {latencies[len(latencies) // 2]:.1f} ms")
+
+
+def print_difference(before: Sequence[Answer], after: Sequence[Answer], first: str, second: str) -> None:
+    """Another embedder against the first, question by question."""
+    rows: Table = [[f"{second} minus {first}", "difference"]]
+    for name in (*COLUMNS, *SYMBOL_COLUMNS):
+        old, new = by_question(before, name), by_question(after, name)
+        if old:
+            rows.append([name, signed(paired_interval([old[id_] for id_ in old], [new[id_] for id_ in old]))])
+    print_table(rows)
+
+
+def scores(answers: Sequence[Answer], columns: Sequence[str]) -> list[str]:
+    """How many questions, and the means."""
+    found = scores_of(answers, columns)
+    return [f"{len(_questions(answers)):,}", *(_number(found.get(name)) for name in columns)]
+
+
+def scores_of(answers: Sequence[Answer], columns: Sequence[str]) -> dict[str, float]:
+    """The means of those measures that any question has."""
+    found = {name: by_question(answers, name) for name in columns}
+    return {name: _mean(list(values.values())) for name, values in found.items() if values}
+
+
+def by_question(answers: Sequence[Answer], measure: str) -> dict[str, float]:
+    """A measure by question: of functions where functions were looked for, of files where everything was."""
+    setup = SYMBOLS.name if measure.startswith("function") else ALL.name
+    return {
+        answer.question.id: answer.measures[measure]
+        for answer in answers
+        if answer.setup == setup and measure in answer.measures
+    }
+
+
+def write_run(file: Path, answers: Sequence[Answer], indexes: Sequence[PublishedIndex]) -> None:
+    """What was found, for other programs to judge: `{"id", "results": [{"file_path", "start_line"?, …}]}`."""
+    by_key = {index.repo: index for index in indexes}
+    fields = {"file_path": "file_path", "start_line": "start_line", "end_line": "end_line", "qualified_name": "symbol"}
+    with file.open("w", encoding="utf-8") as out:
+        for answer in answers:
+            if answer.setup != ALL.name:
+                continue
+            index = by_key[answer.question.repo or ""]
+            documents = [index.document(row) for id_ in answer.top if (row := index.row(id_)) is not None]
+            results = [
+                {new: document[old] for old, new in fields.items() if document[old] is not None}
+                for document in documents
+            ]
+            out.write(f"{json.dumps({'id': answer.question.id, 'results': results})}\n")
+
+
+def print_table(rows: Table) -> None:
+    """Rows in Markdown, the first as head."""
+    head, *body = rows
+    print()
+    for line in (head, ["---", *["---:"] * (len(head) - 1)], *body):
+        print(f"| {' | '.join(line)} |")
+
+
+def _parted(answers: Sequence[Answer], value_of: Any) -> dict[str, list[Answer]]:
+    groups: dict[str, list[Answer]] = {}
+    for answer in answers:
+        groups.setdefault(value_of(answer.question), []).append(answer)
+    return groups
+
+
+def _questions(answers: Sequence[Answer]) -> set[str]:
+    return {answer.question.id for answer in answers}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _published(file: Path | None) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file else {}
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The questions that `codesum eval` asks: those of a file, or a repository's own."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codesum_pipeline.cli.invocation import Invocation
+from codesum_pipeline.cli.render import SHORT_COMMIT, count, note
+from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, Answer, Setup, evaluate, indexes_of
+from codesum_pipeline.evaluation.own_questions import ask_own_questions
+from codesum_pipeline.evaluation.questions import Question
+from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.wiring import Home
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The lanes and levels that a person chose, and which of them are asked alone beside them together."""
+
+    lanes: tuple[Lane, ...]
+    levels: tuple[Level, ...]
+    each_lane: bool
+    each_level: bool
+
+    def setups(self, *, with_symbols: bool) -> list[Setup]:
+        """What was chosen first; `with_symbols`, functions and classes are looked for among themselves as well."""
+        name = ALL.name if self.lanes == LANES else " + ".join(self.lanes)
+        if self.levels != LEVELS:
+            name = f"{name}, {' + '.join(self.levels)}"
+        setups = [Setup(name, self.lanes, self.levels)]
+        if with_symbols and self.levels == LEVELS:
+            setups.append(Setup(SYMBOLS.name, self.lanes, SYMBOLS.levels))
+        if self.each_lane:
+            setups += [Setup(f"lane {lane}", (lane,), self.levels) for lane in self.lanes]
+        if self.each_level:
+            setups += [Setup(f"level {level}", self.lanes, (level,)) for level in self.levels]
+        return setups
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The answers, and what a person should know about them."""
+
+    answers: Sequence[Answer]
+    notes: tuple[str, ...]
+
+
+def ask_given(
+    called: Invocation,
+    indexes: Sequence[PublishedIndex],
+    questions: Sequence[Question],
+    ways: Ways,
+    *,
+    progress: Progress,
+) -> Asked:
+    """Ask all questions about what is indexed; raises `ConfigurationError` where there are none."""
+    left_out = Counter(question.repo for question in questions if not indexes_of(indexes, question))
+    kept = [question for question in questions if question.repo not in left_out]
+    named = ", ".join(f"{repo} ({number})" for repo, number in sorted(left_out.items(), key=str))
+    here = ", ".join(sorted(index.repo for index in indexes))
+    if not kept:
+        raise ConfigurationError(f"no question is about an index that is asked ({here}), but about {named}")
+    notes = [f"{count(len(kept), 'question')} for {here}"]
+    if left_out:
+        notes.append(f"{count(left_out.total(), 'question')} left out, about what is not asked: {named}")
+    notes += _other_commits(indexes, kept)
+    for remark in notes:
+        note(remark)
+    setups = ways.setups(with_symbols=any(question.symbols and question.level is None for question in kept))
+    answers = evaluate(indexes, kept, embedder=embedder_of(called.settings.options), setups=setups, progress=progress)
+    if not answers:
+        raise ConfigurationError(f"no question is asked at level {', '.join(ways.levels)}: leave out --level")
+    return Asked(answers, tuple(notes))
+
+
+def ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress) -> Asked:
+    """Ask of each repository what its docstrings and commit messages say."""
+    home = Home(called.settings)
+    answers: list[Answer] = []
+    notes = []
+    for index in indexes:
+        workspace = home.workspace(index.repo, run_id="eval")
+        options = called.settings.options.evaluation
+        own = ask_own_questions(
+            workspace,
+            index,
+            setups=ways.setups(with_symbols=True),
+            sample=options.sample,
+            commits=options.commits,
+            progress=progress,
+        )
+        kinds = Counter(category for category, _ in {(answer.question.category, answer.question.id) for answer in own})
+        named = ", ".join(f"{category} ({number})" for category, number in sorted(kinds.items())) or "none"
+        notes.append(f"{index.repo}: questions of its own: {named}")
+        note(notes[-1])
+        answers += own
+    if not answers:
+        raise ConfigurationError(
+            f"no docstrings or commit messages to ask {', '.join(index.repo for index in indexes)}: "
+            "give a file of questions"
+        )
+    return Asked(answers, tuple(notes))
+
+
+def _other_commits(indexes: Sequence[PublishedIndex], questions: Sequence[Question]) -> list[str]:
+    """A remark per index whose commit is not the one that questions were written for."""
+    others = Counter(
+        (index.repo, index.version.manifest["commit"], question.commit)
+        for question in questions
+        if question.repo and question.commit
+        for index in indexes_of(indexes, question)
+        if index.version.manifest["commit"] != question.commit
+    )
+    return [
+        f"{repo}: {count(number, 'question')} written for commit {wanted[:SHORT_COMMIT]}, "
+        f"the index is of {indexed[:SHORT_COMMIT]}"
+        for (repo, indexed, wanted), number in sorted(others.items())
+    ]

@@ -1,0 +1,122 @@
+"""The source of a file without the docstrings of some definitions, every line where it was.
+
+Whatever is made from the file afterwards (canonical sources, texts, terms,
+vectors) cannot know what they said. A docstring in an unusual place stays, and
+whoever asks must look whether it is gone.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Collection, Iterator
+
+# Whole lines that are comments; a `#` is one in some languages only.
+_LINE_COMMENTS = ("//", "--", "%")
+_HASH_LANGUAGES = frozenset({"bash", "elixir", "ruby"})
+# How a comment of several lines ends, and how it begins.
+_BLOCKS = (("*/", "/*"), ("-}", "{-"))
+# What may stand between a comment and its definition.
+_ATTRIBUTES = ("@", "#[", "[")
+_ELIXIR_DOC = re.compile(r'@doc\s+(?:~\w)?"')
+_ATTRIBUTE = re.compile(r"\s*@")
+
+Span = tuple[int, int]
+
+
+def without_docstrings(text: str, language: str, starts: Collection[int]) -> str:
+    """The text without the docstrings of the definitions that start in these lines (1-based)."""
+    if language == "python":
+        return _without_strings(text, frozenset(starts))
+    lines = text.split("\n")
+    if language == "elixir":
+        for start in starts:
+            _withdraw_attribute(lines, start - 1)
+    for start in starts:
+        for number in _comment_above(lines, start - 1, has_hash=language in _HASH_LANGUAGES):
+            lines[number] = ""
+    return "\n".join(lines)
+
+
+def _without_strings(text: str, starts: frozenset[int]) -> str:
+    """Each docstring becomes `...`, which says nothing, and as many line ends as it had."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return text
+    data = text.encode()
+    line_starts = [0]
+    for line in data.split(b"\n"):
+        line_starts.append(line_starts[-1] + len(line) + 1)
+    for start, end in sorted(_docstring_spans(tree, line_starts, starts), reverse=True):
+        data = data[:start] + b"..." + b"\n" * data.count(b"\n", start, end) + data[end:]
+    return data.decode()
+
+
+def _docstring_spans(tree: ast.Module, line_starts: list[int], starts: frozenset[int]) -> Iterator[Span]:
+    """The bytes of each docstring."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        first = node.body[0]
+        is_wanted = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) in starts
+        if is_wanted and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            value = first.value
+            if isinstance(value.value, str) and value.end_lineno and value.end_col_offset:
+                yield (
+                    line_starts[value.lineno - 1] + value.col_offset,
+                    line_starts[value.end_lineno - 1] + value.end_col_offset,
+                )
+
+
+def _withdraw_attribute(lines: list[str], start: int) -> None:
+    """Elixir's own way to say that there is none, in place of a `@doc` among the attributes that begin at `start`."""
+    number = start
+    while number < len(lines) and (
+        found := _ELIXIR_DOC.match(lines[number].strip()) or _ATTRIBUTE.match(lines[number])
+    ):
+        if found.re is _ELIXIR_DOC:
+            is_block = lines[number].rstrip().endswith('"""')
+            lines[number] = "  @doc false"
+            while is_block and number + 1 < len(lines):
+                number += 1
+                is_end = lines[number].strip() == '"""'
+                lines[number] = ""
+                if is_end:
+                    break
+        number += 1
+
+
+def _comment_above(lines: list[str], start: int, *, has_hash: bool) -> Iterator[int]:
+    """The numbers (from 0) of the comment lines above the line `start`, attributes between them passed over."""
+    number = start - 1
+    while number >= 0:
+        line = lines[number].strip()
+        first = _block_start(lines, number)
+        if first is not None:
+            yield from range(first, number + 1)
+            number = first
+        elif line.startswith("#[") or not line.startswith(_LINE_COMMENTS + ("#",) * has_hash):
+            if not line.startswith(_ATTRIBUTES):
+                return
+        else:
+            yield number
+        number -= 1
+
+
+def _block_start(lines: list[str], number: int) -> int | None:
+    """Where the comment begins that is all of the lines from there to `number`; None where no comment ends there."""
+    line = lines[number].strip()
+    for end, opening in _BLOCKS:
+        if not line.endswith(end):
+            continue
+        if line.startswith(opening):
+            return number
+        for above in range(number - 1, -1, -1) if opening not in line else ():
+            text = lines[above].strip()
+            if end in text:
+                break
+            if text.startswith(opening):
+                return above
+    return None

@@ -1,0 +1,110 @@
+"""Questions asked in several ways, and what came of each."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codesum_pipeline.evaluation.metrics import DEPTH, Measures, measure
+from codesum_pipeline.evaluation.questions import Question
+from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import search
+from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """One way to ask. A question with a level of its own is asked at that level, or not at all by this setup."""
+
+    name: str
+    lanes: tuple[Lane, ...] = LANES
+    levels: tuple[Level, ...] = LEVELS
+    weights: Weights = DEFAULT_WEIGHTS
+
+    def levels_for(self, question: Question) -> tuple[Level, ...]:
+        """The levels at which a question is asked."""
+        if question.level is None:
+            return self.levels
+        return (question.level,) if question.level in self.levels else ()
+
+
+ALL = Setup("all lanes")
+# Where the very function is looked for, files and folders would only take its place.
+SYMBOLS = Setup("functions and classes", levels=(Level.FUNCTION, Level.CLASS))
+EACH_LANE = tuple(Setup(f"lane {lane}", lanes=(lane,)) for lane in LANES)
+EACH_LEVEL = tuple(Setup(f"level {level}", levels=(level,)) for level in LEVELS)
+SETUPS = (ALL, *EACH_LANE, *EACH_LEVEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one setup made of one question; `top` are the ids of the documents found, best first."""
+
+    question: Question
+    setup: str
+    measures: Measures
+    latency_ms: float
+    top: tuple[str, ...]
+
+
+def evaluate(
+    indexes: Sequence[PublishedIndex],
+    questions: Sequence[Question],
+    *,
+    embedder: Embedder,
+    setups: Sequence[Setup],
+    progress: Progress = no_progress,
+) -> list[Answer]:
+    """Ask every question in every way: setup by setup, in the order of the questions.
+
+    Raises `ConfigurationError` for a question about a repository that is not
+    among the indexes.
+    """
+    asked = [(question, _indexes_asked(indexes, question)) for question in questions]
+    total = len(setups) * len(asked)
+    answers: list[Answer] = []
+    for position, setup in enumerate(setups):
+        for number, (question, among) in enumerate(asked, start=position * len(asked) + 1):
+            if levels := setup.levels_for(question):
+                answers.append(_ask(question, among, setup, levels, embedder))
+            progress("questions", number, total)
+    return answers
+
+
+def indexes_of(indexes: Sequence[PublishedIndex], question: Question) -> list[PublishedIndex]:
+    """The index with the question's key, else those of its owner/name; all where it names none."""
+    if question.repo is None:
+        return list(indexes)
+    return [index for index in indexes if index.repo == question.repo] or [
+        index for index in indexes if index.slug == question.repo
+    ]
+
+
+def _indexes_asked(indexes: Sequence[PublishedIndex], question: Question) -> list[PublishedIndex]:
+    found = indexes_of(indexes, question)
+    if not found:
+        raise ConfigurationError(f"question {question.id!r}: repository {question.repo!r} is not indexed")
+    return found
+
+
+def _ask(
+    question: Question, indexes: list[PublishedIndex], setup: Setup, levels: tuple[Level, ...], embedder: Embedder
+) -> Answer:
+    start = time.perf_counter()
+    hits = search(
+        indexes,
+        question.query,
+        embedder=embedder,
+        top=DEPTH,
+        levels=levels,
+        lanes=setup.lanes,
+        weights=setup.weights,
+    )
+    latency_ms = 1000 * (time.perf_counter() - start)
+    return Answer(
+        question, setup.name, measure(question, hits, levels=levels), latency_ms, tuple(hit.id for hit in hits)
+    )

@@ -1,0 +1,173 @@
+"""The lift ledger: what do written texts add to an index of code, and what did they cost?
+
+The same questions are asked of the code alone, of an index with texts that were
+put together from the code, and, where there are any, with texts that a model
+wrote. Each step is compared with the one before, question by question.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow.compute as pc
+
+from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
+from codesum_pipeline.evaluation.commit_questions import commit_questions
+from codesum_pipeline.evaluation.docstring_questions import held_out, sample_documented
+from codesum_pipeline.evaluation.evaluate import ALL, Answer, Setup, evaluate
+from codesum_pipeline.evaluation.own_questions import DEFAULT_COMMITS, DEFAULT_SAMPLE
+from codesum_pipeline.evaluation.questions import Question
+from codesum_pipeline.evaluation.scores import score
+from codesum_pipeline.evaluation.scratch import extractive_copy
+from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.model.documents import WrittenBy
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.store.workspace import Workspace
+
+# The lanes that no written text enters.
+CODE_ONLY = Setup("code only", lanes=(Lane.CODE, Lane.SYMBOL))
+EXTRACTIVE = "extractive texts"
+BY_MODEL = "texts by a model"
+EVERY_LEVEL = "all"
+ANY_LEVEL = "any"
+
+Dollars = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One kind of texts: the answers that an index with them gives, and what they cost, by level."""
+
+    texts: str
+    answers: Sequence[Answer]
+    cost_usd: Dollars = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LiftRow:
+    """One kind of texts at one level; `gain` is over the kind before it, None for the first."""
+
+    level: str
+    questions: int
+    texts: str
+    score: Interval
+    gain: Interval | None
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """All kinds of texts side by side: level by level, each in the order in which they build on one another."""
+
+    rows: tuple[LiftRow, ...]
+
+
+def lift_report(
+    ws: Workspace,
+    index: PublishedIndex,
+    questions: Sequence[Question] | None,
+    *,
+    sample: int = DEFAULT_SAMPLE,
+    commits: int = DEFAULT_COMMITS,
+    progress: Progress = no_progress,
+) -> Lift:
+    """Compare the kinds of texts that a repository has; `index` is made from the tables of `ws`.
+
+    Without `questions` its own are asked. Docstrings are held out where no
+    model wrote: its texts were written with the docstrings in sight.
+    """
+    asked = commit_questions(ws, commits=commits) if questions is None else questions
+    embedder = embedder_of(ws.options)
+    code = evaluate([index], asked, embedder=embedder, setups=[CODE_ONLY], progress=progress)
+    texts = evaluate([index], asked, embedder=embedder, setups=[ALL], progress=progress)
+    cost_usd = _cost_of_models(ws)
+    if cost_usd is not None:
+        with extractive_copy(ws, progress=progress) as copy:
+            extractive = evaluate([copy], asked, embedder=embedder, setups=[ALL], progress=progress)
+        return lift_of([Arm(CODE_ONLY.name, code), Arm(EXTRACTIVE, extractive), Arm(BY_MODEL, texts, cost_usd)])
+    if questions is None and (wanted := sample_documented(ws, sample)):
+        with held_out(ws, wanted, progress=progress) as (without, about):
+            code += evaluate([without], about, embedder=embedder, setups=[CODE_ONLY], progress=progress)
+            texts += evaluate([without], about, embedder=embedder, setups=[ALL], progress=progress)
+    return lift_of([Arm(CODE_ONLY.name, code), Arm(EXTRACTIVE, texts)])
+
+
+def lift_of(arms: Sequence[Arm]) -> Lift:
+    """Compare answers to the same questions, each kind of texts with the one before it."""
+    scores = [_by_level(arm.answers) for arm in arms]
+    rows = []
+    for level in scores[0]:
+        for number, arm in enumerate(arms):
+            ours = scores[number][level]
+            before = scores[number - 1][level] if number else None
+            rows.append(
+                LiftRow(
+                    level=level,
+                    questions=len(ours),
+                    texts=arm.texts,
+                    score=interval(list(ours.values())),
+                    gain=paired_interval([before[id_] for id_ in ours], list(ours.values())) if before else None,
+                    cost_usd=sum(arm.cost_usd.values()) if level == EVERY_LEVEL else arm.cost_usd.get(level, 0.0),
+                )
+            )
+    return Lift(tuple(rows))
+
+
+def lift_markdown(lift: Lift) -> str:
+    """The ledger as a table of Markdown."""
+    lines = [
+        "| level | questions | texts | score | from – to | gain | from – to | cost, $ | $ per +0.01 |",
+        "|---|---:|---|---:|---|---:|---|---:|---:|",
+    ]
+    lines.extend(f"| {' | '.join(_cells(row))} |" for row in lift.rows)
+    lines.append("")
+    lines.append(
+        "Score: MRR@10 where a function or class is asked for, else nDCG@10. Gain: over the line above, with its 95 % "
+        "interval; in bold where it leaves out 0."
+    )
+    return "\n".join(lines)
+
+
+def _cells(row: LiftRow) -> list[str]:
+    gain, gained = "", ""
+    if row.gain is not None:
+        mark = "**" if row.gain.is_clear else ""
+        gain, gained = f"{mark}{row.gain.mean:+.3f}{mark}", f"{row.gain.low:+.3f} – {row.gain.high:+.3f}"
+    is_paid_gain = row.cost_usd > 0 and row.gain is not None and row.gain.mean > 0
+    return [
+        row.level,
+        str(row.questions),
+        row.texts,
+        f"{row.score.mean:.3f}",
+        f"{row.score.low:.3f} – {row.score.high:.3f}",
+        gain,
+        gained,
+        f"{row.cost_usd:.2f}" if row.cost_usd else "",
+        f"{row.cost_usd / (100 * row.gain.mean):.2f}" if is_paid_gain and row.gain else "",
+    ]
+
+
+def _by_level(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
+    """Scores by question, over all and by the level that is asked for."""
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for answer in answers:
+        for level in (EVERY_LEVEL, answer.question.level or ANY_LEVEL):
+            found[level][answer.question.id] = score(answer)
+    return dict(found)
+
+
+def _cost_of_models(ws: Workspace) -> dict[str, float] | None:
+    """What the texts that models wrote cost, by level; None where there are none."""
+    documents = ws.tables.read("documents", ws.key, columns=["id", "type", "text_hash", "written_by"])
+    by_model = documents.filter(pc.equal(documents["written_by"], WrittenBy.LLM.value))
+    if not by_model.num_rows:
+        return None
+    history = ws.tables.read("document_history", ws.key, columns=["id", "text_hash", "cost_usd"]).to_pylist()
+    # The last time that a text was written is the one that was paid for what stands now.
+    paid = {(row["id"], row["text_hash"]): row["cost_usd"] for row in history}
+    costs: defaultdict[str, float] = defaultdict(float)
+    for row in by_model.to_pylist():
+        costs[row["type"]] += paid.get((row["id"], row["text_hash"]), 0.0)
+    return dict(costs)

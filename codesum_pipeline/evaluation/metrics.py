@@ -1,0 +1,120 @@
+"""The measures of one answered question.
+
+`ndcg@10` is the list metric that code search benchmarks publish: the first ten
+hits as they came, the rank of the first that covers each target, binary gain,
+so that ten different files do better than ten places of one file. `file_*`
+look at files in the order in which they are first named; `function_*` at hits
+that are the very function or class; `module_*` at folders that hold a target.
+`acc` is strict: every target within the first k.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.retrieval.hits import Hit
+
+CUTOFFS = (1, 3, 5, 10, 20)
+# Ranked measures look at one page of hits.
+PAGE = 10
+# How many hits the measures look at.
+DEPTH = max(CUTOFFS)
+
+# The published figures of this benchmark take a target's lines into account; elsewhere a relevant place's lines say
+# what was quoted, and its file is what is asked for.
+_SOURCE_WITH_SPANS = "semble"
+
+Measures = dict[str, float]
+
+
+def measure(question: Question, hits: Sequence[Hit], *, levels: Sequence[Level] = LEVELS) -> Measures:
+    """Every measure that the question's targets and the levels asked allow, by name; all lie between 0 and 1.
+
+    Folders are judged where nothing but folders was asked: among files they are not what is looked for.
+    """
+    if tuple(levels) == (Level.MODULE,):
+        return _module_measures(question.relevant, hits)
+    measures = {f"ndcg@{PAGE}": _list_ndcg(question, hits[:PAGE])}
+    measures |= _file_measures(question, hits)
+    if question.symbols:
+        measures |= _function_measures(question.symbols, hits)
+    return measures
+
+
+def _list_ndcg(question: Question, hits: Sequence[Hit]) -> float:
+    spans_count = question.source.startswith(_SOURCE_WITH_SPANS)
+    ranks = {
+        next((rank for rank, hit in enumerate(hits) if _covers(hit, target, spans_count=spans_count)), None)
+        for target in question.relevant
+    }
+    return _dcg(rank for rank in ranks if rank is not None) / _ideal_dcg(len(question.relevant))
+
+
+def _covers(hit: Hit, target: Target, *, spans_count: bool) -> bool:
+    """Whether a hit's path is the target's, of which one may be written from a deeper root, and its lines touch."""
+    return _same_path(hit.file_path, target.file_path) and not (
+        spans_count and hit.start_line is not None and target.start_line is not None and not _overlap(hit, target)
+    )
+
+
+def _file_measures(question: Question, hits: Sequence[Hit]) -> Measures:
+    wanted = {target.file_path for target in question.relevant}
+    ranks = [rank for rank, path in enumerate(dict.fromkeys(hit.file_path for hit in hits)) if path in wanted]
+    return {
+        f"file_ndcg@{PAGE}": _dcg(rank for rank in ranks if rank < PAGE) / _ideal_dcg(len(wanted)),
+        **_ranked("file", ranks, len(wanted)),
+    }
+
+
+def _function_measures(wanted: Sequence[Target], hits: Sequence[Hit]) -> Measures:
+    first = (next((rank for rank, hit in enumerate(hits) if _is_symbol(hit, target)), None) for target in wanted)
+    return _ranked("function", [rank for rank in first if rank is not None], len(wanted))
+
+
+def _is_symbol(hit: Hit, target: Target) -> bool:
+    if hit.file_path != target.file_path:
+        return False
+    if hit.qualified_name and target.symbol:
+        return hit.qualified_name == target.symbol
+    return _overlap(hit, target)
+
+
+def _module_measures(relevant: Sequence[Target], hits: Sequence[Hit]) -> Measures:
+    first = (next((rank for rank, hit in enumerate(hits) if _is_above(hit, target)), None) for target in relevant)
+    return _ranked("module", [rank for rank in first if rank is not None], len(relevant))
+
+
+def _is_above(hit: Hit, target: Target) -> bool:
+    """Whether a folder is the target or holds it. That the root holds all says nothing."""
+    return hit.type == Level.MODULE and f"{target.file_path}/".startswith(f"{hit.file_path}/")
+
+
+def _ranked(name: str, ranks: Sequence[int], wanted: int) -> Measures:
+    """What follows from the ranks, from 0, at which some of the `wanted` targets were found."""
+    best = min(ranks, default=PAGE)
+    measures = {f"{name}_mrr@{PAGE}": 1 / (best + 1) if best < PAGE else 0.0}
+    for k in CUTOFFS:
+        found = sum(rank < k for rank in ranks)
+        measures[f"{name}_recall@{k}"] = found / wanted
+        measures[f"{name}_hit@{k}"] = float(found > 0)
+        measures[f"{name}_acc@{k}"] = float(found == wanted)
+    return measures
+
+
+def _dcg(ranks: Iterable[int]) -> float:
+    return sum(1 / math.log2(rank + 2) for rank in sorted(ranks))
+
+
+def _ideal_dcg(wanted: int) -> float:
+    return _dcg(range(min(PAGE, wanted)))
+
+
+def _same_path(a: str, b: str) -> bool:
+    return a == b or a.endswith(f"/{b}") or b.endswith(f"/{a}")
+
+
+def _overlap(hit: Hit, target: Target) -> bool:
+    if hit.start_line is None or hit.end_line is None or target.start_line is None or target.end_line is None:
+        return False
+    return hit.start_line <= target.end_line and target.start_line <= hit.end_line

@@ -1,0 +1,41 @@
+"""Ground truth that a repository brings along, free and offline: its docstrings and its history."""
+
+from collections.abc import Sequence
+
+from codesum_pipeline.evaluation.commit_questions import commit_questions
+from codesum_pipeline.evaluation.docstring_questions import held_out, sample_documented
+from codesum_pipeline.evaluation.evaluate import Answer, Setup, evaluate
+from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.store.workspace import Workspace
+
+# Changed with what is asked: earlier answers are then no measure for later ones.
+OWN_QUESTIONS_VERSION = "1"
+DEFAULT_SAMPLE = 200
+DEFAULT_COMMITS = 300
+
+
+def ask_own_questions(
+    ws: Workspace,
+    index: PublishedIndex,
+    *,
+    setups: Sequence[Setup],
+    sample: int = DEFAULT_SAMPLE,
+    commits: int = DEFAULT_COMMITS,
+    progress: Progress = no_progress,
+) -> list[Answer]:
+    """The answers to a repository's own questions, in each of several ways.
+
+    `index` is made from the tables of `ws`. Docstrings of up to `sample`
+    functions and classes are asked in a copy without them, the messages of the
+    last `commits` commits in `index` itself.
+    """
+    embedder = embedder_of(ws.options)
+    answers = evaluate(
+        [index], commit_questions(ws, commits=commits), embedder=embedder, setups=setups, progress=progress
+    )
+    if wanted := sample_documented(ws, sample):
+        with held_out(ws, wanted, progress=progress) as (without, questions):
+            answers += evaluate([without], questions, embedder=embedder, setups=setups, progress=progress)
+    return answers

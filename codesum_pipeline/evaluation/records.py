@@ -1,0 +1,132 @@
+"""What the warehouse keeps of evaluations: figures over time, and the last answers question by question.
+
+Figures are appended; answers are those of the last evaluated index and of the
+published one, which the gate compares.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from importlib import metadata
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.evaluation.bootstrap import interval
+from codesum_pipeline.evaluation.evaluate import ALL, Answer
+from codesum_pipeline.evaluation.questions import Question
+from codesum_pipeline.evaluation.scores import FUNCTION_MRR, NDCG, score
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.store.schemas import TABLES
+from codesum_pipeline.store.workspace import Workspace
+
+EVERY_CATEGORY = "all"
+# One for lists, files and functions each, and what a reader of one page misses.
+METRICS = (NDCG, "file_mrr@10", "file_recall@10", FUNCTION_MRR, "function_recall@10")
+# Evaluations whose figures are kept: years of nightly ones.
+KEPT = 1_000
+# Bounds to three digits need no more.
+_RESAMPLED = 2_000
+_TOP_KEPT = 5
+# The one row of an evaluation that found no question to ask.
+_NOTHING = {"setup": ALL.name, "category": EVERY_CATEGORY, "metric": NDCG, "questions": 0} | dict.fromkeys(
+    ("mean", "low", "high"), 0.0
+)
+# Figures without when and in which run they were taken.
+_CONTENT = ["sequence", "content_digest", "asked", "setup", "category", "metric", "questions", "mean", "low", "high"]
+
+
+def question_key(question: Question) -> str:
+    """Equal where the same is asked, for the same places, of the same search."""
+    places = [[target.file_path, target.symbol] for target in (*question.relevant, *question.cited_symbols)]
+    return hash_of([question.query, question.level, places, metadata.version("codesum-pipeline")])
+
+
+def ensure_tables(ws: Workspace) -> None:
+    """A repository that was never evaluated has tables without rows."""
+    for name in ("evaluations", "evaluation_answers"):
+        if ws.tables.readable_path(name, ws.key) is None:
+            ws.tables.write(name, ws.key, TABLES[name].schema.empty_table())
+
+
+def add_figures(ws: Workspace, answers: Sequence[Answer], *, commit: str, content_digest: str, asked: str) -> None:
+    """Append one evaluation's figures."""
+    table = ws.tables.read("evaluations", ws.key)
+    sequence = (pc.max(table["sequence"]).as_py() or 0) + 1
+    when = {
+        "sequence": sequence,
+        "run_id": ws.run_id,
+        "evaluated_at": ws.timestamp(),
+        "commit": commit,
+        "content_digest": content_digest,
+        "asked": asked,
+    }
+    rows = pa.Table.from_pylist([when | row for row in _figures(answers) or [_NOTHING]], schema=table.schema)
+    kept = table.filter(pc.greater(table["sequence"], sequence - KEPT))
+    ws.tables.write("evaluations", ws.key, pa.concat_tables([kept, rows]))
+
+
+def last_figures(ws: Workspace) -> list[dict[str, Any]]:
+    """The rows of the last evaluation; none where there was none."""
+    table = ws.tables.read("evaluations", ws.key)
+    last = table.filter(pc.equal(table["sequence"], pc.max(table["sequence"])))
+    rows: list[dict[str, Any]] = last.to_pylist()
+    return rows
+
+
+def figures_hash(ws: Workspace) -> str:
+    """A hash of all figures, apart from when and in which run they were taken."""
+    return ws.tables.content_hash("evaluations", ws.key, columns=_CONTENT) or ""
+
+
+def answer_rows(answers: Iterable[Answer], *, content_digest: str) -> list[dict[str, Any]]:
+    """What is kept of the answers of all lanes together."""
+    return [
+        {
+            "content_digest": content_digest,
+            "question": answer.question.id,
+            "category": answer.question.category,
+            "query": answer.question.query,
+            "asked": question_key(answer.question),
+            "files": sorted({target.file_path for target in answer.question.relevant}),
+            "score": score(answer),
+            "top": list(answer.top[:_TOP_KEPT]),
+        }
+        for answer in answers
+        if answer.setup == ALL.name
+    ]
+
+
+def stored_answers(ws: Workspace, content_digest: str) -> list[dict[str, Any]]:
+    """The answers of one index, as far as they are kept."""
+    table = ws.tables.read("evaluation_answers", ws.key)
+    rows: list[dict[str, Any]] = table.filter(pc.equal(table["content_digest"], content_digest)).to_pylist()
+    return rows
+
+
+def keep_answers(ws: Workspace, rows: Sequence[dict[str, Any]]) -> None:
+    """Replace the answers that are kept."""
+    schema = TABLES["evaluation_answers"].schema
+    ws.tables.write("evaluation_answers", ws.key, pa.Table.from_pylist(list(rows), schema=schema))
+
+
+def _figures(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    """One row per setup, category and measure."""
+    values: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for answer in answers:
+        for metric in METRICS:
+            if metric in answer.measures:
+                for category in dict.fromkeys((EVERY_CATEGORY, answer.question.category or EVERY_CATEGORY)):
+                    values[answer.setup, category, metric].append(answer.measures[metric])
+    bounds = {key: interval(found, samples=_RESAMPLED) for key, found in values.items()}
+    return [
+        {
+            "setup": setup,
+            "category": category,
+            "metric": metric,
+            "questions": len(values[setup, category, metric]),
+            **asdict(bounds[setup, category, metric]),
+        }
+        for setup, category, metric in sorted(values)
+    ]

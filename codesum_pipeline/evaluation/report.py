@@ -1,0 +1,215 @@
+"""Answers become tables: by way of asking, against the first way, and by what the questions are about.
+
+Every mean stands beside its interval, and every difference is taken in pairs:
+over few questions the second digit is chance more often than not.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
+from codesum_pipeline.evaluation.evaluate import SYMBOLS, Answer
+
+# What a person compares by; the report for programs has every measure.
+HEADLINE = ("ndcg@10", "file_mrr@10", "file_recall@10", "function_recall@10", "function_mrr@10", "module_recall@10")
+
+_GROUPINGS: Mapping[str, Callable[[Answer], str]] = {
+    "category": lambda answer: answer.question.category,
+    "language": lambda answer: answer.question.language,
+    "repository": lambda answer: answer.question.repo or "",
+    "level": lambda answer: answer.question.level or "",
+}
+
+Asked = tuple[str | None, str]
+# How one number is written.
+Show = Callable[[Interval], str]
+
+_FOOTNOTE = (
+    "In brackets the 95 % interval, by 10,000 draws from the questions; differences are taken question by question. "
+    "`ndcg@10` is of the list as it came; `file_…` counts each file once; `function_…` asks for the very function or "
+    "class; `module_…` for a folder above the answer."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Some answers in numbers: each measure over the questions that have it, and latencies of half and of 95 %."""
+
+    label: str
+    questions: int
+    measures: Mapping[str, Interval]
+    p50_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Rows of one kind under a title."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The measures for people that any row has."""
+        return tuple(name for name in HEADLINE if any(name in row.measures for row in self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`setups`: one row per way of asking; `differences`: of each from the first; `groups`: the same answers parted."""
+
+    setups: Summary
+    differences: Summary
+    groups: tuple[Summary, ...]
+    notes: tuple[str, ...] = ()
+
+
+def summarize(answers: Sequence[Answer], *, notes: Sequence[str] = ()) -> Report:
+    """Put answers into tables; the first setup is what the others are compared with."""
+    by_setup = _grouped(answers, lambda answer: answer.setup)
+    reference = next(iter(by_setup), "")
+    return Report(
+        setups=Summary("ways of asking", tuple(_row(name, found) for name, found in by_setup.items())),
+        differences=Summary(
+            f"differences from {reference}",
+            tuple(
+                _difference(name, by_setup[reference], found) for name, found in by_setup.items() if name != reference
+            ),
+        ),
+        groups=tuple(
+            summary
+            for name, found in by_setup.items()
+            if name in (reference, SYMBOLS.name)
+            for summary in _parted(name, found)
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _parted(setup: str, answers: Sequence[Answer]) -> Iterable[Summary]:
+    """One setup's answers by each thing in which its questions differ."""
+    for what, value_of in _GROUPINGS.items():
+        groups = _grouped(answers, value_of)
+        if len(groups) > 1:
+            rows = tuple(_row(value or "(none)", groups[value]) for value in sorted(groups))
+            yield Summary(f"{setup}, by {what}", rows)
+
+
+def _grouped(answers: Sequence[Answer], key: Callable[[Answer], str]) -> dict[str, list[Answer]]:
+    """In the order of first appearance."""
+    groups: dict[str, list[Answer]] = {}
+    for answer in answers:
+        groups.setdefault(key(answer), []).append(answer)
+    return groups
+
+
+def _row(label: str, answers: Sequence[Answer]) -> Row:
+    measures = {name: interval(list(_values(answers, name).values())) for name in _names(answers)}
+    return Row(label, len(answers), measures, *_latencies(answers))
+
+
+def _difference(label: str, before: Sequence[Answer], after: Sequence[Answer]) -> Row:
+    """What changes for the questions that both ways have answered."""
+    shared = {_asked(answer) for answer in before} & {_asked(answer) for answer in after}
+    before, after = ([answer for answer in each if _asked(answer) in shared] for each in (before, after))
+    measures = {}
+    for name in _names(after):
+        old, new = _values(before, name), _values(after, name)
+        if both := [asked for asked in new if asked in old]:
+            measures[name] = paired_interval([old[asked] for asked in both], [new[asked] for asked in both])
+    (p50_before, p95_before), (p50_after, p95_after) = _latencies(before), _latencies(after)
+    return Row(label, len(shared), measures, p50_after - p50_before, p95_after - p95_before)
+
+
+def _latencies(answers: Sequence[Answer]) -> tuple[float, float]:
+    if not answers:
+        return 0.0, 0.0
+    p50, p95 = np.quantile([answer.latency_ms for answer in answers], [0.5, 0.95])
+    return float(p50), float(p95)
+
+
+def _names(answers: Sequence[Answer]) -> list[str]:
+    return list(dict.fromkeys(name for answer in answers for name in answer.measures))
+
+
+def _values(answers: Sequence[Answer], name: str) -> dict[Asked, float]:
+    return {_asked(answer): answer.measures[name] for answer in answers if name in answer.measures}
+
+
+def _asked(answer: Answer) -> Asked:
+    """A question is known by its id within its repository: two copies of one may ask the same."""
+    return answer.question.repo, answer.question.id
+
+
+def cells(row: Row, measures: Sequence[str], show: Show) -> list[str]:
+    """A row as text: label, questions, the measures, latency."""
+    shown = [show(row.measures[name]) if name in row.measures else "-" for name in measures]
+    return [row.label, f"{row.questions:,}", *shown, f"{row.p50_ms:+.1f}" if show is signed else f"{row.p50_ms:.1f}"]
+
+
+def columns(first: str, measures: Sequence[str]) -> list[str]:
+    """The head over `cells`."""
+    return [first, "questions", *measures, "ms"]
+
+
+def plain(found: Interval) -> str:
+    """`0.861 [0.838, 0.884]`."""
+    return f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
+
+
+def short(found: Interval) -> str:
+    """`0.861 ±0.023`: the mean and half the width of its interval."""
+    return f"{found.mean:.3f} ±{(found.high - found.low) / 2:.3f}"
+
+
+def signed(found: Interval) -> str:
+    """`+0.012 [+0.001, +0.023] *`: a star where the interval leaves out zero."""
+    return f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{' *' if found.is_clear else ''}"
+
+
+def markdown(report: Report) -> str:
+    """The report as a page."""
+    parts = ["# Retrieval evaluation\n", *(f"- {note}\n" for note in report.notes)]
+    for summary, show in shown_tables(report, plain):
+        parts.append(f"\n## {summary.title[:1].upper()}{summary.title[1:]}\n\n{_markdown_table(summary, show)}")
+    return "".join([*parts, f"\n{_FOOTNOTE}\n"])
+
+
+def shown_tables(report: Report, show_mean: Show) -> list[tuple[Summary, Show]]:
+    """The tables with rows, in order, each with how its numbers are shown."""
+    shown = [(report.setups, show_mean), (report.differences, signed), *((group, show_mean) for group in report.groups)]
+    return [(summary, show) for summary, show in shown if summary.rows]
+
+
+def _markdown_table(summary: Summary, show: Show) -> str:
+    head = columns("", summary.headline)
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *(cells(row, summary.headline, show) for row in summary.rows)]
+    return "".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |\n" for line in lines)
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The report for programs: every measure, unrounded."""
+    return {
+        "notes": list(report.notes),
+        "setups": _json_rows(report.setups),
+        "differences": _json_rows(report.differences),
+        "groups": [{"title": group.title, "rows": _json_rows(group)} for group in report.groups],
+    }
+
+
+def _json_rows(summary: Summary) -> list[dict[str, Any]]:
+    return [
+        {
+            "label": row.label,
+            "questions": row.questions,
+            "measures": {
+                name: {"mean": found.mean, "low": found.low, "high": found.high} for name, found in row.measures.items()
+            },
+            "latency_ms": {"p50": row.p50_ms, "p95": row.p95_ms},
+        }
+        for row in summary.rows
+    ]

@@ -1,0 +1,167 @@
+"""The step between a candidate and its publication: how well does it answer questions?"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codesum_pipeline.evaluation.docstring_questions import CATEGORY as HELD_OUT
+from codesum_pipeline.evaluation.evaluate import ALL, SETUPS, Answer, evaluate, indexes_of
+from codesum_pipeline.evaluation.own_questions import OWN_QUESTIONS_VERSION, ask_own_questions
+from codesum_pipeline.evaluation.questions import Question, read_questions
+from codesum_pipeline.evaluation.records import (
+    EVERY_CATEGORY,
+    add_figures,
+    answer_rows,
+    ensure_tables,
+    figures_hash,
+    keep_answers,
+    last_figures,
+    question_key,
+    stored_answers,
+)
+from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.indexes.version_folder import Version
+from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.options import EvaluationOptions
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.store.workspace import Workspace
+
+# Changed with what is measured: figures of the version before are then taken again.
+EVALUATION_VERSION = f"1/{OWN_QUESTIONS_VERSION}"
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """The candidate's figures, all lanes together; `asked` is 0 where the last evaluation still stands.
+
+    Without questions, or where evaluation is off, there are no figures.
+    """
+
+    enabled: bool
+    questions: int
+    asked: int
+    ndcg_at_10: float | None
+    file_mrr_at_10: float | None
+    file_recall_at_10: float | None
+    function_mrr_at_10: float | None
+    function_recall_at_10: float | None
+    table_hash: str
+
+
+def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> EvaluationReport:
+    """Add the candidate's figures to `evaluations`, unless it is off or they are there."""
+    ensure_tables(ws)
+    if not ws.options.evaluation.enabled or (not ws.force and is_evaluated(ws)):
+        return _report(ws, asked=0)
+    candidate = _candidate(ws)
+    answers = _ask(ws, _open(ws, candidate["digest"]), progress)
+    digest = candidate["content_digest"]
+    rows = answer_rows(answers, content_digest=digest)
+    published = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
+    if published and published.manifest["content_digest"] != digest:
+        rows += _published_answers(ws, published, [answer.question for answer in answers if answer.setup == ALL.name])
+    keep_answers(ws, rows)
+    add_figures(ws, answers, commit=candidate["commit"], content_digest=digest, asked=_asked(ws, candidate))
+    return _report(ws, asked=len({answer.question.id for answer in answers}))
+
+
+def is_evaluated(ws: Workspace) -> bool:
+    """Whether evaluation is off, or the candidate's figures are the last that were taken, of what is asked now."""
+    if not ws.options.evaluation.enabled:
+        return True
+    if ws.tables.readable_path("evaluations", ws.key) is None:
+        return False
+    candidate = _candidate(ws)
+    wanted = (candidate["content_digest"], _asked(ws, candidate))
+    return any((row["content_digest"], row["asked"]) == wanted for row in last_figures(ws))
+
+
+def questions_digest(options: EvaluationOptions) -> str:
+    """What is asked of a repository, apart from the repository."""
+    if not options.questions:
+        return hash_of([EVALUATION_VERSION, options.sample, options.commits])
+    try:
+        content = Path(options.questions).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"evaluation.questions: {options.questions} cannot be read: {error}") from error
+    return hash_of([EVALUATION_VERSION, hashlib.sha256(content).hexdigest()])
+
+
+def _asked(ws: Workspace, candidate: dict[str, Any]) -> str:
+    """The repository's own questions change with its history, which the index does not tell about."""
+    options = ws.options.evaluation
+    history = "" if options.questions else candidate["commit"]
+    return hash_of([questions_digest(options), embedder_of(ws.options).model_id, history])
+
+
+def _ask(ws: Workspace, index: PublishedIndex, progress: Progress) -> list[Answer]:
+    options = ws.options.evaluation
+    if not options.questions:
+        return ask_own_questions(
+            ws, index, setups=SETUPS, sample=options.sample, commits=options.commits, progress=progress
+        )
+    questions = [found for found in read_questions(Path(options.questions)) if indexes_of([index], found)]
+    return evaluate([index], questions, embedder=embedder_of(ws.options), setups=SETUPS, progress=progress)
+
+
+def _published_answers(ws: Workspace, published: Version, questions: Sequence[Question]) -> list[dict[str, Any]]:
+    """How the published index answers: as it did before it was published, else asked now.
+
+    Of docstrings it cannot be asked now: what would have to be built without them is gone.
+    """
+    digest = published.manifest["content_digest"]
+    stored = stored_answers(ws, digest)
+    known = {row["asked"] for row in stored}
+    unknown = [found for found in questions if question_key(found) not in known and not _is_held_out(found)]
+    embedder = embedder_of(ws.options)
+    if not ws.options.evaluation.gate or published.manifest["embedder"]["model_id"] != embedder.model_id:
+        return stored
+    index = PublishedIndex.of_version(published.folder)
+    answers = evaluate([index], unknown, embedder=embedder, setups=[ALL])
+    again = {answer.question.id for answer in answers}
+    return [row for row in stored if row["question"] not in again] + answer_rows(answers, content_digest=digest)
+
+
+def _is_held_out(question: Question) -> bool:
+    return question.source == "own" and question.category == HELD_OUT
+
+
+def _candidate(ws: Workspace) -> dict[str, Any]:
+    candidate: dict[str, Any] = ws.tables.read("candidate", ws.key).to_pylist()[0]
+    return candidate
+
+
+def _open(ws: Workspace, digest: str) -> PublishedIndex:
+    try:
+        return PublishedIndex.of_version(ws.layout.versions(ws.key) / digest)
+    except FileNotFoundError as error:
+        raise BrokenStore(
+            f"repository {ws.key!r}: candidate {digest} is gone: run `codesum index {ws.key}` again"
+        ) from error
+
+
+def _report(ws: Workspace, *, asked: int) -> EvaluationReport:
+    """What the last evaluation found."""
+    enabled = ws.options.evaluation.enabled
+    means = {
+        row["metric"]: row
+        for row in (last_figures(ws) if enabled else ())
+        if (row["setup"], row["category"]) == (ALL.name, EVERY_CATEGORY) and row["questions"]
+    }
+    figures = {name: row["mean"] for name, row in means.items()}
+    return EvaluationReport(
+        enabled=enabled,
+        questions=max((row["questions"] for row in means.values()), default=0),
+        asked=asked,
+        ndcg_at_10=figures.get("ndcg@10"),
+        file_mrr_at_10=figures.get("file_mrr@10"),
+        file_recall_at_10=figures.get("file_recall@10"),
+        function_mrr_at_10=figures.get("function_mrr@10"),
+        function_recall_at_10=figures.get("function_recall@10"),
+        table_hash=figures_hash(ws) if enabled else hash_of("not evaluated"),
+    )

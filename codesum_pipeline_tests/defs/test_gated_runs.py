@@ -1,0 +1,109 @@
+"""Runs behind the promotion gate: what a person sees of a hold, and that nothing tries it again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from codesum_pipeline.defs.observing import observe, recorded_fingerprint
+from codesum_pipeline.defs.planner import Verdict, plan_builds
+from codesum_pipeline.evaluation.questions import Question, Target, write_questions
+from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.wiring import Home
+
+RunJob = Callable[..., dg.ExecuteInProcessResult]
+QUERIES = (
+    "what a customer wants to buy", "return the sum to pay", "raise for an empty cart", "carts of customers",
+    "checkout with a discount", "add up the prices of items", "sum of all prices", "prices", "total of items",
+    "loop over items and add their price",
+)  # fmt: skip
+GATED = '[evaluation]\nenabled = true\ngate = true\nquestions = "questions.jsonl"\n'
+# A slip of the keyboard that leaves out nearly everything.
+SLIP = 'skip_patterns = ["shop/"]\n'
+
+
+@pytest.fixture
+def begin_with(job_template: Path) -> Path:
+    return job_template
+
+
+@pytest.fixture
+def configure(home: Home) -> Callable[[str], None]:
+    """`configure(text)`: the home's settings; its questions lie beside them."""
+    questions = [
+        Question(str(number), query, (Target("shop/cart.py" if number < 5 else "shop/prices.py"),))
+        for number, query in enumerate(QUERIES)
+    ]
+    write_questions(home.layout.home / "questions.jsonl", questions)
+
+    def write(text: str) -> None:
+        (home.layout.home / "codesum.toml").write_text(text, encoding="utf-8")
+
+    return write
+
+
+def verdict(home: Home, instance: dg.DagsterInstance) -> Verdict:
+    from codesum_pipeline.settings import load_settings
+
+    now = Home(load_settings({"home": home.settings.home}, environ={}))
+    seen = observe(now, instance, now.registry.entries())
+    return plan_builds(seen, max_attempts=3, max_requests=1).verdicts["shop"]
+
+
+def published_digest(home: Home) -> str:
+    version = published_version(home.layout.published("shop"), home.layout.versions("shop"))
+    assert version is not None
+    return version.digest
+
+
+def made(result: dg.ExecuteInProcessResult, asset: str) -> dg.AssetMaterialization:
+    (event,) = [
+        event.materialization
+        for event in result.get_asset_materialization_events()
+        if event.asset_key == dg.AssetKey(asset)
+    ]
+    return event
+
+
+def test_a_held_run_says_why_serves_the_last_version_and_is_not_tried_again(
+    configure: Callable[[str], None], run_job: RunJob, home: Home, instance: dg.DagsterInstance
+) -> None:
+    configure(GATED)
+    assert run_job("shop").success
+    good = published_digest(home)
+
+    configure(SLIP + GATED)
+    assert verdict(home, instance) is Verdict.BUILD
+    held = run_job("shop")
+
+    assert held.success and published_digest(home) == good
+    (check,) = [found for found in held.get_asset_check_evaluations() if found.check_name == "index_is_at_head"]
+    assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert check.description is not None
+    assert check.description.startswith(
+        "the new index answers 10 questions worse than the published one: 0.000 against"
+    )
+    shown = made(held, "published_index").metadata
+    assert (shown["held"].value, shown["published"].value) == (True, False)
+    assert recorded_fingerprint(instance, "shop") != good
+    assert verdict(home, instance) is Verdict.HELD
+
+    configure(SLIP + GATED.replace("gate = true", "gate = false"))
+    assert verdict(home, instance) is Verdict.BUILD
+    assert run_job("shop").success and published_digest(home) != good
+    assert verdict(home, instance) is Verdict.UP_TO_DATE
+
+
+def test_an_evaluation_shows_its_figures_and_their_course(
+    configure: Callable[[str], None], run_job: RunJob, home: Home
+) -> None:
+    configure(GATED)
+
+    shown = made(run_job("shop"), "retrieval_evaluation").metadata
+
+    assert (shown["enabled"].value, shown["questions"].value, shown["asked"].value) == (True, 10, 10)
+    assert 0 < shown["ndcg_at_10"].value <= 1  # type: ignore[operator]
+    assert "| all lanes | all | " in str(shown["preview"].value)
+    assert str(shown["plot"].value).startswith("![nDCG@10 over evaluations](data:image/png")
+    assert sum(len(str(value.value)) for value in shown.values()) < 60_000

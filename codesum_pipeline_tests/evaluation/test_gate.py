@@ -1,0 +1,152 @@
+"""The promotion gate: what is held back, what is not, and for how long."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codesum_pipeline.evaluation.gate import standing_hold
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.publish import PublishReport
+from codesum_pipeline.pipeline import STEPS
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import search
+from codesum_pipeline.store.reuse import carry_out
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.evaluation.shop_questions import write_shop_questions
+from codesum_pipeline_tests.evaluation.spoiling import shuffle_lanes
+from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.law.test_law import workspace_at
+from codesum_pipeline_tests.repositories import GitRepo
+
+
+class Shop:
+    """A shop that was built and published, behind a gate."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.repo = GitRepo.create(folder / "repositories" / "shop", SHOP)
+        self.questions = write_shop_questions(folder / "questions.jsonl")
+        self.first = build(self.at())["published_index"]
+
+    def at(self, **chosen: Any) -> Workspace:
+        evaluation = {"enabled": True, "gate": True, "questions": self.questions} | chosen
+        return workspace_at(self.folder / "home", self.repo, evaluation=evaluation)
+
+    def commit(self, text: str) -> None:
+        self.repo.commit({"docs/more.md": text})
+
+    def build_worse(self, **chosen: Any) -> PublishReport:
+        """A build whose lanes say of each document what belongs to another."""
+        ws = self.at(**chosen)
+        report: Any = None
+        for step in STEPS:
+            if step.name == "index_candidate":
+                shuffle_lanes(ws)
+            report = carry_out(step, ws).report
+        published: PublishReport = report
+        return published
+
+    def published(self) -> PublishedIndex:
+        return PublishedIndex.open(self.at().layout.published("shop"))
+
+    def hold(self, **chosen: Any) -> str | None:
+        ws = self.at(**chosen)
+        fingerprint = ws.fingerprint(self.repo.git("rev-parse", "HEAD").strip())
+        hold = standing_hold(ws.layout, "shop", ws.options.evaluation, fingerprint=fingerprint)
+        return hold.because if hold else None
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
+
+
+def test_an_index_that_answers_clearly_worse_is_held_and_the_last_good_one_serves(shop: Shop) -> None:
+    shop.commit("# More\n")
+
+    report = shop.build_worse()
+
+    assert (report.published, report.held, report.digest) == (False, True, shop.first.digest)
+    assert report.held_because is not None
+    assert report.held_because.startswith("the new index answers 14 questions worse than the published one: ")
+    assert shop.hold() == report.held_because
+    assert shop.published().version.digest == shop.first.digest
+    (best, *_) = search([shop.published()], "put a product into the cart", embedder=load_embedder("static"))
+    assert best.file_path == "shop/cart.py"
+
+
+def test_with_the_gate_off_it_is_published(shop: Shop) -> None:
+    shop.commit("# More\n")
+
+    report = shop.build_worse(gate=False)
+
+    assert (report.published, report.held, report.held_because) == (True, False, None)
+    assert shop.published().version.digest != shop.first.digest
+
+
+def test_a_loss_within_the_margin_is_published(shop: Shop) -> None:
+    shop.commit("# More\n")
+
+    assert shop.build_worse(margin=1.0).published
+
+
+def test_a_better_commit_is_published_and_ends_the_hold(shop: Shop) -> None:
+    shop.commit("# More\n")
+    shop.build_worse()
+    # The same texts elsewhere: whatever was shuffled is made anew under other ids.
+    shop.commit("# More of it\n")
+    for table in ("terms", "vectors"):
+        shop.at().tables.path(table, "shop").unlink()
+
+    report = build(shop.at())["published_index"]
+
+    assert (report.published, report.held) == (True, False)
+    assert shop.published().version.manifest["commit"] == shop.repo.git("rev-parse", "HEAD").strip()
+    assert shop.hold() is None and not shop.at().layout.hold("shop").exists()
+
+
+def test_a_hold_stands_until_something_that_it_rested_on_changes(shop: Shop) -> None:
+    shop.commit("# More\n")
+    shop.build_worse()
+    other = write_shop_questions(shop.folder / "others.jsonl", repo=None)
+
+    assert shop.hold() is not None
+    assert (shop.hold(gate=False), shop.hold(margin=0.03), shop.hold(questions=other)) == (None, None, None)
+    shop.commit("# And more\n")
+    assert shop.hold() is None
+
+
+def test_a_held_build_is_held_again_word_for_word(shop: Shop) -> None:
+    shop.commit("# More\n")
+    first = shop.build_worse()
+
+    again = build(shop.at())
+
+    assert (again["retrieval_evaluation"].asked, again["published_index"].held_because) == (0, first.held_because)
+
+
+def test_held_candidates_do_not_pile_up(shop: Shop) -> None:
+    versions = shop.at().layout.versions("shop")
+    counts = []
+    for number in range(3):
+        shop.commit(f"# More {number}\n")
+        shop.build_worse()
+        counts.append(len([path for path in versions.iterdir() if path.is_dir()]))
+
+    assert counts == [2, 2, 2]
+
+
+def test_what_people_deleted_is_no_loss_and_what_a_setting_leaves_out_is(
+    shop: Shop, git_repo: Callable[..., GitRepo]
+) -> None:
+    shop.repo.git("rm", "-q", "shop/money.py", "docs/guide.md")
+    shop.commit("# More\n")
+    assert build(shop.at())["published_index"].published
+
+    evaluation = {"enabled": True, "gate": True, "questions": shop.questions}
+    narrowed = workspace_at(shop.folder / "home", shop.repo, evaluation=evaluation, skip_patterns=["shop/"])
+
+    assert build(narrowed)["published_index"].held

@@ -1,0 +1,154 @@
+"""The lift ledger finds a lift that is there, a loss that is there, and what was paid."""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from codesum_pipeline.evaluation.bootstrap import Interval
+from codesum_pipeline.evaluation.evaluate import Answer
+from codesum_pipeline.evaluation.lift import Arm, Lift, LiftRow, lift_markdown, lift_of, lift_report
+from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.model.documents import HistoryRow, Level, TextRow, WrittenBy, WrittenText
+from codesum_pipeline.model.progress import no_progress
+from codesum_pipeline.pipeline import STEPS
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.repositories import GitRepo
+
+# Functions that say nothing by name or code, and what each is for.
+PURPOSES = (
+    "grind coffee beans before breakfast", "water tomato plants in summer", "tune a violin by ear",
+    "polish silver cutlery for guests", "feed hungry pigeons at noon", "mend torn fishing nets",
+    "bake sourdough bread overnight", "sharpen kitchen knives on stone", "paint wooden fences green",
+    "fold paper cranes from newspapers", "count sheep until midnight", "carve pumpkins in october",
+)  # fmt: skip
+
+
+MakeShop = Callable[[str], Workspace]
+
+
+@pytest.fixture
+def make_shop(git_repo: Callable[..., GitRepo], make_workspace: Callable[..., Workspace]) -> MakeShop:
+    """`make_shop(docstring)`: a file for each purpose, built; `{}` in a docstring stands for the purpose."""
+
+    def make(docstring: str) -> Workspace:
+        body = "    if a > b:\n        return a - b\n    return b\n"
+        files = {
+            f"part{number:02}.py": f"def f{number:02}(a, b):\n{docstring.format(purpose)}{body}"
+            for number, purpose in enumerate(PURPOSES)
+        }
+        workspace: Workspace = make_workspace(git_repo(files).path)
+        build(workspace)
+        return workspace
+
+    return make
+
+
+@pytest.fixture
+def shop(make_shop: MakeShop) -> Workspace:
+    return make_shop("")
+
+
+def id_of(number: int) -> str:
+    return f"part{number:02}.py::f{number:02}"
+
+
+QUESTIONS = [
+    Question(
+        id=str(number),
+        query=purpose,
+        relevant=(Target(f"part{number:02}.py", 1, 4, f"f{number:02}", "function"),),
+        level=Level.FUNCTION,
+    )
+    for number, purpose in enumerate(PURPOSES)
+]
+
+
+def written(purpose: str) -> WrittenText:
+    return WrittenText(summary=f"It serves to {purpose}.", business_intent=purpose, keywords=tuple(purpose.split()))
+
+
+def write_by_model(ws: Workspace, texts: Mapping[str, WrittenText], *, dollars: float) -> PublishedIndex:
+    """The index with these functions' texts as if a model had written them, each for so many dollars."""
+    table = texts_table(Level.FUNCTION)
+    rows = [
+        replace(
+            row, text=texts[row.id], text_hash=texts[row.id].text_hash, written_by=WrittenBy.LLM, model="some/model"
+        )
+        for row in ws.tables.read_rows(table, ws.key, TextRow)
+    ]
+    ws.tables.write_rows(table, ws.key, rows, TextRow)
+    begin = [step.name for step in STEPS].index("summary_documents")
+    for step in STEPS[begin:]:
+        step.run(ws, progress=no_progress)
+    history = ws.tables.read_rows("document_history", ws.key, HistoryRow)
+    paid = [replace(row, cost_usd=dollars) if row.id in texts else row for row in history]
+    ws.tables.write_rows("document_history", ws.key, paid, HistoryRow)
+    return PublishedIndex.open(ws.layout.published(ws.key))
+
+
+def row_of(lift: Lift, texts: str, level: str) -> LiftRow:
+    (row,) = [row for row in lift.rows if (row.texts, row.level) == (texts, level)]
+    return row
+
+
+def test_texts_that_say_what_is_asked_are_a_lift_with_its_price(shop: Workspace) -> None:
+    index = write_by_model(shop, {id_of(n): written(purpose) for n, purpose in enumerate(PURPOSES)}, dollars=0.5)
+
+    lift = lift_report(shop, index, QUESTIONS)
+
+    assert [(row.level, row.texts) for row in lift.rows] == [
+        (level, texts)
+        for level in ("all", "function")
+        for texts in ("code only", "extractive texts", "texts by a model")
+    ]
+    best = row_of(lift, "texts by a model", "function")
+    assert best.gain is not None and best.gain.low > 0
+    assert (best.score.mean, best.cost_usd, best.questions) == (1.0, 6.0, 12)
+    assert row_of(lift, "extractive texts", "function").cost_usd == 0.0
+
+
+def test_texts_that_say_it_of_other_functions_are_a_loss(make_shop: MakeShop) -> None:
+    documented = make_shop('    """Helps to {}."""\n')
+    before = documented.tables.read_rows(texts_table(Level.FUNCTION), documented.key, TextRow)
+    dealt = random.Random(3).sample(before, len(before))
+    shuffled = {row.id: other.text for row, other in zip(before, dealt, strict=True)}
+    index = write_by_model(documented, shuffled, dollars=0.5)
+
+    lift = lift_report(documented, index, QUESTIONS)
+
+    loss = row_of(lift, "texts by a model", "function").gain
+    assert loss is not None and loss.high < 0
+    assert row_of(lift, "extractive texts", "function").score.mean == 1.0
+
+
+def test_without_a_models_texts_code_and_extractive_texts_are_compared_on_own_questions(shop: Workspace) -> None:
+    shop_index = PublishedIndex.open(shop.layout.published(shop.key))
+
+    assert lift_report(shop, shop_index, None) == Lift(())
+    assert [row.texts for row in lift_report(shop, shop_index, QUESTIONS).rows] == ["code only", "extractive texts"] * 2
+
+
+def answers(*values: float, level: Level | None = None) -> list[Answer]:
+    asked = [replace(QUESTIONS[number], level=level) for number in range(len(values))]
+    return [Answer(question, "", {"ndcg@10": value}, 0.0, ()) for question, value in zip(asked, values, strict=True)]
+
+
+def test_the_ledger_as_a_page_names_levels_gains_and_dollars() -> None:
+    arms = [Arm("code only", answers(0.5, 0.5)), Arm("texts by a model", answers(0.75, 0.75), {"function": 1.5})]
+
+    lift = lift_of(arms)
+
+    half, gain = Interval(0.5, 0.5, 0.5), Interval(0.25, 0.25, 0.25)
+    assert lift.rows[0] == LiftRow("all", 2, "code only", half, None, 0.0)
+    assert lift.rows[1] == LiftRow("all", 2, "texts by a model", Interval(0.75, 0.75, 0.75), gain, 1.5)
+    assert lift_markdown(lift).split("\n")[:4] == [
+        "| level | questions | texts | score | from – to | gain | from – to | cost, $ | $ per +0.01 |",
+        "|---|---:|---|---:|---|---:|---|---:|---:|",
+        "| all | 2 | code only | 0.500 | 0.500 – 0.500 |  |  |  |  |",
+        "| all | 2 | texts by a model | 0.750 | 0.750 – 0.750 | **+0.250** | +0.250 – +0.250 | 1.50 | 0.06 |",
+    ]

@@ -1,0 +1,125 @@
+"""The step that evaluates a candidate: what it writes, and when it has nothing to do."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codesum_pipeline.evaluation.evaluate import SETUPS
+from codesum_pipeline.evaluation.step import EvaluationReport
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.pipeline import is_standing
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.evaluation.shop_questions import ASKED, write_shop_questions
+from codesum_pipeline_tests.law.comparing import published_files, table_rows
+from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.law.test_law import workspace_at
+from codesum_pipeline_tests.repositories import GitRepo
+
+
+@pytest.fixture
+def repo(git_repo: Callable[..., GitRepo]) -> GitRepo:
+    return git_repo(SHOP)
+
+
+@pytest.fixture
+def at(tmp_path: Path, repo: GitRepo) -> Callable[..., Workspace]:
+    """`at(enabled=True, …)`: the shop's workspace under settings of the evaluation."""
+
+    def open_at(*, force: bool = False, **chosen: Any) -> Workspace:
+        return replace(workspace_at(tmp_path / "home", repo, evaluation=chosen), force=force)
+
+    return open_at
+
+
+def evaluate_at(ws: Workspace) -> EvaluationReport:
+    report: EvaluationReport = build(ws)["retrieval_evaluation"]
+    return report
+
+
+def rows(ws: Workspace) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ws.tables.read("evaluations", ws.key).to_pylist()
+    return found
+
+
+def test_nothing_is_asked_unless_it_is_wanted(at: Callable[..., Workspace]) -> None:
+    report = evaluate_at(at())
+
+    assert (report.enabled, report.questions, report.asked, report.ndcg_at_10) == (False, 0, 0, None)
+    assert rows(at()) == []
+
+
+def test_own_questions_give_figures_for_each_setup_and_category(at: Callable[..., Workspace]) -> None:
+    ws = at(enabled=True)
+
+    report = evaluate_at(ws)
+
+    assert report.asked == report.questions > 5
+    assert report.function_mrr_at_10 is not None and 0 < report.function_mrr_at_10 <= 1
+    found = rows(ws)
+    assert {row["setup"] for row in found} <= {setup.name for setup in SETUPS}
+    assert {row["category"] for row in found} == {"all", "docstring"}
+    assert {(row["sequence"], row["run_id"], row["evaluated_at"]) for row in found} == {
+        (1, "run", "2026-01-01T00:00:00Z")
+    }
+    assert all(row["low"] <= row["mean"] <= row["high"] for row in found)
+
+
+def test_what_was_evaluated_is_not_asked_again_unless_forced(at: Callable[..., Workspace]) -> None:
+    first = evaluate_at(at(enabled=True))
+
+    again = evaluate_at(at(enabled=True))
+    forced = evaluate_at(at(enabled=True, force=True))
+
+    assert (again.asked, again.table_hash) == (0, first.table_hash)
+    assert (forced.asked, forced.ndcg_at_10) == (first.asked, first.ndcg_at_10)
+    assert {row["sequence"] for row in rows(at())} == {1, 2}
+
+
+def test_a_file_of_questions_is_asked_and_when_it_changes_asked_again(
+    at: Callable[..., Workspace], tmp_path: Path
+) -> None:
+    file = write_shop_questions(tmp_path / "questions.jsonl")
+    ws = at(enabled=True, questions=file)
+    report = evaluate_at(ws)
+    assert is_standing(ws)
+    file.write_text("\n".join(file.read_text().splitlines()[:5]) + "\n")
+    was_standing = is_standing(ws)
+
+    shorter = evaluate_at(ws)
+
+    assert (report.questions, shorter.questions, was_standing) == (len(ASKED), 5, False)
+    assert {row["question"] for row in ws.tables.read("evaluation_answers", "shop").to_pylist()} == {
+        f"q{number:02}" for number in range(5)
+    }
+
+
+def test_questions_about_other_repositories_are_left_out_and_none_is_an_answer_too(
+    at: Callable[..., Workspace], tmp_path: Path
+) -> None:
+    ws = at(enabled=True, questions=write_shop_questions(tmp_path / "questions.jsonl", repo="acme/other"))
+
+    first, second = evaluate_at(ws), evaluate_at(ws)
+
+    assert (first.questions, first.asked, first.ndcg_at_10) == (0, 0, None)
+    assert (second, is_standing(ws)) == (first, True)
+
+
+def test_a_file_of_questions_that_is_not_there_is_named(at: Callable[..., Workspace]) -> None:
+    with pytest.raises(ConfigurationError, match=r"evaluation.questions: .*nowhere.jsonl cannot be read"):
+        build(at(enabled=True, questions="nowhere.jsonl"))
+
+
+def test_evaluating_changes_nothing_of_the_index_and_no_step_runs_again_for_it(at: Callable[..., Workspace]) -> None:
+    build(at())
+    build(at())
+    before = (table_rows(at()), published_files(at()))
+    memos = {path: path.stat().st_mtime_ns for path in at().layout.memos("shop").iterdir()}
+
+    evaluate_at(at(enabled=True))
+
+    assert (table_rows(at()), published_files(at())) == before
+    assert {path: path.stat().st_mtime_ns for path in at().layout.memos("shop").iterdir()} == memos
