@@ -76,7 +76,7 @@ class EvaluationSettings(BaseModel):
     enabled: bool = Field(
         False,
         description="Measure each new index before it is published. Off, because asking a repository's own questions "
-        "takes up to twice as long as a first build of it.",
+        "takes longer than a first build of it.",
     )
     questions: Path | None = Field(
         None,

@@ -6,15 +6,16 @@ when its canonical source differs, so comments and layout do not count.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from codesum_pipeline.evaluation.questions import Question, Target
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.files import FileStatus, Snapshot, SourceFile
 from codesum_pipeline.model.options import HashPolicy
-from codesum_pipeline.model.symbols import Symbol, SymbolType
+from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.store.workspace import Workspace
@@ -61,6 +62,15 @@ class _Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class _Function:
+    """A function in one version of its file."""
+
+    id: str
+    parent_id: str | None
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Place:
     """Where a function stands now."""
 
@@ -82,13 +92,15 @@ def commit_questions(ws: Workspace, *, commits: int) -> list[Question]:
     places = {place.id: place for place in ws.tables.read_rows("symbols", ws.key, _Place)}
     found = []
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
+        # What one commit found a file to be, the one before it left.
+        functions_of = cache(partial(_functions, blobs, files))
         for commit in _history(ws, commits):
             changes = [change for change in commit.changes if change.path in files]
             query = clean_subject(commit.subject)
             is_small = 1 <= len(changes) <= MOST_FILES and len(commit.changes) <= _MOST_FILES_OF_ANY_KIND
             if not (query and is_small):
                 continue
-            touched = [places[id_] for id_ in _touched(blobs, changes, files) if id_ in places]
+            touched = [places[id_] for id_ in _touched(functions_of, changes) if id_ in places]
             if len(touched) <= MOST_FUNCTIONS:
                 found.append(_question(ws, commit, query, changes, touched, files))
     return found
@@ -130,19 +142,19 @@ def _history(ws: Workspace, commits: int) -> Iterator[_Commit]:
         yield _Commit(id_, subject, changes)
 
 
-def _touched(blobs: BlobReader, changes: Sequence[_Change], files: Mapping[str, SourceFile]) -> list[str]:
+def _touched(functions_of: Callable[[str, str], list[_Function]], changes: Sequence[_Change]) -> list[str]:
     """The ids of the innermost functions that are new or say something else, in order."""
     found: list[str] = []
     for change in changes:
-        before = {symbol.id: symbol.content_hash for symbol in _functions(blobs, change.before, files[change.path])}
-        after = _functions(blobs, change.after, files[change.path])
+        before = {symbol.id: symbol.content_hash for symbol in functions_of(change.path, change.before)}
+        after = functions_of(change.path, change.after)
         changed = [symbol for symbol in after if before.get(symbol.id) != symbol.content_hash]
         around = {symbol.parent_id for symbol in changed}
         found.extend(symbol.id for symbol in changed if symbol.id not in around)
     return found
 
 
-def _functions(blobs: BlobReader, blob: str, file: SourceFile) -> list[Symbol]:
+def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, blob: str) -> list[_Function]:
     """The functions of one version of a file; none where there is none, or none that can be read."""
     if not blob.strip("0"):
         return []
@@ -150,10 +162,14 @@ def _functions(blobs: BlobReader, blob: str, file: SourceFile) -> list[Symbol]:
         data = blobs.read(blob)
         if len(data) > _MOST_BYTES:
             return []
-        parsed = parse_file(file.path, file.language, data, blob=blob, hash_policy=HashPolicy.CANONICAL)
+        parsed = parse_file(path, files[path].language, data, blob=blob, hash_policy=HashPolicy.CANONICAL)
     except SkippedFile:
         return []
-    return [symbol for symbol in parsed.symbols if symbol.type is SymbolType.FUNCTION]
+    return [
+        _Function(symbol.id, symbol.parent_id, symbol.content_hash)
+        for symbol in parsed.symbols
+        if symbol.type is SymbolType.FUNCTION
+    ]
 
 
 def _question(
