@@ -33,6 +33,11 @@ def timed(command: list[str]) -> list[float]:
     return sorted(seconds)
 
 
+def search_command(home: Path) -> list[str]:
+    """One question to the command line."""
+    return [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home), "search", "shortest path", "--json"]
+
+
 def main() -> None:
     """Build, time, print."""
     package = sys.argv[1] if len(sys.argv) > 1 else "networkx"
@@ -40,17 +45,7 @@ def main() -> None:
         repo = GitRepo.create(Path(folder) / "repo", sources_of(package))
         home = Path(folder) / "home"
         reports = build(workspace_of(open_home(home), RepositoryEntry("measured", str(repo.path))))
-        search = [
-            sys.executable,
-            "-m",
-            "codesum_pipeline.cli",
-            "--home",
-            str(home),
-            "search",
-            "shortest path",
-            "--json",
-        ]
-        answers, bare = timed(search), timed([sys.executable, "-c", "pass"])
+        answers, bare = timed(search_command(home)), timed([sys.executable, "-c", "pass"])
     figures = {
         "package": package,
         "documents": reports["summary_documents"].rows,

@@ -4,7 +4,9 @@
     python -m benchmarks.peers FOLDER... --semble /tmp/peers/bin/python
 
 Each of FOLDERs (a clone) is indexed three times by each, in turn, in fresh
-processes; the median counts. This project: a cold build of all steps and
+processes; the median by CPU time counts, which hardly depends on what else
+the machine does (wall time, without imports where a tool tells them apart,
+stands beside it). This project: a cold build of all steps and
 lanes, from `git` objects to published index (`symbols` alone beside it).
 semble (MIT): chunks and two lanes, in memory, from the work tree; given this
 project's static vectors as its model, so that no download is timed. Universal
@@ -43,11 +45,21 @@ print(time.perf_counter() - start, index.stats.total_chunks)
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of wall time without imports where a tool tells them apart, peak memory, and how much came out."""
+    """CPU time of a process and its children, wall time of the work alone, peak memory, and how much came out."""
 
+    cpu_s: float
     seconds: float
     peak_mb: float
     found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A process that succeeded: its output, its CPU time with its children's, and the most memory that it took."""
+
+    output: str
+    cpu_s: float
+    peak_mb: float
 
 
 def main() -> None:
@@ -72,7 +84,7 @@ def measure(folder: Path, tools: dict[str, Callable[[Path], Cost]]) -> dict[str,
     for _ in range(REPEATS):
         for name, run in tools.items():
             runs[name].append(run(folder))
-    return {name: sorted(costs, key=lambda cost: cost.seconds)[REPEATS // 2] for name, costs in runs.items()}
+    return {name: sorted(costs, key=lambda cost: cost.cpu_s)[REPEATS // 2] for name, costs in runs.items()}
 
 
 def build_cold(folder: Path) -> dict[str, float]:
@@ -91,45 +103,45 @@ def build_cold(folder: Path) -> dict[str, float]:
 
 def run_own(folder: Path) -> Cost:
     """A cold build in a process of its own."""
-    answer, peak = _run([sys.executable, "-m", "benchmarks.peers", str(folder), "--own"])
-    told = json.loads(answer.strip().splitlines()[-1])
-    return Cost(told["seconds"], peak, int(told["found"]))
+    ended = _run([sys.executable, "-m", "benchmarks.peers", str(folder), "--own"])
+    told = json.loads(ended.output.strip().splitlines()[-1])
+    return Cost(ended.cpu_s, told["seconds"], ended.peak_mb, int(told["found"]))
 
 
 def run_semble(python: Path, folder: Path) -> Cost:
     """semble's index of a folder, in memory; our static model is in the format that it reads."""
-    answer, peak = _run([str(python), "-c", SEMBLE, str(folder), str(STATIC_MODEL_FOLDER)])
-    seconds, chunks = answer.split()[-2:]
-    return Cost(float(seconds), peak, int(chunks))
+    ended = _run([str(python), "-c", SEMBLE, str(folder), str(STATIC_MODEL_FOLDER)])
+    seconds, chunks = ended.output.split()[-2:]
+    return Cost(ended.cpu_s, float(seconds), ended.peak_mb, int(chunks))
 
 
 def run_ctags(folder: Path) -> Cost:
     """ctags over a folder, with the fields that a symbol has."""
     start = time.perf_counter()
-    answer, peak = _run(["ctags", "--fields=+nKZeS", "-R", "-f", "-", str(folder)])
-    return Cost(time.perf_counter() - start, peak, sum(not line.startswith("!") for line in answer.splitlines()))
+    ended = _run(["ctags", "--fields=+nKZeS", "-R", "-f", "-", str(folder)])
+    definitions = sum(not line.startswith("!") for line in ended.output.splitlines())
+    return Cost(ended.cpu_s, time.perf_counter() - start, ended.peak_mb, definitions)
 
 
-def _run(command: Sequence[str]) -> tuple[str, float]:
-    """The standard output of a process, and the most memory that it took, in MB."""
+def _run(command: Sequence[str]) -> Ended:
+    """Run a process to its end."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace")
     answer = process.stdout.read() if process.stdout else ""
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{command[0]} ended with status {status}")
-    return answer, usage.ru_maxrss / 1024
+    return Ended(answer, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def show(found: dict[Path, dict[str, Cost]]) -> None:
     """A table for people."""
     console = Console()
-    table = Table("repository", "tool", "seconds", "of codesum", "peak MB", "found")
+    table = Table("repository", "tool", "CPU s", "of codesum", "wall s", "peak MB", "found")
     for folder, costs in found.items():
         for name, cost in costs.items():
-            share = cost.seconds / costs["codesum"].seconds
-            table.add_row(
-                folder.name, name, f"{cost.seconds:.2f}", f"{share:.2f}", f"{cost.peak_mb:.0f}", f"{cost.found:,}"
-            )
+            share = cost.cpu_s / costs["codesum"].cpu_s
+            times = (f"{cost.cpu_s:.2f}", f"{share:.3f}", f"{cost.seconds:.2f}")
+            table.add_row(folder.name, name, *times, f"{cost.peak_mb:.0f}", f"{cost.found:,}")
     console.print(table)
     console.print(f"median of {REPEATS} runs each")
 

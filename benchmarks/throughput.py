@@ -12,10 +12,10 @@ number, so that ids, texts and vectors differ.
 
 For each it commits the sources to a temporary repository and measures, in one
 process: a bare tree-sitter parse of the Python files on one core, a cold build,
-an unchanged build, a build after a one-function edit, a forced run of every
-step, each step's share, the peak memory of that process, and that of the
-largest of the processes it started. Dagster's own start-up and overhead is
-measured apart, as `codesum index` of the unchanged repository, plain and
+an unchanged build, a build after a one-function edit, each step's share, the
+peak memory of that process, and that of the largest of the processes it
+started. For packages also a forced run of every step, and, with Dagster's own
+start-up and overhead, `codesum index` of the unchanged repository, plain and
 forced. Prints a table each, and a JSON line.
 """
 
@@ -183,8 +183,8 @@ class WorkerPeak:
                         self.mb = max(self.mb, child.memory_info().rss / 2**20)
 
 
-def measure(name: str, sources: Sources, folder: Path) -> dict[str, Any]:
-    """All figures of one repository."""
+def measure(name: str, sources: Sources, folder: Path, *, with_forced: bool) -> dict[str, Any]:
+    """All figures of one repository; those of forced runs and of the command where asked for."""
     lines = sum(source.count(b"\n") for source in sources.values())
     repo = GitRepo.create(folder / "repo", sources)
     bare = bare_parse_s(sources)
@@ -192,11 +192,11 @@ def measure(name: str, sources: Sources, folder: Path) -> dict[str, Any]:
         builds = {"cold": timed_build(folder / "home", repo), "unchanged": timed_build(folder / "home", repo)}
         repo.commit(edit_one_function(sources))
         builds["one-function edit"] = timed_build(folder / "home", repo)
-        builds["forced"] = timed_build(folder / "home", repo, force=True)
+        if with_forced:
+            builds["forced"] = timed_build(folder / "home", repo, force=True)
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     _print_steps(f"{name}: {len(sources)} files, {lines:,} lines; bare parse {bare:.3f} s", builds)
     totals = {what: sum(seconds.values()) for what, seconds in builds.items()}
-    command_s(folder / "cli-home", repo)
     figures = {
         "name": name,
         "lines": lines,
@@ -205,15 +205,19 @@ def measure(name: str, sources: Sources, folder: Path) -> dict[str, Any]:
         "cold_s": round(totals["cold"], 2),
         "unchanged_s": round(totals["unchanged"], 3),
         "edit_s": round(totals["one-function edit"], 2),
-        "forced_s": round(totals["forced"], 2),
         "cold_to_bare_parse": round(totals["cold"] / bare, 1),
         "unchanged_to_cold": round(totals["unchanged"] / totals["cold"], 3),
         "edit_to_cold": round(totals["one-function edit"] / totals["cold"], 3),
         "peak_mb": round(peak_mb),
         "worker_peak_mb": round(workers.mb),
-        "command_unchanged_s": round(min(command_s(folder / "cli-home", repo) for _ in range(2)), 2),
-        "command_forced_s": round(command_s(folder / "cli-home", repo, "--force"), 2),
     }
+    if with_forced:
+        command_s(folder / "cli-home", repo)
+        figures |= {
+            "forced_s": round(totals["forced"], 2),
+            "command_unchanged_s": round(min(command_s(folder / "cli-home", repo) for _ in range(2)), 2),
+            "command_forced_s": round(command_s(folder / "cli-home", repo, "--force"), 2),
+        }
     print(json.dumps(figures), flush=True)
     return figures
 
@@ -228,7 +232,7 @@ def _print_steps(head: str, builds: Mapping[str, Mapping[str, float]]) -> None:
 
 def write_growth(rows: Sequence[Mapping[str, Any]]) -> None:
     """The table and the plot of a series of sizes."""
-    columns = ("lines", "languages", "bare_parse_s", "cold_s", "unchanged_s", "edit_s", "forced_s", "peak_mb")
+    columns = ("lines", "languages", "bare_parse_s", "cold_s", "unchanged_s", "edit_s", "peak_mb", "worker_peak_mb")
     lines = ["# How time and memory grow", "", "`python -m benchmarks.throughput --sizes`", ""]
     lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     lines += [f"| {' | '.join(str(row[column]) for column in columns)} |" for row in rows]
@@ -243,7 +247,7 @@ def draw_growth(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     figure = Figure(figsize=(9, 4), dpi=110, layout="constrained")
     times, memory = figure.subplots(1, 2)
     sizes = [row["lines"] for row in rows]
-    for name in ("cold_s", "forced_s", "edit_s", "unchanged_s", "bare_parse_s"):
+    for name in ("cold_s", "edit_s", "unchanged_s", "bare_parse_s"):
         times.loglog(sizes, [row[name] for row in rows], marker="o", label=name.removesuffix("_s").replace("_", " "))
     times.set(title="seconds", xlabel="lines")
     times.legend()
@@ -269,9 +273,10 @@ def main() -> None:
     parser.add_argument("--one", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.one:
-        sources = gathered(int(chosen.one)) if chosen.one.isdecimal() else sources_of(chosen.one)
+        is_size = chosen.one.isdecimal()
+        sources = gathered(int(chosen.one)) if is_size else sources_of(chosen.one)
         with tempfile.TemporaryDirectory() as folder:
-            measure(chosen.one, sources, Path(folder))
+            measure(chosen.one, sources, Path(folder), with_forced=not is_size)
     elif chosen.sizes is not None:
         write_growth([in_own_process(str(lines)) for lines in chosen.sizes or SIZES])
     else:

@@ -14,16 +14,13 @@ from codesum_pipeline.indexes.publish import PublishReport
 from codesum_pipeline.indexes.sparse import SparseReport, index_terms
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
-from codesum_pipeline.store.reuse import Settle, Step, is_current
+from codesum_pipeline.store.reuse import Settle, Step, is_current, is_remembered
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.asked import asked_of_nobody
+from codesum_pipeline.summaries.by_model.meter import note_avoided
 from codesum_pipeline.summaries.documents import DocumentsReport, assemble_documents
-from codesum_pipeline.summaries.levels import (
-    LevelReport,
-    write_classes,
-    write_files,
-    write_functions,
-    write_modules,
-)
+from codesum_pipeline.summaries.level_build import LevelReport
+from codesum_pipeline.summaries.levels import write_classes, write_files, write_functions, write_modules
 from codesum_pipeline.summaries.plan import PlanReport, plan_summaries
 from codesum_pipeline.summaries.settled_plan import settle_plan
 
@@ -40,7 +37,18 @@ def _nothing_resolved(report: GraphReport) -> GraphReport:
 
 
 def _nothing_written(report: LevelReport) -> LevelReport:
-    return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=())
+    asked = report.asked and asked_of_nobody(report.asked)
+    return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=(), asked=asked)
+
+
+def _all_written(report: LevelReport) -> bool:
+    """Whether a model has nothing left to write that it may."""
+    return report.asked is None or report.asked.pending == 0
+
+
+def _note_avoided(ws: Workspace, report: LevelReport) -> None:
+    if report.asked:
+        note_avoided(ws, report.level, report.asked.avoided)
 
 
 def _nothing_changed(report: DocumentsReport) -> DocumentsReport:
@@ -63,6 +71,9 @@ def _version_files(_ws: Workspace, report: CandidateReport) -> Sequence[Path]:
     return sorted(path for path in Path(report.folder).rglob("*") if path.is_file())
 
 
+# What stops a model rests on what the levels read and on settings; the plan says why a text is written.
+_STAMPS = _PROVENANCE | {"plan"}
+
 # It looks at the repository, which no table tells about.
 REPO_SNAPSHOT = Step("repo_snapshot", take_snapshot, SnapshotReport, remember=lambda _report: False)
 # What could not be read is tried again.
@@ -74,11 +85,37 @@ FUNCTION_SUMMARIES = Step(
     LevelReport,
     idle=_nothing_written,
     # The plan says for which cause a text is written; whether it must be is decided by what the plan is made from.
-    stamps=_PROVENANCE | {"plan"},
+    stamps=_STAMPS,
+    remember=_all_written,
+    account=_note_avoided,
 )
-CLASS_SUMMARIES = Step("class_summaries", write_classes, LevelReport, idle=_nothing_written, stamps=_PROVENANCE)
-FILE_SUMMARIES = Step("file_summaries", write_files, LevelReport, idle=_nothing_written, stamps=_PROVENANCE)
-MODULE_SUMMARIES = Step("module_summaries", write_modules, LevelReport, idle=_nothing_written, stamps=_PROVENANCE)
+CLASS_SUMMARIES = Step(
+    "class_summaries",
+    write_classes,
+    LevelReport,
+    idle=_nothing_written,
+    stamps=_STAMPS,
+    remember=_all_written,
+    account=_note_avoided,
+)
+FILE_SUMMARIES = Step(
+    "file_summaries",
+    write_files,
+    LevelReport,
+    idle=_nothing_written,
+    stamps=_STAMPS,
+    remember=_all_written,
+    account=_note_avoided,
+)
+MODULE_SUMMARIES = Step(
+    "module_summaries",
+    write_modules,
+    LevelReport,
+    idle=_nothing_written,
+    stamps=_STAMPS,
+    remember=_all_written,
+    account=_note_avoided,
+)
 SUMMARY_DOCUMENTS = Step(
     "summary_documents", assemble_documents, DocumentsReport, idle=_nothing_changed, stamps=frozenset({"snapshot"})
 )
@@ -116,6 +153,12 @@ STEPS: tuple[Step[Any], ...] = (
     RETRIEVAL_EVALUATION,
     PUBLISHED_INDEX,
 )
+
+
+def has_left_over(ws: Workspace) -> bool:
+    """Whether the last build left texts that a model may write in a later one."""
+    levels = (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES)
+    return not all(is_remembered(step, ws) for step in levels)
 
 
 def is_standing(ws: Workspace) -> bool:

@@ -16,6 +16,8 @@ from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.finished_vectors import discard
 from codesum_pipeline.indexes.lane_texts import LANES_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.llm.ledger import erase_ledger
+from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.settings import Settings
@@ -25,6 +27,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, write_serving_file
 from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint
+from codesum_pipeline.summaries.by_model.setup import templates_of, writer_of
 from codesum_pipeline.summaries.extractive import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
 
@@ -55,7 +58,7 @@ class Home:
     @cached_property
     def versions(self) -> dict[str, str]:
         """The version of every algorithm whose change must rebuild something."""
-        return {
+        found = {
             "scan_rules": RULES_VERSION,
             "parser": PARSER_VERSION,
             "graph": GRAPH_VERSION,
@@ -65,6 +68,11 @@ class Home:
             "index_schema": str(INDEX_SCHEMA_VERSION),
             "embedder": embedder_of(self.settings.options).model_id,
         }
+        llm = self.settings.options.llm
+        if llm.enabled:
+            found |= {f"template_{level}": writer_of(template) for level, template in templates_of(llm).items()}
+            found["masking"] = MASKING_VERSION
+        return found
 
     def workspace(
         self,
@@ -72,6 +80,8 @@ class Home:
         *,
         run_id: str,
         force: bool = False,
+        is_confirmed: bool = False,
+        usd_left: float | None = None,
         now: Callable[[], datetime] = utc_now,
         new_connection: Connect = connect,
     ) -> Workspace:
@@ -87,6 +97,8 @@ class Home:
             now=now,
             slug=slug(entry),
             force=force,
+            is_confirmed=is_confirmed,
+            usd_left=usd_left,
             new_connection=new_connection,
         )
 
@@ -104,6 +116,7 @@ class Home:
             shutil.rmtree(folder, ignore_errors=True)
         layout.hold(key).unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
+        erase_ledger(layout.state(key))
         self.tables.drop(key)
         write_serving_file(self.tables, layout.duckdb_file)
 

@@ -1,5 +1,6 @@
 """What every room's tests share: git repositories, homes, and no network."""
 
+import functools
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -7,17 +8,38 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+import sqlalchemy
+from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine, event
 
 from codesum_pipeline_tests.repositories import GitRepo
 
 _LOOPBACK = ("127.", "::1", "localhost")
 
+
+def _one_engine_a_database(create_engine: Callable[..., Engine]) -> Callable[..., Engine]:
+    """The same function; asked for the same database again, it gives the engine that it gave."""
+    made: dict[tuple[str, str], Engine] = {}
+
+    @functools.wraps(create_engine)
+    def give(url: Any, **options: Any) -> Engine:
+        asked = (str(url), repr(options))
+        if asked not in made:
+            made[asked] = create_engine(url, **options)
+        return made[asked]
+
+    return give
+
+
 # A change is judged by what it breaks, not by what chance finds in that hour; elsewhere chance may find more.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("local"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# Dagster makes an engine, and compiles its SQL anew, for each statement: a fifth of a run's time. It takes the function
+# when it is imported, so this comes before any fixture.
+sqlalchemy.create_engine = _one_engine_a_database(sqlalchemy.create_engine)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -53,12 +75,14 @@ def no_waiting_for_the_disk() -> Iterator[None]:
     os.fsync = fsync
 
 
-@pytest.fixture(autouse=True)
-def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def no_settings_from_outside() -> Iterator[None]:
     """Settings of the person who runs the tests do not reach them."""
-    for name in list(os.environ):
-        if name.startswith(("CODESUM_", "DAGSTER_")):
-            monkeypatch.delenv(name)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("CODESUM_", "DAGSTER_")):
+                patch.delenv(name)
+        yield
 
 
 @pytest.fixture

@@ -42,15 +42,20 @@ COMMANDS = (
     Command("eval", _ASK, "Measure how well questions with known answers are answered, by lane and level."),
     Command("sql", _ASK, "Query every table with SQL; nothing can be changed."),
     Command("doctor", _OPERATE, "Check published indexes, leases and runs, and say how to repair them."),
+    Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
+    Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),
+    Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
 )
 
 
 def load_command(name: str) -> Any:
-    """The real command, from its module."""
-    module = import_module(f"{__package__}.{name}")
+    """The real command, or the group of them, from its module."""
+    found = getattr(import_module(f"{__package__}.{name}"), name)
+    if isinstance(found, typer.Typer):
+        return typer.main.get_command(found)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    single.command(name, cls=PlainCommand)(getattr(module, name))
+    single.command(name, cls=PlainCommand)(found)
     return typer.main.get_command(single)
 
 

@@ -6,12 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
-from rich.padding import Padding
 from rich.text import Text
 
 from codesum_pipeline.cli.failures import FAILED
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.render import count, note, show, styled
+from codesum_pipeline.cli.render import count, indented, note, show, styled
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
@@ -137,10 +136,10 @@ def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
         here = [problem for problem in problems if problem.repo == repo]
         show(Text(repo or "Dagster", style="bold"))
         for problem in here:
-            show(Padding(Text(one_line(problem.what)), (0, 0, 0, 2)))
+            show(indented(Text(one_line(problem.what)), 2))
         for way_out in dict.fromkeys(problem.way_out for problem in here):
             if way_out:
-                show(Padding(Text.assemble("way out: ", (way_out, "cyan")), (0, 0, 1, 2)))
+                show(indented(Text.assemble("way out: ", (way_out, "cyan")), 2, below=1))
     open_ones = {problem.repo for problem in problems if problem.way_out}
     sound = [key for key in keys if key not in open_ones]
     if sound:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from codesum_pipeline.cli.asking_options import LanesOption, LevelsOption, ReposOption
 from codesum_pipeline.cli.eval_asking import Ways, ask_given, ask_own
 from codesum_pipeline.cli.eval_lift import lifts, lifts_json, lifts_markdown
 from codesum_pipeline.cli.invocation import invocation
@@ -16,8 +17,8 @@ from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.evaluation.questions import read_questions
 from codesum_pipeline.evaluation.report import Report, cells, columns, markdown, short, shown_tables, summarize
 from codesum_pipeline.evaluation.report import as_json as report_json
-from codesum_pipeline.indexes.lanes import LANES, Lane
-from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.indexes.lanes import LANES
+from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.atomic import write_text_atomically
 
@@ -34,30 +35,9 @@ def eval(
             "docstrings and commit messages say is asked.",
         ),
     ] = None,
-    repo: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY", show_default=False, help="Only this repository (key or owner/name). Can be repeated."
-        ),
-    ] = None,
-    lane: Annotated[
-        list[Lane] | None,
-        typer.Option(
-            metavar="LANE",
-            show_default=False,
-            help="Rank by this alone (code, summary, fused, keywords, symbol) instead of a weighted mix of all. "
-            "Can be repeated.",
-        ),
-    ] = None,
-    level: Annotated[
-        list[Level] | None,
-        typer.Option(
-            metavar="LEVEL",
-            show_default=False,
-            help="Look among functions, classes, files or modules only (function, class, file, module). "
-            "Can be repeated.",
-        ),
-    ] = None,
+    repo: ReposOption = None,
+    lane: LanesOption = None,
+    level: LevelsOption = None,
     each_lane: Annotated[bool, typer.Option("--each-lane", help="Ask each lane alone as well.")] = False,
     each_level: Annotated[bool, typer.Option("--each-level", help="Ask each level alone as well.")] = False,
     lift: Annotated[

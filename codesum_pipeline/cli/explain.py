@@ -10,7 +10,8 @@ from rich.tree import Tree
 
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.lookup import RepoOption, find_document
-from codesum_pipeline.cli.render import SHORT_COMMIT, show
+from codesum_pipeline.cli.origin import readable, telling
+from codesum_pipeline.cli.render import SHORT_COMMIT, fields, show
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.summaries.explain import ExplainStep
 from codesum_pipeline.summaries.explain import explain as explain_document
@@ -26,18 +27,21 @@ def explain(
     """Show why a document was last rewritten, as the chain of causes.
 
     Each line is one rewrite: the document, why it was written again, at which commit,
-    in which run, when and at what price. Below it stand the rewrites that caused it.
+    in which run, when, by which writer and at what price. Below it stand the rewrites that caused it.
     """
     called = invocation(ctx)
     found = find_document(called, id, repo=repo)
     workspace = Home(called.settings).workspace(found.repo, run_id="explain")
+    told = telling(called.layout.warehouse, found.repo, found.document())
     steps = explain_document(workspace, found.id)
     if as_json:
         typer.echo(
-            safe_json({"repo": found.repo, "id": found.id, "steps": [dataclasses.asdict(step) for step in steps]})
+            safe_json(
+                {"repo": found.repo, "id": found.id, "steps": [dataclasses.asdict(step) for step in steps], **told}
+            )
         )
     else:
-        show(_tree(steps))
+        show(_tree(steps), fields(readable(told)))
 
 
 def _tree(steps: Sequence[ExplainStep]) -> Tree:
@@ -56,7 +60,13 @@ def _line(step: ExplainStep) -> Text:
     line.append(f"  {step.level}", style="dim not bold")
     line.append(f"  {step.event}: {step.cause}" if step.cause else f"  {step.event}", style="yellow not bold")
     price = f"${step.cost_usd:.4f}" if step.cost_usd else "free"
-    details = (f"commit {step.commit[:SHORT_COMMIT]}", f"run {step.run_id[:SHORT_COMMIT]}", step.written_at, price)
+    details = (
+        f"commit {step.commit[:SHORT_COMMIT]}",
+        f"run {step.run_id[:SHORT_COMMIT]}",
+        step.written_at,
+        step.writer,
+        price,
+    )
     line.append(f"  {one_line(' · '.join(details))}", style="dim not bold")
     if step.more_causes:
         line.append(f"  and {step.more_causes:,} more causes", style="dim not bold")

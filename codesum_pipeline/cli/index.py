@@ -9,6 +9,7 @@ from codesum_pipeline.cli.built import built_table, is_held, outcome_json, stand
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation, invocation
+from codesum_pipeline.cli.model_report import model_lines, model_report, model_warnings
 from codesum_pipeline.cli.progress_bar import progress_bar
 from codesum_pipeline.cli.registration import (
     EntryOptions,
@@ -20,12 +21,13 @@ from codesum_pipeline.cli.registration import (
     WorktreeOption,
     find_entry,
 )
-from codesum_pipeline.cli.render import note, show
+from codesum_pipeline.cli.render import note, show, styled
 from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.cli.standing import held_because, standing_builds
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.store.lease import hold_lease
+from codesum_pipeline.store.schemas import BOOKS
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
@@ -57,6 +59,10 @@ def index(
             "--rebuild", help="Drop the tables first: the way out where they were written by another version."
         ),
     ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="Let a language model write more of an index again than `max_rewrite_fraction`."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per repository.")] = False,
 ) -> None:
     """Bring repositories' indexes up to date, registering what is not known yet.
@@ -73,24 +79,34 @@ def index(
     home = Home(called.settings)
     if rebuild:
         _drop_tables(home, keys)
-    standing = {} if force else standing_builds(home, keys)
+    standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
     for found, last in standing.items():
         typer.echo(safe_json(standing_json(found, last)) if as_json else standing_line(found, last))
-    outcomes = _build(home, [key for key in keys if key not in standing], force=force)
-    if as_json:
-        for outcome in outcomes:
-            typer.echo(safe_json(outcome_json(outcome)))
-    elif outcomes:
-        show(built_table(outcomes))
-    for outcome in outcomes:
-        if is_held(outcome) and (why := held_because(home, outcome.key)):
-            note(f"{outcome.key}: {why}")
+    outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
+    _report(home, outcomes, as_json=as_json)
     failed = [outcome for outcome in outcomes if not outcome.succeeded]
     for outcome in failed:
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
     is_one_left_out = not targets and bool(called.registry.survey().problems)
     if failed or is_one_left_out:
         raise typer.Exit(FAILED)
+
+
+def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool) -> None:
+    """What came of the runs; what somebody has to do about them goes to stderr."""
+    if as_json:
+        for outcome in outcomes:
+            typer.echo(safe_json(outcome_json(outcome) | {"llm": model_report(home, outcome)}))
+    elif outcomes:
+        show(built_table(outcomes))
+        for outcome in outcomes:
+            name = f"{outcome.key}: " if len(outcomes) > 1 else ""
+            show(*(styled(f"{name}{line}", "dim") for line in model_lines(home, outcome)))
+    for outcome in outcomes:
+        if is_held(outcome) and (why := held_because(home, outcome.key)):
+            note(f"{outcome.key}: {why}")
+        for warning in model_warnings(home, outcome):
+            note(f"{outcome.key}: {warning}")
 
 
 def _keys(called: Invocation, targets: Sequence[str], options: EntryOptions) -> list[str]:
@@ -119,20 +135,20 @@ def _registered(called: Invocation, target: str, options: EntryOptions) -> str:
 
 
 def _drop_tables(home: Home, keys: Sequence[str]) -> None:
-    """What is published stays until the rebuild replaces it."""
+    """What is published stays until the rebuild replaces it; so do the books."""
     for key in keys:
         with hold_lease(home.layout.state(key), key=key, run_id="rebuild", wait_s=home.settings.lease_wait_s):
-            home.tables.drop(key)
+            home.tables.drop(key, keeping=BOOKS)
 
 
-def _build(home: Home, keys: Sequence[str], *, force: bool) -> "list[RunOutcome]":
+def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -> "list[RunOutcome]":
     if not keys:
         return []
     from codesum_pipeline.defs.control import index_repositories
 
     with progress_bar() as progress:
         tell = _tell if len(keys) > 1 else None
-        return index_repositories(home, keys, force=force, progress=progress, on_outcome=tell)
+        return index_repositories(home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=tell)
 
 
 def _tell(outcome: "RunOutcome") -> None:

@@ -11,7 +11,8 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.cli.invocation import Invocation, invocation
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.model_plan import model_json, model_line, model_sections, with_model
 from codesum_pipeline.cli.progress_bar import progress_bar
 from codesum_pipeline.cli.registration import (
     EntryOptions,
@@ -27,6 +28,7 @@ from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.indexes.embedding_plan import EmbeddingPlan, plan_embedding
 from codesum_pipeline.model.documents import LEVELS, Level, PlanAction, PlanRow
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings import Settings
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.preview import PlanPreview, preview_plan
 from codesum_pipeline.wiring import Home, preview_of
@@ -45,37 +47,47 @@ def plan(
     exclude: ExcludeOption = None,
     worktree: WorktreeOption = False,
     force: Annotated[bool, typer.Option("--force", help="As `codesum index --force` would do it.")] = False,
+    llm: Annotated[
+        bool,
+        typer.Option("--llm", help="Say what a language model would write and what it would cost; nobody is asked."),
+    ] = False,
     limit: Annotated[int, typer.Option(min=0, metavar="N", help="How many documents are listed.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all documents.")] = False,
 ) -> None:
     """Show what `codesum index` would rewrite and why, changing nothing.
 
     Above the function level a document is rewritten only if its parts' texts really change:
-    until they are written, the plan says [bold]perhaps[/].
+    until they are written, the plan says [bold]perhaps[/]. With --llm the texts of a model are
+    planned and priced, also where `llm.enabled` is false.
     """
     called = invocation(ctx)
+    settings = with_model(called.settings) if llm else called.settings
     options = EntryOptions.of(key=None, ref=ref, subdir=subdir, include=include, exclude=exclude, worktree=worktree)
     entry, is_known = find_entry(called.registry, target, options)
     with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
-        workspace = _workspace(called, entry, Path(scratch) / "home", is_known=is_known, force=force)
+        workspace = _workspace(settings, entry, Path(scratch) / "home", is_known=is_known, force=force)
         with progress_bar() as progress:
             looked_at = preview_of(workspace, Path(scratch) / "preview")
             preview = preview_plan(workspace, looked_at, progress=progress)
             embedding = plan_embedding(looked_at, preview.rows)
     if as_json:
-        typer.echo(safe_json(_as_json(entry, preview, embedding)))
-    else:
-        show(*_sections(entry, preview, embedding, limit=limit))
+        by_model = {"llm": model_json(entry.key, called.settings, preview.rows)} if llm else {}
+        typer.echo(safe_json(_as_json(entry, preview, embedding) | by_model))
+        return
+    show(*_sections(entry, preview, embedding, limit=limit))
+    if llm:
+        show(*model_sections(entry.key, called.settings, preview.rows))
+    elif settings.llm.enabled:
+        show(model_line(entry.key, settings.options, preview.rows))
 
 
 def _workspace(
-    called: Invocation, entry: RepositoryEntry, elsewhere: Path, *, is_known: bool, force: bool
+    settings: Settings, entry: RepositoryEntry, elsewhere: Path, *, is_known: bool, force: bool
 ) -> Workspace:
     """The workspace of the entry; one that is not registered as it stands gets a registry of its own."""
-    home = Home(called.settings)
     if is_known:
-        return home.workspace(entry.key, run_id="plan", force=force)
-    settings = called.settings.model_copy(update={"repos_file": elsewhere / "repos.yaml"})
+        return Home(settings).workspace(entry.key, run_id="plan", force=force)
+    settings = settings.model_copy(update={"repos_file": elsewhere / "repos.yaml"})
     Home(settings).registry.add(entry)
     return Home(settings).workspace(entry.key, run_id="plan", force=force)
 

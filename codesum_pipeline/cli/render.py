@@ -6,7 +6,8 @@ from typing import Any
 
 import typer
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleRenderable, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -76,19 +77,23 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: It
     return drawn
 
 
-def fields(values: Mapping[str, Any]) -> Table:
-    """One named field a row, empty ones left out; on a terminal long lists are cut."""
+def fields(values: Mapping[str, Any], *, listed: int = _LISTED) -> Table:
+    """One named field a row, empty ones left out; on a terminal lists end after `listed` parts."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, value in values.items():
         if value is None or value == "" or value == []:
             continue
-        parts = [one_line(str(part)) for part in (value if isinstance(value, list) else [value])]
-        if on_terminal() and len(parts) > _LISTED:
-            parts = [*parts[:_LISTED], f"… {len(parts) - _LISTED:,} more (--json lists all)"]
-        grid.add_row(Text(f"  {label}"), Text("\n".join(parts)))
+        parts = [_part(part) for part in (value if isinstance(value, list) else [value])]
+        if on_terminal() and len(parts) > listed:
+            parts = [*parts[:listed], Text(f"… {len(parts) - listed:,} more (--json lists all)")]
+        grid.add_row(Text(f"  {label}"), Group(*parts))
     return grid
+
+
+def _part(value: object) -> RenderableType:
+    return value if isinstance(value, ConsoleRenderable) else Text(one_line(str(value)))
 
 
 def cell(value: object) -> Text:
@@ -107,6 +112,11 @@ def cell(value: object) -> Text:
 def styled(text: str, style: str) -> Text:
     """Text of any origin in one style."""
     return Text(clean(text), style=style)
+
+
+def indented(part: RenderableType, left: int, *, above: int = 0, below: int = 0) -> Padding:
+    """Moved right by so many columns. As wide as its text: piped, a line has no end to be filled up to."""
+    return Padding(part, (above, 0, below, left), expand=False)
 
 
 def lines_of(document: Mapping[str, Any]) -> str:

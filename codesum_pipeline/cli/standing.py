@@ -25,9 +25,9 @@ class Standing:
     held_because: str | None = None
 
 
-def standing_builds(home: Home, keys: Sequence[str]) -> dict[str, Standing]:
-    """Of those repositories that need no run, by key."""
-    found = {key: _standing(home, key) for key in keys}
+def standing_builds(home: Home, keys: Sequence[str], *, is_confirmed: bool = False) -> dict[str, Standing]:
+    """Of those repositories that need no run, by key; a build that is confirmed is another one."""
+    found = {key: _standing(home, key, is_confirmed=is_confirmed) for key in keys}
     return {key: standing for key, standing in found.items() if standing is not None}
 
 
@@ -37,10 +37,10 @@ def held_because(home: Home, key: str) -> str | None:
     return standing.held_because if standing else None
 
 
-def _standing(home: Home, key: str) -> Standing | None:
+def _standing(home: Home, key: str, *, is_confirmed: bool = False) -> Standing | None:
     """None where a run is needed, if only to say what is wrong."""
     try:
-        workspace = home.workspace(key, run_id="look")
+        workspace = home.workspace(key, run_id="look", is_confirmed=is_confirmed)
         version = published_version(workspace.layout.published(key), workspace.layout.versions(key))
         if version is None or not workspace.layout.duckdb_file.exists():
             return None

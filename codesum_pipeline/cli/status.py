@@ -13,9 +13,12 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.published_state import age, moment
 from codesum_pipeline.cli.render import SHORT_COMMIT, fields, note, show, styled, table
 from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.llm.ledger import spent_today
+from codesum_pipeline.llm.totals import total
 from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.source.locations import redact
-from codesum_pipeline.wiring import Home
+from codesum_pipeline.wiring import Home, utc_now
 
 if TYPE_CHECKING:
     from codesum_pipeline.defs.control import PastRun
@@ -121,6 +124,8 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "indexed": out and out.commit,
             "published": out and f"{moment(out.published_at)}, {age(out.published_at)} ago",
             "documents": out and _documents(out.counts),
+            "texts": _texts(home, entry.key),
+            "calls": _calls(home, entry.key),
             "files": _files(home, entry.key),
             "lease": _lease(found),
             "problem": found.why,
@@ -162,6 +167,29 @@ def _files(home: Home, key: str) -> str:
     indexed = reasons.pop(None, 0)
     skipped = ", ".join(f"{number:,} {reason}" for reason, number in sorted(reasons.items()))
     return f"{indexed:,} indexed" + (f"; skipped: {skipped}" if skipped else "") if indexed or skipped else ""
+
+
+def _texts(home: Home, key: str) -> str:
+    """By which writers, and of those that are not a model's what kept it from them, where one may write."""
+    if not home.settings.llm.enabled:
+        return ""
+    columns = ["written_by", "model", "gate"]
+    rows = home.tables.read_or_empty("documents", key, columns=columns).to_pylist()
+    writers = Counter(row["model"] or row["written_by"] for row in rows)
+    gates = Counter(row["gate"] for row in rows if row["gate"])
+    said = ", ".join(f"{number:,} by {name}" for name, number in writers.most_common())
+    return (
+        f"{said}; not by the model: {', '.join(f'{n:,} {name}' for name, n in gates.most_common())}" if gates else said
+    )
+
+
+def _calls(home: Home, key: str) -> str:
+    """What calls cost so far."""
+    found = total(home.tables.read_rows_or_empty("ledger", key, LedgerRow))
+    if not found.calls:
+        return ""
+    today = spent_today(home.layout.state(key), now=utc_now())
+    return f"{found.calls:,} for ${found.cost_usd:,.4f}, of that ${today:,.4f} today"
 
 
 def _lease(found: Freshness) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
 import dagster as dg
 
@@ -24,7 +24,7 @@ from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.caller import Caller, called_by
 from codesum_pipeline.defs.observing import recorded_fingerprint
 from codesum_pipeline.defs.outcomes import RunOutcome, outcome_of, was_interrupted
-from codesum_pipeline.defs.resource import PARTITION_TAG
+from codesum_pipeline.defs.resource import PARTITION_TAG, resource_config
 from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
@@ -93,24 +93,27 @@ def index_repositories(
     keys: Sequence[str],
     *,
     force: bool = False,
+    confirm_llm: bool = False,
     progress: Progress | None = None,
     on_outcome: Callable[[RunOutcome], None] | None = None,
 ) -> list[RunOutcome]:
     """Build repositories, one run after another; the outcomes in the order of `keys`.
 
     A repository that fails does not stop the others, nor does one whose records
-    have no room: theirs may. An interrupt ends the run
+    have no room: theirs may. `confirm_llm` lets a model rewrite more of an index
+    than `max_rewrite_fraction`. An interrupt ends the run
     that is under way, gives its lease back and is raised again. (Not in threads:
     each run configures Python's logging anew, and two at once lock each other out.)
     """
     job = build_defs({"home": home.settings.home}).resolve_job_def(JOB)
+    config = {"force": force, "confirm_llm": confirm_llm}
     outcomes = []
     with open_instance(home.layout) as instance:
         processes.end_vanished_runs(instance)
         instance.add_dynamic_partitions(PARTITIONS, list(keys))
         for key in keys:
             with called_by(Caller(home, _named(progress, key) if progress and len(keys) > 1 else progress)):
-                outcomes.append(_run_one(home, job, instance, key, force=force))
+                outcomes.append(_run_one(home, job, instance, key, config=config))
             if on_outcome:
                 on_outcome(outcomes[-1])
     return outcomes
@@ -203,12 +206,14 @@ def _writing_records(layout: HomeLayout) -> AbstractContextManager[None]:
     return writing(folder, called=f"Dagster's records in {folder}")
 
 
-def _run_one(home: Home, job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, force: bool) -> RunOutcome:
+def _run_one(
+    home: Home, job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, config: Mapping[str, bool]
+) -> RunOutcome:
     start = time.monotonic()
     run_id = str(uuid.uuid4())
     try:
         with _writing_records(home.layout):
-            result = _execute(job, instance, key, run_id=run_id, force=force)
+            result = _execute(job, instance, key, run_id=run_id, config=config)
             if result.success:
                 _note_recorded(home, key, recorded_fingerprint(instance, key) or "")
     except CannotWrite as error:
@@ -225,12 +230,12 @@ def _run_one(home: Home, job: dg.JobDefinition, instance: dg.DagsterInstance, ke
 
 
 def _execute(
-    job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, run_id: str, force: bool
+    job: dg.JobDefinition, instance: dg.DagsterInstance, key: str, *, run_id: str, config: Mapping[str, bool]
 ) -> dg.ExecuteInProcessResult:
-    config: dict[str, Any] = {"resources": {"codesum": {"config": {"force": True}}}} if force else {}
+    asked = {name: value for name, value in config.items() if value}
     with redirect_stderr(_WithoutRepeats(sys.stderr)):
         result = job.execute_in_process(
-            run_config={**_QUIET, **config},
+            run_config={**_QUIET, **resource_config(asked)},
             partition_key=key,
             instance=instance,
             tags={**_RUN_TAGS, **processes.process_tags(this_process(key))},

@@ -12,7 +12,10 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from codesum_pipeline.defs.shows_model import asked_metadata, forecast_metadata
 from codesum_pipeline.store.schemas import TABLES
+from codesum_pipeline.summaries.level_build import LevelReport
+from codesum_pipeline.summaries.plan import PlanReport
 
 # Metadata are stored with every materialisation, for ever.
 MAX_ROWS = 20
@@ -37,8 +40,15 @@ def report_metadata(report: object) -> dict[str, dg.MetadataValue]:
     """One entry per field of a report that has something to say; the table's hash is the data version."""
     if not is_dataclass(report):
         raise TypeError(f"a stage reports a dataclass, not {type(report).__name__}")
-    found = {field.name: _value(getattr(report, field.name)) for field in fields(report) if field.name != "table_hash"}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {field.name: getattr(report, field.name) for field in fields(report) if field.name != "table_hash"}
+    by_model: dict[str, dg.MetadataValue] = {}
+    # What a model did, or would do, has entries of its own.
+    if isinstance(report, LevelReport):
+        by_model = asked_metadata(values.pop("asked"))
+    elif isinstance(report, PlanReport):
+        by_model = forecast_metadata(values.pop("forecast"))
+    found = {name: _value(value) for name, value in values.items()}
+    return {name: value for name, value in found.items() if value is not None} | by_model
 
 
 def _value(value: Any) -> dg.MetadataValue | None:

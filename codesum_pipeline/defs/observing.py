@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import dagster as dg
 
 from codesum_pipeline.defs.assets.publishing import published_index
+from codesum_pipeline.defs.leftovers import left_over
 from codesum_pipeline.defs.planner import Observation, next_in_turn
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG, last_materialization
@@ -92,7 +93,10 @@ def _observe_one(home: Home, instance: dg.DagsterInstance, entry: RepositoryEntr
         begun=_begun_fingerprint(home, entry),
         is_held=_is_held(home, entry.key, wanted),
     )
-    return seen if seen.is_up_to_date else _with_attempts(seen, instance)
+    if not seen.is_up_to_date:
+        return _with_attempts(seen, instance)
+    waiting = left_over(home, entry.key, wanted)
+    return _with_attempts(replace(seen, left_over=waiting), instance) if waiting else seen
 
 
 def recorded_fingerprint(
@@ -123,7 +127,7 @@ def _begun_fingerprint(home: Home, entry: RepositoryEntry) -> str | None:
 def _with_attempts(seen: Observation, instance: dg.DagsterInstance) -> Observation:
     of_repository = {PARTITION_TAG: seen.key}
     runs = instance.get_runs(filters=dg.RunsFilter(tags=of_repository), limit=RUNS_REMEMBERED)
-    same = dg.RunsFilter(tags={**of_repository, FINGERPRINT_TAG: seen.wanted or ""})
+    same = dg.RunsFilter(tags={**of_repository, FINGERPRINT_TAG: seen.left_over or seen.wanted or ""})
     return replace(
         seen,
         tried=tuple(run.tags.get(FINGERPRINT_TAG) for run in runs),

@@ -16,6 +16,8 @@ class Verdict(StrEnum):
 
     BUILD = "to build"
     DEFERRED = "left for the next tick"
+    GO_ON = "to go on with"
+    LEFT_OVER = "with texts left over"
     UP_TO_DATE = "up to date"
     HELD = "held back by the gate"
     ACTIVE = "being built"
@@ -34,7 +36,8 @@ class Observation:
     the gate would keep that build from being published again. `tried` lists the
     fingerprints that the last runs were requested for, newest first; None for
     runs that somebody else started. `launches` counts all runs ever requested
-    for `wanted`.
+    for `wanted`. `left_over` names what a build that goes on with a model's texts
+    would begin with; where there is something, `tried` and `launches` are about it.
     """
 
     key: str
@@ -47,6 +50,7 @@ class Observation:
     is_active: bool = False
     tried: tuple[str | None, ...] = ()
     launches: int = 0
+    left_over: str | None = None
 
     @property
     def is_up_to_date(self) -> bool:
@@ -57,7 +61,7 @@ class Observation:
         """How often in a row the wanted state was tried; anything else in between starts the count anew."""
         count = 0
         for fingerprint in self.tried:
-            if fingerprint != self.wanted:
+            if fingerprint != (self.left_over or self.wanted):
                 break
             count += 1
         return count
@@ -65,11 +69,15 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A build to ask for. A `run_key` that was ever launched is never launched again, hence the number in it."""
+    """A build to ask for. A `run_key` that was ever launched is never launched again, hence the number in it.
+
+    With `usd_left` it goes on with what is left over, and may spend so much.
+    """
 
     key: str
     fingerprint: str
     number: int
+    usd_left: float | None = None
 
     @property
     def run_key(self) -> str:
@@ -91,15 +99,24 @@ class Plan:
         return line or "no repository is registered: add one with `codesum add`"
 
 
-def plan_builds(observations: Iterable[Observation], *, max_attempts: int, max_requests: int) -> Plan:
-    """Decide about every repository; those tried least go first, ties break by key."""
+def plan_builds(
+    observations: Iterable[Observation], *, max_attempts: int, max_requests: int, usd_left: float = 0.0
+) -> Plan:
+    """Decide about every repository; those tried least go first, ties break by key.
+
+    At most one build goes on with what is left over, so that all of `usd_left` is its own.
+    """
     ordered = sorted(observations, key=lambda seen: (seen.attempts, seen.key))
     requests: list[Request] = []
     verdicts: dict[str, Verdict] = {}
     for seen in ordered:
         verdict = _judge(seen, max_attempts)
-        if verdict is Verdict.BUILD and len(requests) >= max_requests:
+        if verdict in (Verdict.BUILD, Verdict.GO_ON) and len(requests) >= max_requests:
             verdict = Verdict.DEFERRED
+        if verdict is Verdict.GO_ON and (usd_left <= 0 or Verdict.GO_ON in verdicts.values()):
+            verdict = Verdict.LEFT_OVER
+        if verdict is Verdict.GO_ON and seen.left_over is not None:
+            requests.append(Request(seen.key, seen.left_over, seen.launches + 1, usd_left))
         if verdict is Verdict.BUILD and seen.wanted is not None:
             requests.append(Request(seen.key, seen.wanted, seen.launches + 1))
         verdicts[seen.key] = verdict
@@ -119,7 +136,12 @@ def _judge(seen: Observation, max_attempts: int) -> Verdict:
     if seen.wanted is None:
         return Verdict.UNREADABLE
     if seen.is_up_to_date:
-        return Verdict.UP_TO_DATE
+        return _judge_left_over(seen, max_attempts) if seen.left_over else Verdict.UP_TO_DATE
     if seen.is_held and seen.wanted == seen.recorded == seen.begun:
         return Verdict.HELD
     return Verdict.EXHAUSTED if seen.attempts >= max_attempts else Verdict.BUILD
+
+
+def _judge_left_over(seen: Observation, max_attempts: int) -> Verdict:
+    """What a model gives nothing for is not asked for all day long."""
+    return Verdict.LEFT_OVER if seen.attempts >= max_attempts else Verdict.GO_ON

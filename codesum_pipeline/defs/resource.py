@@ -4,7 +4,7 @@ A run that has a partition holds that repository's lease from its first step to
 its last, whoever started it, so two builds of one repository never mix.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,12 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     home: str = Field(default="", description="The home; empty: $CODESUM_HOME, else the nearest .codesum.")
     settings: dict[str, Any] = Field(default={}, description="Settings that win over codesum.toml and the environment.")
     force: bool = Field(default=False, description="Write every text again.")
+    confirm_llm: bool = Field(
+        default=False, description="Let a model rewrite more of the index than max_rewrite_fraction."
+    )
+    llm_usd_left: float | None = Field(
+        default=None, description="At most so many US dollars for models' texts, besides the caps of the settings."
+    )
     duckdb: dg.ResourceDependency[DuckDBResource]
 
     _open: ExitStack = PrivateAttr(default_factory=ExitStack)
@@ -62,7 +68,12 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     def workspace(self, key: str, *, run_id: str) -> Workspace:
         """What a run works with; raises `ConfigurationError` for a key that is missing or disabled."""
         workspace = self.open_home().workspace(
-            key, run_id=run_id, force=self.force, new_connection=partial(_connect, self.duckdb, self._open)
+            key,
+            run_id=run_id,
+            force=self.force,
+            is_confirmed=self.confirm_llm,
+            usd_left=self.llm_usd_left,
+            new_connection=partial(_connect, self.duckdb, self._open),
         )
         if not workspace.entry.enabled:
             raise ConfigurationError(f"repository {key!r} is disabled: enable it with `codesum add --key {key}`")
@@ -91,3 +102,11 @@ def _connect(resource: DuckDBResource, until: ExitStack) -> "duckdb.DuckDBPyConn
     """A connection that its user closes, or the end of the run."""
     connection: duckdb.DuckDBPyConnection = until.enter_context(resource.get_connection())
     return connection
+
+
+def resource_config(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The run config that sets these fields of the resource; nothing where there are none.
+
+    It stands in the place of all that the definitions say of the resource, `home` too.
+    """
+    return {"resources": {"codesum": {"config": dict(values)}}} if values else {}

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import dagster as dg
 
 from codesum_pipeline.defs.assets.publishing import AT_HEAD, published_index
-from codesum_pipeline.defs.observing import observe
+from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
+from codesum_pipeline.defs.observing import ACTIVE, observe
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.planner import Plan, Request, Verdict, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
+from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.wiring import Home
 
@@ -19,13 +21,14 @@ from codesum_pipeline.wiring import Home
 class Tick:
     """What a tick found; `last` is the last repository it had time for."""
 
+    home: str
     plan: Plan
     new_keys: list[str]
     last: str
 
     @property
     def run_requests(self) -> list[dg.RunRequest]:
-        return [_run_request(request) for request in self.plan.requests]
+        return [_run_request(request, self.home) for request in self.plan.requests]
 
     @property
     def check_evaluations(self) -> list[dg.AssetCheckEvaluation]:
@@ -41,7 +44,7 @@ class Tick:
                 partition=request.key,
             )
             for request in self.plan.requests
-            if request.key not in self.new_keys
+            if request.key not in self.new_keys and request.usd_left is None
         ]
 
 
@@ -55,11 +58,21 @@ def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: loggi
     entries = [entry for entry in survey.entries if entry.enabled]
     seen = observe(home, instance, entries, last=last)
     planner = home.settings.planner
-    plan = plan_builds(seen, max_attempts=planner.max_attempts, max_requests=planner.max_requests_per_tick)
+    plan = plan_builds(
+        seen,
+        max_attempts=planner.max_attempts,
+        max_requests=planner.max_requests_per_tick,
+        usd_left=usd_left_today(home, instance, statuses=list(ACTIVE)),
+    )
     _log(plan, log)
     known = instance.get_dynamic_partitions(codesum_repos.name or "")
     new = sorted({entry.key for entry in entries} - set(known))
-    return Tick(plan, new, last=_last_looked_at(seen_keys=[found.key for found in seen], all_keys=len(entries)))
+    return Tick(
+        str(home.settings.home),
+        plan,
+        new,
+        last=_last_looked_at(seen_keys=[found.key for found in seen], all_keys=len(entries)),
+    )
 
 
 def _last_looked_at(*, seen_keys: Sequence[str], all_keys: int) -> str:
@@ -67,9 +80,15 @@ def _last_looked_at(*, seen_keys: Sequence[str], all_keys: int) -> str:
     return seen_keys[-1] if seen_keys and len(seen_keys) < all_keys else ""
 
 
-def _run_request(request: Request) -> dg.RunRequest:
+def _run_request(request: Request, home: str) -> dg.RunRequest:
+    tags = {FINGERPRINT_TAG: request.fingerprint}
+    if request.usd_left is None:
+        return dg.RunRequest(run_key=request.run_key, partition_key=request.key, tags=tags)
     return dg.RunRequest(
-        run_key=request.run_key, partition_key=request.key, tags={FINGERPRINT_TAG: request.fingerprint}
+        run_key=request.run_key,
+        partition_key=request.key,
+        tags={**tags, GOES_ON_TAG: "true"},
+        run_config=resource_config({"home": home, "llm_usd_left": request.usd_left}),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from codesum_pipeline.graph.contexts import Documents, SymbolPlace, find_contexts
 from codesum_pipeline.graph.families import families_of, indexed_paths
@@ -80,7 +81,7 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
         others = _ranked_and_sampled(ws, places, symbols, from_table(edges, Edge), progress)
     for table, rows in others.items():
         hashes[table] = ws.tables.write(table, ws.key, rows).table_hash
-    stats = from_table(others["graph_stats"], GraphStats)
+    stats = others["graph_stats"]
     if ws.tables.base is None:
         write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
         resolution.model_copy(update={"documents": documents, "tables": hashes}).write(ws)
@@ -93,9 +94,9 @@ def _edges(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Ma
     if last is None:
         return new
     old = ws.tables.read("edges", ws.key)
-    sources = (src_id.partition(SEPARATOR)[0] for src_id in old.column("src_id").to_pylist())
-    stands = [path in now.files and path not in resolved for path in sources]
-    return pa.concat_tables([old.filter(pa.array(stands, pa.bool_())), new])
+    standing = pa.array(now.files.keys() - resolved.keys(), pa.string())
+    sources = pc.list_element(pc.split_pattern(old.column("src_id"), SEPARATOR, max_splits=1), 0)
+    return pa.concat_tables([old.filter(pc.is_in(sources, value_set=standing)), new])
 
 
 def _documents_hash(ws: Workspace) -> str:
@@ -153,18 +154,20 @@ def rank_and_sample(
     return stats, contexts
 
 
-def stats_json(stats: Sequence[GraphStats]) -> str:
+def stats_json(stats: pa.Table) -> str:
     """`{id: {in_degree, pagerank}}`, one line each, sorted by id."""
-    lines = (
-        f'{json.dumps(row.id, ensure_ascii=False)}: {{"in_degree": {row.in_degree}, "pagerank": {row.pagerank!r}}}'
-        for row in sorted(stats, key=lambda row: row.id)
-    )
+    columns = (stats.column(name).to_pylist() for name in ("id", "in_degree", "pagerank"))
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    lines = [
+        f'{encode(id_)}: {{"in_degree": {in_degree}, "pagerank": {rank!r}}}'
+        for id_, in_degree, rank in sorted(zip(*columns, strict=True))
+    ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _report(
     edges: pa.Table,
-    stats: Sequence[GraphStats],
+    stats: pa.Table,
     resolution: Resolution,
     table_hash: str,
     *,
@@ -180,8 +183,8 @@ def _report(
         calls=kinds[EdgeKind.CALL],
         imports=kinds[EdgeKind.IMPORT],
         inherits=kinds[EdgeKind.INHERIT],
-        external_edges=sum(edges.column("is_external").to_pylist()),
-        components=len({row.component for row in stats}),
-        communities=len({row.community for row in stats}),
+        external_edges=pc.sum(edges.column("is_external")).as_py() or 0,
+        components=pc.count_distinct(stats.column("component")).as_py(),
+        communities=pc.count_distinct(stats.column("community")).as_py(),
         coverage=Coverage.of(resolution.files),
     )

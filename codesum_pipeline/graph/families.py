@@ -16,7 +16,7 @@ from codesum_pipeline.graph.interfaces import interface_of
 from codesum_pipeline.graph.loading import LazyFiles, LoadedFiles, Row
 from codesum_pipeline.graph.module_paths import ModulePaths
 from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.unique_names import UniqueNames
+from codesum_pipeline.graph.unique_names import Telling, UniqueNames, telling_names
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 
 
@@ -43,8 +43,12 @@ class LanguageFamily(Protocol):
         """What besides its files decides how the family's names are found, as JSON can hold it."""
         ...
 
-    def resolve(self, paths: Iterable[str]) -> Iterator[EdgeTable]:
-        """The edges that start in each file; the order does not matter."""
+    def telling_names(self, path: str) -> dict[str, int]:
+        """The names of a file by which a method of it may be known, where the family's files look for such."""
+        ...
+
+    def resolve(self, paths: Iterable[str], telling: Mapping[str, Telling]) -> Iterator[EdgeTable]:
+        """The edges that start in each file; the order does not matter. `telling` holds the telling names of all."""
         ...
 
 
@@ -68,8 +72,11 @@ class PythonFamily:
     def surroundings(self) -> Any:
         return self._paths.signature()
 
-    def resolve(self, paths: Iterable[str]) -> Iterator[EdgeTable]:
-        resolver, unique_names = Resolver(self._files, self._paths), UniqueNames(self._files)
+    def telling_names(self, path: str) -> dict[str, int]:
+        return telling_names(self._files[path])
+
+    def resolve(self, paths: Iterable[str], telling: Mapping[str, Telling]) -> Iterator[EdgeTable]:
+        resolver, unique_names = Resolver(self._files, self._paths), UniqueNames(self._files, telling)
         return (edges_of_file(resolver, unique_names, self._files[path]) for path in paths)
 
 
@@ -96,7 +103,10 @@ class DeclaredFamily:
     def _family(self) -> Family:
         return Family(self._rules(self._projects), self._files)
 
-    def resolve(self, paths: Iterable[str]) -> Iterator[EdgeTable]:
+    def telling_names(self, path: str) -> dict[str, int]:
+        return {}
+
+    def resolve(self, paths: Iterable[str], telling: Mapping[str, Telling]) -> Iterator[EdgeTable]:
         return (self._family.edges(path) for path in paths)
 
 

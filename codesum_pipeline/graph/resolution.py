@@ -20,7 +20,7 @@ from codesum_pipeline.graph.call_sites import Outcome
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.families import LanguageFamily
 from codesum_pipeline.graph.loading import Row
-from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.workspace import Workspace
@@ -30,7 +30,11 @@ PROGRESS_EVERY = 200
 
 
 class ResolvedFile(BaseModel):
-    """The hashes of a file's facts and interface, and how many of its calls came to which end, for which reason."""
+    """What is known of one file.
+
+    The hashes of its facts and interface, how many of its calls came to which
+    end, for which reason, and the names by which a method of it may be known.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -38,6 +42,7 @@ class ResolvedFile(BaseModel):
     interface: str
     outcomes: dict[str, int]
     reasons: dict[str, int]
+    telling: dict[str, int]
 
 
 class Resolution(BaseModel):
@@ -119,11 +124,13 @@ def resolve(
         facts = {path: _facts_hash(row) for path, row in family.rows.items()}
         known = {path: last.files[path] for path in facts if last and _stands(last, path, facts[path])}
         interfaces = {path: known[path].interface if path in known else family.interface(path) for path in facts}
+        told = {path: file.telling for path, file in known.items()}
         bases[family.name] = hash_of([family.surroundings(), interfaces])
         if last is None or last.families.get(family.name) != bases[family.name]:
             known = {}
         changed = [path for path in facts if path not in known]
-        for path, table in zip(changed, family.resolve(changed), strict=True):
+        telling = {path: told[path] if path in told else family.telling_names(path) for path in facts}
+        for path, table in zip(changed, family.resolve(changed, telling), strict=True):
             if len(tables) % PROGRESS_EVERY == 0:
                 progress("resolving references", len(tables), total)
             tables[path] = table
@@ -132,6 +139,7 @@ def resolve(
                 interface=interfaces[path],
                 outcomes=dict(table.outcomes),
                 reasons=dict(table.reasons),
+                telling=telling[path],
             )
         files.update(known)
     return Resolution(settings=settings, families=bases, files=files), tables
@@ -142,7 +150,7 @@ def _stands(last: Resolution, path: str, facts: str) -> bool:
 
 
 def _facts_hash(row: Row) -> str:
-    return hash_of([row["language"], row["exports"], row["references"]])
+    return sha1_hex(f"{row['language']} {canonical_json(row['exports'])}\n{row['references']}")
 
 
 def _path(ws: Workspace) -> Path:

@@ -21,30 +21,41 @@ from codesum_pipeline.parsing.references.scopes import ScopeKind
 _LEAST_LENGTH = 6
 
 
-class UniqueNames:
-    """The methods of a repository's files that can be told by their name, found when the first is asked for."""
+# What a name that could tell a method stands for in one file: the number of the method's scope, or `_NO_METHOD`.
+Telling = Mapping[str, int]
+_NO_METHOD = -1
 
-    def __init__(self, files: Mapping[str, FileScopes]) -> None:
+
+class UniqueNames:
+    """The methods of a repository's files that can be told by their name, found when the first is asked for.
+
+    Of the files in `known` it is known what their names tell, so that they need not be read.
+    """
+
+    def __init__(self, files: Mapping[str, FileScopes], known: Mapping[str, Telling] | None = None) -> None:
         self._files = files
+        self._known = known or {}
         self._imports: dict[str, frozenset[str]] = {}
 
     @cached_property
-    def _methods(self) -> dict[str, ScopeFacts | None]:
-        found: dict[str, ScopeFacts | None] = {}
+    def _methods(self) -> dict[str, tuple[str, int] | None]:
+        found: dict[str, tuple[str, int] | None] = {}
         for path in sorted(self._files):
-            for name, method in _telling(self._files[path]):
-                found[name] = None if name in found else method
+            told = self._known.get(path)
+            for name, number in (telling_names(self._files[path]) if told is None else told).items():
+                found[name] = None if name in found or number == _NO_METHOD else (path, number)
         return found
 
     def find(self, resolver: Resolver, scope: ScopeFacts, callee: str) -> FunctionValue | None:
         """The only method that a call of an unknown object's method can mean."""
         receiver, dot, name = callee.rpartition(".")
-        method = self._methods.get(name) if dot and _is_telling(name) else None
-        if method is None or resolver.shape(scope, receiver) is not UNKNOWN:
+        place = self._methods.get(name) if dot and _is_telling(name) else None
+        if place is None or resolver.shape(scope, receiver) is not UNKNOWN:
             return None
-        if method.file is not scope.file and method.file.path not in self._imports_of(resolver, scope.file):
+        path, number = place
+        if path != scope.file.path and path not in self._imports_of(resolver, scope.file):
             return None
-        return FunctionValue(method, Reason.UNIQUE_NAME)
+        return FunctionValue(self._files[path].scopes[number], Reason.UNIQUE_NAME)
 
     def _imports_of(self, resolver: Resolver, file: FileScopes) -> frozenset[str]:
         found = self._imports.get(file.path)
@@ -52,6 +63,14 @@ class UniqueNames:
             targets = (target for target, is_external in imported(resolver, file) if not is_external)
             found = self._imports[file.path] = frozenset(targets)
         return found
+
+
+def telling_names(file: FileScopes) -> dict[str, int]:
+    """What each name of a file stands for that could tell a method; with several meanings it tells none."""
+    found: dict[str, int] = {}
+    for name, method in _telling(file):
+        found[name] = _NO_METHOD if name in found or method is None else method.number
+    return found
 
 
 def _telling(file: FileScopes) -> Iterator[tuple[str, ScopeFacts | None]]:

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from codesum_pipeline.indexes.candidate_files import read_candidate_tables, write_files
+from codesum_pipeline.indexes.candidate_parts import Parts, link_or_copy
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.manifest import build_manifest, describe_files
 from codesum_pipeline.indexes.version_folder import (
@@ -59,16 +60,18 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
     tables = read_candidate_tables(ws, embedder)
     versions = ws.layout.versions(ws.key)
     with _folder_aside(versions) as folder:
-        files = describe_files(folder, write_files(folder, tables, progress=progress))
+        parts = Parts.of(ws, folder)
+        files = describe_files(folder, write_files(parts, tables, progress=progress), known=parts.shared)
         manifest = build_manifest(ws, snapshot, tables, embedder, files)
         data = manifest_bytes(manifest)
         (folder / MANIFEST).write_bytes(data)
         version = Version(folder=versions / sha256_hex(data), digest=sha256_hex(data), manifest=manifest)
-        shared = _share_files(folder, ws.layout.published(ws.key), manifest)
+        shared = _share_files(parts, ws.layout.published(ws.key), manifest)
         for path in (*sorted(folder.rglob("*")), folder):
             if path not in shared:
                 _flush(path)
         _put_in_place(folder, version, read_content=ws.force)
+    parts.keep(ws, version.digest)
     _name_candidate(ws, version)
     return CandidateReport(
         digest=version.digest,
@@ -96,22 +99,23 @@ def _folder_aside(versions: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _share_files(folder: Path, published: Path, manifest: Manifest) -> set[Path]:
-    """Replace files that the published version has too by hard links to them; returns those.
+def _share_files(parts: Parts, published: Path, manifest: Manifest) -> set[Path]:
+    """Replace files that the published version has too by hard links to them; returns all that are shared.
 
     K versions then cost little more than one. Contents are compared, so that damage is not passed on.
     """
-    shared = set()
+    shared = {parts.folder / name for name in parts.shared}
     known = _files_of(published)
     for name, entry in manifest["files"].items():
-        theirs, ours = published / name, folder / name
+        theirs, ours = published / name, parts.folder / name
         if (
-            known.get(name, {}).get("sha256") == entry["sha256"]
+            ours not in shared
+            and known.get(name, {}).get("sha256") == entry["sha256"]
             and theirs.is_file()
             and sha256_of(theirs) == entry["sha256"]
         ):
             ours.unlink()
-            os.link(theirs, ours)
+            link_or_copy(theirs, ours)
             shared.add(ours)
     return shared
 

@@ -6,7 +6,7 @@ then by id, and so are the vectors, which leave the placeholders out.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +17,12 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.indexes.arrow_texts import utf8_of
 from codesum_pipeline.indexes.bm25 import TokenCounts, build_bm25
+from codesum_pipeline.indexes.candidate_parts import Parts
 from codesum_pipeline.indexes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.json_columns import json_objects, json_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
+from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
 from codesum_pipeline.indexes.passages import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.published_documents import document_lines, index_order
 from codesum_pipeline.indexes.stored_zip import Array, npy_parts, write_npz
@@ -37,6 +39,7 @@ from codesum_pipeline.indexes.version_folder import (
     KEYWORDS_BM25,
     KEYWORDS_METADATA,
     KEYWORDS_VOCABULARY,
+    NEAREST_FILES,
     OFFSETS,
     PASSAGES,
     SUMMARY_BM25,
@@ -45,7 +48,10 @@ from codesum_pipeline.indexes.version_folder import (
 )
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.column_hashes import column_hash
+from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 
@@ -53,6 +59,8 @@ _BM25_FILES = {Lane.CODE: CODE_BM25, Lane.KEYWORDS: KEYWORDS_BM25, Lane.SUMMARY:
 
 # Of each document, all but what stands in its line alone.
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
+_TOKENS = TABLES["terms"].schema.field("tokens")
+_RANKS = ["id", "pagerank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,10 @@ class CandidateTables:
     @property
     def dense_ids(self) -> pa.StringArray:
         return self.ids.take(pa.array(self.dense_rows))
+
+    def content_hash(self, table: str, columns: Sequence[str]) -> str | None:
+        """The hash of columns of a table, of which nothing is read."""
+        return self.tables.content_hash(table, self.key, columns=columns)
 
     def vectors(self) -> dict[Lane, Vectors]:
         """The vectors of each dense lane; raises `BrokenStore` when one lacks a document."""
@@ -125,15 +137,15 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder) -> CandidateTables:
     )
 
 
-def write_files(folder: Path, tables: CandidateTables, *, progress: Progress) -> dict[str, str]:
+def write_files(parts: Parts, tables: CandidateTables, *, progress: Progress) -> dict[str, str]:
     """Write every file but the manifest; returns the sha256 without provenance of those that hold some."""
     without_provenance: dict[str, str] = {}
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
-        ("documents", lambda: without_provenance.update(_write_documents(folder, tables))),
-        ("document arrays", lambda: _write_arrays(folder, tables)),
-        ("vectors", lambda: _write_vectors(folder, tables)),
-        ("words", lambda: _write_terms(folder, tables)),
-        ("names", lambda: _write_names(folder, tables)),
+        ("documents", lambda: without_provenance.update(_write_documents(parts.folder, tables))),
+        ("document arrays", lambda: _make_arrays(parts, tables)),
+        ("vectors", lambda: without_provenance.update(_make_vectors(parts, tables))),
+        ("words", lambda: _make_terms(parts, tables)),
+        ("names", lambda: _make_names(parts, tables)),
     )
     for done, (doing, write) in enumerate(steps):
         progress(f"writing {doing}", done, len(steps))
@@ -155,12 +167,17 @@ def _write_documents(folder: Path, tables: CandidateTables) -> dict[str, str]:
     return dict.fromkeys((DOCUMENTS, OFFSETS), content.hexdigest())
 
 
+def _make_arrays(parts: Parts, tables: CandidateTables) -> None:
+    made_from = hash_of([tables.content_hash("documents", _HEAD), tables.content_hash("graph_stats", _RANKS)])
+    parts.make("arrays", made_from, [DOCUMENT_ARRAYS], lambda: _write_arrays(parts.folder, tables))
+
+
 def _write_arrays(folder: Path, tables: CandidateTables) -> None:
     """What ranking needs of every document, without reading its line."""
     heads, ids = tables.heads, tables.ids
     files = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), None, heads.column("file_path"))
     parent_rows = _rows_of(heads.column("parent_id"), ids)
-    pageranks = tables.tables.read_or_empty("graph_stats", tables.key, columns=["id", "pagerank"])
+    pageranks = tables.tables.read_or_empty("graph_stats", tables.key, columns=_RANKS)
     names = StringTable.of(ids.to_pylist())
     arrays: dict[str, Array] = {
         "level": level_numbers(heads),
@@ -194,27 +211,56 @@ def _importance(
     return total
 
 
-def _write_vectors(folder: Path, tables: CandidateTables) -> None:
-    vectors = tables.vectors()
-    write_tensor(_new_file(folder, EMBEDDINGS), vectors[Lane.SUMMARY])
-    _write_json(_new_file(folder, INDEX_MAP), tables.dense_ids.to_pylist())
-    for lane, name in VECTOR_FILES.items():
-        _write_npy(_new_file(folder, name), vectors[lane])
+def _make_vectors(parts: Parts, tables: CandidateTables) -> dict[str, str]:
+    """The vectors, and the cells of many; of these, the digest of what they are made from."""
+    digests: dict[str, str] = {}
+    for lane, matrix in tables.vectors().items():
+        digests |= _make_matrix(parts, lane, matrix)
+    parts.make(
+        "vector ids",
+        hash_of(tables.content_hash("documents", _HEAD)),
+        [INDEX_MAP],
+        lambda: _write_json(_new_file(parts.folder, INDEX_MAP), tables.dense_ids.to_pylist()),
+    )
+    return digests
 
 
-def _write_terms(folder: Path, tables: CandidateTables) -> None:
-    levels = level_numbers(tables.heads)
+def _make_matrix(parts: Parts, lane: Lane, matrix: Vectors) -> dict[str, str]:
+    name, cells = VECTOR_FILES.get(lane, EMBEDDINGS), NEAREST_FILES[lane]
+    digest = hashlib.sha256(np.ascontiguousarray(matrix).data).hexdigest()
+    made_from = f"{matrix.shape} {digest}"
+    write = _write_npy if lane in VECTOR_FILES else write_tensor
+    parts.make(f"vectors {lane}", made_from, [name], lambda: write(_new_file(parts.folder, name), matrix))
+    if len(matrix) < FEWEST_VECTORS:
+        return {}
+    parts.make(f"cells {lane}", made_from, [cells], lambda: write_nearest(_new_file(parts.folder, cells), matrix))
+    return {cells: digest}
+
+
+def _make_terms(parts: Parts, tables: CandidateTables) -> None:
+    order = tables.content_hash("documents", _HEAD)
     for lane, texts in tables.tokens().items():
-        rows = levels
-        if lane is Lane.CODE:
-            texts, passage_files = _with_passages(texts, levels == LEVELS.index(Level.FILE))
-            _write_npy(_new_file(folder, PASSAGES), passage_files)
-            # Passages are usual and rare among themselves.
-            rows = np.concatenate((levels, np.full(len(passage_files), len(LEVELS), dtype=np.int8)))
-        found = count_tokens(texts)
-        build_bm25(found, rows).write(_new_file(folder, _BM25_FILES[lane]))
-        if lane is Lane.KEYWORDS:
-            _write_keywords(folder, tables, found)
+        made_from = hash_of([order, *(column_hash(chunk, _TOKENS) for chunk in texts.chunks)])
+        _make_lane(parts, tables, lane, texts, made_from)
+
+
+def _make_lane(parts: Parts, tables: CandidateTables, lane: Lane, texts: pa.ChunkedArray, made_from: str) -> None:
+    others = {Lane.CODE: [PASSAGES], Lane.KEYWORDS: [KEYWORDS_VOCABULARY, KEYWORDS_METADATA]}
+    files = [_BM25_FILES[lane], *others.get(lane, [])]
+    parts.make(f"words {lane}", made_from, files, lambda: _write_lane(parts.folder, tables, lane, texts))
+
+
+def _write_lane(folder: Path, tables: CandidateTables, lane: Lane, texts: pa.ChunkedArray) -> None:
+    rows = level_numbers(tables.heads)
+    if lane is Lane.CODE:
+        texts, passage_files = _with_passages(texts, rows == LEVELS.index(Level.FILE))
+        _write_npy(_new_file(folder, PASSAGES), passage_files)
+        # Passages are usual and rare among themselves.
+        rows = np.concatenate((rows, np.full(len(passage_files), len(LEVELS), dtype=np.int8)))
+    found = count_tokens(texts)
+    build_bm25(found, rows).write(_new_file(folder, _BM25_FILES[lane]))
+    if lane is Lane.KEYWORDS:
+        _write_keywords(folder, tables, found)
 
 
 def _with_passages(
@@ -234,6 +280,11 @@ def _write_keywords(folder: Path, tables: CandidateTables, found: TokenCounts) -
     columns |= {"length": pa.array(found.lengths), "type": tables.heads.column("type")}
     lines = json_objects({name: json_texts(column) for name, column in columns.items()}, end="}\n")
     _new_file(folder, KEYWORDS_METADATA).write_bytes(utf8_of(lines))
+
+
+def _make_names(parts: Parts, tables: CandidateTables) -> None:
+    made_from = hash_of(tables.content_hash("documents", _HEAD))
+    parts.make("names", made_from, [SYMBOL_NAMES], lambda: _write_names(parts.folder, tables))
 
 
 def _write_names(folder: Path, tables: CandidateTables) -> None:

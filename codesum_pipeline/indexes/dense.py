@@ -88,8 +88,7 @@ def max_text_tokens(ws: Workspace, embedder: Embedder) -> int:
 
 def vector_length(ws: Workspace, embedder: Embedder) -> int:
     """The length of the vectors that are there, else of those to be: a slow model is not loaded to be asked for it."""
-    parts = ws.tables.read_parts("vectors", ws.key, columns=["vector"])
-    return next((length_of(some) for some in parts if some.num_rows), 0) or embedder.dimensions
+    return length_of(ws.tables.read_first("vectors", ws.key, columns=["vector"])) or embedder.dimensions
 
 
 def matrix_of(vectors: pa.Table, dimensions: int) -> Vectors:

@@ -8,6 +8,7 @@ from typing import Any
 from codesum_pipeline.indexes.bm25 import K1, B
 from codesum_pipeline.indexes.candidate_files import CandidateTables
 from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.model_fields import model_fields
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Manifest, content_digest, sha256_of
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.files import Snapshot
@@ -39,11 +40,7 @@ def build_manifest(
         "fingerprint": ws.fingerprint(snapshot.commit),
         "summary_levels": [str(level) for level in LEVELS],
         "base_strategy": BASE_STRATEGY,
-        "prompt_template_hash": None,
-        "summary_llm_provider": None,
-        "summary_llm_model": None,
-        "summary_llm_temperature": None,
-        "summary_llm_seed": None,
+        **model_fields(ws),
         "graph_version": ws.versions.get("graph"),
         "hash_policy": _hash_policy(ws),
         "lang_allowlist": list(scan.lang_allowlist),
@@ -65,12 +62,17 @@ def build_manifest(
     return manifest
 
 
-def describe_files(folder: Path, without_provenance: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The size and sha256 of every file of a folder, and its `content_sha256` where that leaves provenance out."""
+def describe_files(
+    folder: Path, without_provenance: Mapping[str, str], *, known: Mapping[str, str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """The size and sha256 of every file of a folder, and its `content_sha256` where that leaves provenance out.
+
+    A sha256 that is `known` is not worked out again.
+    """
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
-        files[name] = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+        files[name] = {"bytes": path.stat().st_size, "sha256": (known or {}).get(name) or sha256_of(path)}
         if name in without_provenance:
             files[name]["content_sha256"] = without_provenance[name]
     return files

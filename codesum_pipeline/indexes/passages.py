@@ -17,6 +17,9 @@ TOKEN_BREAK = "\n"
 # alone, see benchmarks/results/retrieval.md).
 PASSAGE_CHARACTERS = 1500
 
+# What `str.splitlines` takes for the end of a line besides the newline.
+_OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
 
 def cut_passages(source: str) -> str:
     """A source with breaks at line ends, so that no passage of several lines is longer than `PASSAGE_CHARACTERS`."""
@@ -24,6 +27,25 @@ def cut_passages(source: str) -> str:
 
 
 def _passages(source: str) -> Iterator[str]:
+    return _by_lines(source) if any(end in source for end in _OTHER_LINE_ENDS) else _by_newlines(source)
+
+
+def _by_newlines(source: str) -> Iterator[str]:
+    """Where no other character ends a line: without looking at each of the lines."""
+    start = 0
+    while len(source) - start > PASSAGE_CHARACTERS:
+        end = source.rfind("\n", start, start + PASSAGE_CHARACTERS) + 1
+        if not end:
+            # One line is longer.
+            end = source.find("\n", start + PASSAGE_CHARACTERS) + 1
+        if end in (0, len(source)):
+            break
+        yield source[start:end]
+        start = end
+    yield source[start:]
+
+
+def _by_lines(source: str) -> Iterator[str]:
     start = end = 0
     for line in source.splitlines(keepends=True):
         if end > start and end + len(line) - start > PASSAGE_CHARACTERS:

@@ -23,20 +23,20 @@ class SymbolNames:
         position = self.names.find(name.lower())
         return [] if position is None else self._rows_at(position)
 
-    def with_prefix(self, prefix: str, *, limit: int) -> list[int]:
+    def with_prefix(self, prefix: str, *, limit: int) -> Array:
         """The rows of at most `limit` documents whose name is longer than `prefix` and starts with it.
 
         Shorter names come first.
         """
         wanted = prefix.lower()
-        positions = [k for k in self.names.with_prefix(wanted) if self.names[k] != wanted]
-        positions.sort(key=lambda k: (int(self.names.offsets[k + 1] - self.names.offsets[k]), k))
-        rows: dict[int, None] = {}
-        for position in positions:
-            rows.update(dict.fromkeys(self._rows_at(position)))
-            if len(rows) >= limit:
-                break
-        return list(rows)[:limit]
+        found = self.names.with_prefix(wanted)
+        # The name that is the prefix itself sorts before all that go on.
+        is_name = bool(found) and self.names[found.start] == wanted
+        first, last = found.start + is_name, found.stop
+        order = np.argsort(np.diff(self.names.offsets[first : last + 1]), kind="stable") + first
+        rows = ranges_of(self.rows, self.indptr[order], self.indptr[order + 1])
+        _, places = np.unique(rows, return_index=True)
+        return rows[np.sort(places)[:limit]]
 
     def write(self, path: Path) -> None:
         write_npz(
@@ -53,6 +53,14 @@ class SymbolNames:
     def _rows_at(self, position: int) -> list[int]:
         rows: list[int] = self.rows[self.indptr[position] : self.indptr[position + 1]].tolist()
         return rows
+
+
+def ranges_of(values: Array, starts: Array, ends: Array) -> Array:
+    """Several ranges of an array, one behind the other."""
+    lengths = ends - starts
+    before = np.cumsum(lengths) - lengths
+    places: Array = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
+    return values[places]
 
 
 def build_symbol_names(documents: Iterable[tuple[str | None, str]]) -> SymbolNames:

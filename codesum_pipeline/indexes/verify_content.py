@@ -15,6 +15,7 @@ import numpy as np
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders import Vectors
 from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.nearest import NearestVectors
 from codesum_pipeline.indexes.published_documents import content_of, document_lines, index_order
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.torch_file import map_tensor
@@ -27,6 +28,7 @@ from codesum_pipeline.indexes.version_folder import (
     KEYWORDS_BM25,
     KEYWORDS_METADATA,
     KEYWORDS_VOCABULARY,
+    NEAREST_FILES,
     OFFSETS,
     PASSAGES,
     SUMMARY_BM25,
@@ -112,6 +114,10 @@ def check_lanes(content: Content) -> Iterator[Problem]:
         for row in np.flatnonzero(bad).tolist():
             subject = content.index_map[row] if row < len(content.index_map) else f"row {row}"
             yield "vectors", subject, f"lane {lane}: length {lengths[row]:.4f} is neither 1 nor 0"
+    for name in content.version.manifest["files"].keys() & {*NEAREST_FILES.values()}:
+        cells = NearestVectors.map(content.version.folder / name)
+        if len(cells) != len(content.index_map):
+            yield "row map", name, f"has {len(cells)} vectors, {INDEX_MAP} has {len(content.index_map)} rows"
     if [ids[row] for row in rows if row < len(ids)] != list(content.index_map):
         yield "row map", DOCUMENT_ARRAYS, f"dense_rows and {INDEX_MAP} name different documents"
     dense = set(content.index_map)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex
 
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
-INDEX_SCHEMA_VERSION = 2
+INDEX_SCHEMA_VERSION = 3
 
 MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"
@@ -32,6 +32,8 @@ SUMMARY_BM25 = "summary/bm25.npz"
 SYMBOL_NAMES = "symbol/names.npz"
 # Rows as in `embeddings.pt`, which is the `summary` lane.
 VECTOR_FILES = {Lane.CODE: "dense/code.npy", Lane.FUSED: "dense/fused.npy"}
+# The vectors again, sorted into cells; only where there are too many to look at all of them.
+NEAREST_FILES = {lane: f"dense/{lane}.ivf" for lane in DENSE_LANES}
 
 # Folders with this prefix stand beside the versions: a build is writing there, or was killed.
 ASIDE = ".aside-"

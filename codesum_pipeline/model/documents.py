@@ -23,11 +23,16 @@ class WrittenBy(StrEnum):
 
 
 class Gate(StrEnum):
-    """Why a document's text is not an LLM's."""
+    """Why a document's text is not an LLM's: the first of these that stopped it."""
 
     PLACEHOLDER = "placeholder"
     OFFLINE = "offline"
     DISABLED = "disabled"
+    TRUST = "trust"
+    CAP = "cap"
+    CONFIRM = "confirm"
+    NO_CREDENTIALS = "no-credentials"
+    FAILED = "failed"
 
 
 class Cause(StrEnum):
@@ -35,8 +40,13 @@ class Cause(StrEnum):
 
     NEW = "new"
     CONTENT = "content"
+    GRAPH = "graph"
     CHILD = "child"
+    PROMPT = "prompt"
+    MODEL = "model"
     SETTINGS = "settings"
+    UPGRADED = "upgraded"
+    DOWNGRADED = "downgraded"
     RESTORED = "restored"
     FORCED = "forced"
 
@@ -50,6 +60,7 @@ class PurposeSource(StrEnum):
     CHILDREN = "children"
     TEXT = "text"
     TEMPLATE = "template"
+    MODEL = "model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +133,33 @@ class ChildPair:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A caller or callee as a model was shown it: one that only moved or was renamed keeps its `content_hash`."""
+
+    id: str
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The context that a model wrote a text with, and, to tell what came since, all callers and all neighbours in
+    other modules at that time, by id."""
+
+    called_by: tuple[Neighbour, ...]
+    calls: tuple[Neighbour, ...]
+    callers: tuple[str, ...]
+    cross_module: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TextRow:
-    """A written text with what it was written from, and its provenance.
+    """A written text with what it was written from, why it is no model's, and its provenance.
 
     `own_hash` covers what the writer was shown of the document itself: a
     function's `content_hash`, the shown metadata of a class, file or module.
-    The last five fields are provenance: they change only when the text does.
+    `parameters` is a hash of what was said to the model besides words. `gate`
+    and `failure` are those of the last build. The last six fields are
+    provenance: they change only when the text does.
     """
 
     id: str
@@ -136,6 +168,10 @@ class TextRow:
     written_by: WrittenBy
     model: str | None
     prompt_version: str | None
+    parameters: str | None
+    written_with: Neighbourhood | None
+    gate: Gate | None
+    failure: str | None
     own_hash: str
     children: tuple[ChildPair, ...]
     summary_hash: str
@@ -147,6 +183,7 @@ class TextRow:
     run_id: str
     commit: str
     written_at: str
+    cost_usd: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +269,9 @@ class PlanRow:
     """What a build will do with one document, and why.
 
     `writer` and `summary_hash` are known where the text's whole input is: at
-    the function level, and for files that no parser reads.
+    the function level, and for files that no parser reads. `gate` is what stops
+    a model from writing the text, as far as that is known before; the predicted
+    tokens and price are of the call that it would take, 0 where it takes none.
     """
 
     id: str
@@ -243,3 +282,7 @@ class PlanRow:
     writer: str | None
     summary_hash: str | None
     context_changed: bool
+    gate: Gate | None = None
+    predicted_input_tokens: int = 0
+    predicted_output_tokens: int = 0
+    predicted_usd: float = 0.0

@@ -4,7 +4,9 @@
 CodesumError
 ├── ConfigurationError          fix the configuration: settings, repos.yaml, arguments
 │   ├── UnknownRepository       a key that repos.yaml does not have
-│   └── InvalidKey              a key that cannot be a folder and partition name
+│   ├── InvalidKey              a key that cannot be a folder and partition name
+│   ├── TemplateNotFound        a prompt template that is nowhere
+│   └── TemplateRenderError     a prompt template that cannot be used as it stands
 ├── SkippedFile                 skip and count this file
 ├── RetryLater                  try again: nothing is wrong with what was asked
 │   ├── RepositoryUnavailable   git could not read the repository
@@ -12,6 +14,12 @@ CodesumError
 │   └── LeaseHeld               another build of the same repository is under way
 ├── CannotWrite                 do not retry before the disk has room, or can be written
 ├── UnusableVectors             do not retry: an embedding model answered what was not asked
+├── SummaryError                a model's text could not be had; the extractive one stands
+│   ├── BackendNotConfigured    no backend, or a replay without this request
+│   ├── ModelNotInAllowlist     refused before any call
+│   ├── PromptTemplateMismatch  refused before any call
+│   ├── SummaryCallFailed       the call: transport, provider, time-out, credentials
+│   └── SummaryOutputInvalid    the answer, after all repairs
 └── BrokenStore                 do not retry: what is stored contradicts itself
     ├── MissingTable            a step ran before the step it reads from
     ├── SchemaMismatch          written by another version of the package
@@ -21,6 +29,8 @@ CodesumError
 A message names the thing, its value and the way out. Only the ways in (command
 line, Dagster) catch the root.
 """
+
+from enum import StrEnum
 
 
 class CodesumError(Exception):
@@ -37,6 +47,14 @@ class UnknownRepository(ConfigurationError):
 
 class InvalidKey(ConfigurationError):
     """A repository key that cannot be a folder and partition name."""
+
+
+class TemplateNotFound(ConfigurationError):
+    """A prompt template that neither the project's folder nor the package has."""
+
+
+class TemplateRenderError(ConfigurationError):
+    """A prompt template that cannot be used: an unknown placeholder, a stray brace, too large, not text."""
 
 
 class SkippedFile(CodesumError):
@@ -70,6 +88,73 @@ class CannotWrite(CodesumError):
 
 class UnusableVectors(CodesumError):
     """An embedding model gave too many or too few vectors, or such that cannot be compared."""
+
+
+class SummaryError(CodesumError):
+    """A text could not be had from a model. The message starts with the discriminator of its kind."""
+
+    discriminator = "summary_error"
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(f"{self.discriminator}: {detail}" if detail else self.discriminator)
+
+
+class BackendNotConfigured(SummaryError):
+    """There is no backend, or none that holds an answer to this request."""
+
+    discriminator = "summary_backend_not_configured"
+
+
+class ModelNotInAllowlist(SummaryError):
+    """The pinned model may not be asked; nothing was sent."""
+
+    discriminator = "summary_model_not_in_allowlist"
+
+
+class PromptTemplateMismatch(SummaryError):
+    """The pinned template is not the one that would be sent; nothing was sent."""
+
+    discriminator = "summary_prompt_template_mismatch"
+
+
+class CallFailure(StrEnum):
+    """What went wrong with a call."""
+
+    CREDENTIALS = "credentials"
+    RATE_LIMIT = "rate-limit"
+    TIMEOUT = "timeout"
+    CONNECTION = "connection"
+    SERVER = "server"
+    REFUSED = "refused"
+    UNREADABLE = "unreadable"
+
+
+class SummaryCallFailed(SummaryError):
+    """A call that gave no answer. `is_passing` ones may go well at another time, after `retry_after_s` if it says so.
+
+    `was_sent` is False where certainly nothing was asked, and so nothing is paid for.
+    """
+
+    discriminator = "summary_call_failed"
+
+    def __init__(
+        self, detail: str, *, failure: CallFailure, retry_after_s: float | None = None, was_sent: bool = True
+    ) -> None:
+        super().__init__(detail)
+        self.failure = failure
+        self.retry_after_s = retry_after_s
+        self.was_sent = was_sent
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same request may go well later."""
+        return self.failure in (CallFailure.RATE_LIMIT, CallFailure.TIMEOUT, CallFailure.CONNECTION, CallFailure.SERVER)
+
+
+class SummaryOutputInvalid(SummaryError):
+    """An answer that is not what was asked for: another model's, empty, too long, or wrong after all repairs."""
+
+    discriminator = "summary_output_validation_failed"
 
 
 class BrokenStore(CodesumError):

@@ -7,7 +7,11 @@ canonical (sorted keys, no spaces, UTF-8), so equal values give equal bytes.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 
 def sha1_hex(text: str) -> str:
@@ -40,7 +44,15 @@ def summary_hash(writer: str, shown: str) -> str:
 
     `writer` is `extractive/<version>`, `placeholder/<version>` or a template digest.
     """
-    return sha1_hex(f"{writer}\n{shown}")
+    digest = _begun(writer).copy()
+    digest.update(shown.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _begun(writer: str) -> "_Hash":
+    """What is the same for all that one writer is shown."""
+    return hashlib.sha1(f"{writer}\n".encode(), usedforsecurity=False)
 
 
 def module_content_hash(children: Mapping[str, str]) -> str:

@@ -11,6 +11,13 @@ class HashPolicy(StrEnum):
     RAW = "raw"
 
 
+class GraphPolicy(StrEnum):
+    """When a changed context alone has a model's text written again: past the thresholds, or on any change."""
+
+    THRESHOLD = "threshold"
+    STRICT = "strict"
+
+
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
     """Which files are indexed. Empty `lang_allowlist` means every language."""
@@ -33,10 +40,18 @@ class FilterOptions:
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions:
-    """How many neighbours a document's context samples."""
+    """How many neighbours a document's context samples, and which change of them has a model's text written again.
+
+    Under `GraphPolicy.THRESHOLD`: where the Jaccard index of the context that a
+    text was written with and today's is at most `similarity_threshold`, and a
+    cross-module call or more than `max_new_callers` callers came.
+    """
 
     top_k_callers: int = 5
     top_k_callees: int = 5
+    policy: GraphPolicy = GraphPolicy.THRESHOLD
+    similarity_threshold: float = 0.8
+    max_new_callers: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +79,77 @@ class EvaluationOptions:
     margin: float = 0.02
 
 
+class Trust(StrEnum):
+    """Of which symbols a model may write: of all, or of those that a SCIP indexer's edges touch."""
+
+    OFF = "off"
+    SCIP = "scip"
+
+
+class BackendName(StrEnum):
+    """Who answers: nobody, a recording, a provider, or a provider whose answers are recorded."""
+
+    NOOP = "noop"
+    REPLAY = "replay"
+    LITELLM = "litellm"
+    RECORD = "record"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrice:
+    """US dollars per million tokens of a model that LiteLLM's list lacks, or has otherwise."""
+
+    model: str
+    input: float
+    output: float
+    cached_input: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LlmOptions:
+    """Texts by a language model: whether, by which, and at most at what cost.
+
+    The first group shapes texts. `echoed_names` are pairs of the name that a
+    provider echoes and the pinned name that it stands for. An empty
+    `allowlist` allows `model` and `fallback_models`. A rate of None is not
+    limited here.
+    """
+
+    enabled: bool = False
+    model: str = ""
+    language: str = "English"
+    max_tokens: int = 2048
+    max_prompt_chars: int = 200_000
+    max_attempts: int = 3
+    trust: Trust = Trust.OFF
+    form: str = "auto"
+    fallback_models: tuple[str, ...] = ()
+    prompts_folder: str = ""
+
+    backend: BackendName = BackendName.LITELLM
+    recording: str = ""
+    cache_folder: str = ""
+    max_rewrite_fraction: float = 0.5
+    api_base: str | None = None
+    api_key_env: str | None = None
+    allowlist: tuple[str, ...] = ()
+    echoed_names: tuple[tuple[str, str], ...] = ()
+    prices: tuple[ModelPrice, ...] = ()
+    max_summaries_per_run: int = 0
+    max_cost_usd_per_run: float | None = None
+    max_cost_usd_per_day: float = 0.0
+    concurrency: int = 8
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    timeout_s: float = 60.0
+    max_retries: int = 4
+
+    @property
+    def asks_nobody(self) -> bool:
+        """Whether nothing is sent and nothing paid: the caps and being offline do not apply."""
+        return self.backend in (BackendName.NOOP, BackendName.REPLAY)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """All stages' options of one build."""
@@ -74,3 +160,4 @@ class Options:
     graph: GraphOptions = field(default_factory=GraphOptions)
     index: IndexOptions = field(default_factory=IndexOptions)
     evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)
+    llm: LlmOptions = field(default_factory=LlmOptions)

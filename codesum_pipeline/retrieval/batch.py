@@ -9,6 +9,7 @@ from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.retrieval.filters import ANYTHING, Filters
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import DEFAULT_TOP, search
 
@@ -51,6 +52,7 @@ def answer_batch(
     top: int = DEFAULT_TOP,
     lanes: Sequence[Lane] = LANES,
     levels: Sequence[Level] = LEVELS,
+    filters: Filters = ANYTHING,
 ) -> Iterator[Answer | BadRow]:
     """Answer each line in order; a bad one is reported in its place. Empty lines are passed over."""
     for number, line in enumerate(lines, start=1):
@@ -63,7 +65,9 @@ def answer_batch(
             yield BadRow(number, str(error))
             continue
         asked_levels = (question.level,) if question.level else levels
-        hits = search(asked, question.query, embedder=embedder, top=top, levels=asked_levels, lanes=lanes)
+        hits = search(
+            asked, question.query, embedder=embedder, top=top, levels=asked_levels, lanes=lanes, filters=filters
+        )
         results = [{name: value for name, value in asdict(hit).items() if value is not None} for hit in hits]
         yield Answer(json.dumps({"id": question.id, "results": results}, ensure_ascii=False))
 

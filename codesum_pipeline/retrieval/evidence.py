@@ -8,7 +8,7 @@ win by its length.
 
 import numpy as np
 
-from codesum_pipeline.retrieval.fusion import Numbers, Scores
+from codesum_pipeline.retrieval.fusion import Numbers, Scores, grouped
 
 
 def rank_files(files: Numbers, scores: Scores, *, decay: float) -> Numbers:
@@ -20,17 +20,21 @@ def rank_files(files: Numbers, scores: Scores, *, decay: float) -> Numbers:
     """
     kept = files >= 0
     files, scores = files[kept], scores[kept]
-    numbers, places = np.unique(files, return_inverse=True)
-    sums = np.bincount(places, weights=scores * decay ** earlier_of_group(files), minlength=len(numbers))
-    return numbers[np.argsort(-sums, kind="stable")]
+    order, starts, groups = grouped(files)
+    earlier = np.arange(len(order)) - starts[groups]
+    sums = np.bincount(groups, weights=scores[order] * falling(decay, earlier), minlength=len(starts))
+    return files[order[starts]][np.argsort(-sums, kind="stable")]
+
+
+def falling(factor: float, earlier: Numbers) -> Scores:
+    """A factor to the power of each number, which are small: each power is worked out once."""
+    powers: Scores = np.power(factor, np.arange(int(earlier.max(initial=0)) + 1), dtype=np.float64)
+    return powers[earlier]
 
 
 def earlier_of_group(groups: Numbers) -> Numbers:
     """For each place, how many before it have the same value."""
-    order = np.argsort(groups, kind="stable")
-    ordered = groups[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)])
-    sizes = np.diff(np.append(starts, len(ordered)))
+    order, starts, places = grouped(groups)
     earlier = np.empty(len(groups), dtype=np.int64)
-    earlier[order] = np.arange(len(ordered)) - np.repeat(starts, sizes)
+    earlier[order] = np.arange(len(order)) - starts[places]
     return earlier

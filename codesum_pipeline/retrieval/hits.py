@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import Signal
 
+_ORDER = {signal: place for place, signal in enumerate(Signal)}
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -45,6 +47,10 @@ def make_hit(
 
 
 def explain_ranks(ranks: Mapping[Signal, int], notes: Sequence[str]) -> str:
-    """The ranks, best first, then what else counted: `summary #1, code words #3; test code`."""
-    best_first = sorted(ranks.items(), key=lambda item: (item[1], tuple(Signal).index(item[0])))
-    return "; ".join([", ".join(f"{signal} #{rank}" for signal, rank in best_first), *notes])
+    """The ranks, best first, then what else counted: `summary #1, code words #3; test code`.
+
+    A file without a rank of its own was found by the documents and passages in it.
+    """
+    best_first = sorted(ranks.items(), key=lambda item: (item[1], _ORDER[item[0]]))
+    ranked = ", ".join(f"{signal} #{rank}" for signal, rank in best_first)
+    return "; ".join([ranked or "what stands in it", *notes])

@@ -4,19 +4,22 @@ import re
 from dataclasses import dataclass
 
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
-from codesum_pipeline.indexes.tokens import split_identifier, tokenize
+from codesum_pipeline.indexes.tokens import STOP_WORDS, split_identifier, tokenize
 
 _NAME = re.compile(r"[\w./:#-]*\w")
-# Written like code: a separator inside, a digit, or a capital behind the first letter.
-_LOOKS_LIKE_CODE = re.compile(r"\w[._/:]+\w|_|\d|[a-z][A-Z]")
+_WORD = re.compile(r"\w+")
+# Written like code: a separator inside, a digit, a capital behind a small letter, or several before small ones.
+_LOOKS_LIKE_CODE = re.compile(r"\w[._/:]+\w|_|\d|[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 # A query this short is a name more often than a sentence.
 _SHORT_QUERY_WORDS = 2
+_COMPOUND_WORDS = (2, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """`names` may be names of documents; `words` are the stems that file names are compared with.
 
+    `identifiers` are the words that only code is written with, `compounds` neighbouring words as one name.
     `vector` is None where no lane needs it.
     """
 
@@ -24,6 +27,8 @@ class Query:
     tokens: tuple[str, ...]
     words: frozenset[str]
     names: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    compounds: tuple[str, ...]
     vector: Vectors | None
 
     @property
@@ -36,7 +41,16 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
     """Take a query apart; `embedder` is None where no dense lane is asked."""
     tokens = tokenize(text)
     vector = None if embedder is None else embedder.embed_query(text)
-    return Query(text=text, tokens=tuple(tokens), words=frozenset(tokens), names=names_in(text), vector=vector)
+    compounds = compounds_in(text)
+    return Query(
+        text=text,
+        tokens=tuple(tokens),
+        words=frozenset((*tokens, *tokenize(" ".join(compounds)))),
+        names=names_in(text),
+        identifiers=identifiers_in(text),
+        compounds=compounds,
+        vector=vector,
+    )
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -49,3 +63,24 @@ def names_in(text: str) -> tuple[str, ...]:
         found = [word for word in found if _LOOKS_LIKE_CODE.search(word)]
     spoken = "_".join(part for word in _NAME.findall(text) for part in split_identifier(word))
     return tuple(dict.fromkeys([*(word.replace("::", ".") for word in found), *([spoken] if spoken else [])]))
+
+
+def identifiers_in(text: str) -> tuple[str, ...]:
+    """The words that look like code, `a::b` as `a.b`."""
+    found = [word for word in _NAME.findall(text) if _LOOKS_LIKE_CODE.search(word)]
+    return tuple(dict.fromkeys(word.replace("::", ".") for word in found))
+
+
+def compounds_in(text: str) -> tuple[str, ...]:
+    """Two or three neighbouring words as one name: people say "thread pool" where code has `ThreadPool`, `thread_pool`.
+
+    In small letters, as names are looked up.
+    """
+    words = [word.lower() for word in _WORD.findall(text)]
+    neighbours = (words[start : start + count] for count in _COMPOUND_WORDS for start in range(len(words) + 1 - count))
+    said = [some for some in neighbours if all(map(_is_part_of_a_name, some))]
+    return tuple(dict.fromkeys(joint.join(some) for some in said for joint in ("", "_")))
+
+
+def _is_part_of_a_name(word: str) -> bool:
+    return len(word) > 1 and word.isalpha() and word not in STOP_WORDS

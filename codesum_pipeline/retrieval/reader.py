@@ -1,7 +1,7 @@
 """One published version, opened: arrays mapped into memory, documents read when a hit needs them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.nearest import NearestVectors
 from codesum_pipeline.indexes.stored_zip import Array, map_bytes, map_npy, map_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames
@@ -24,6 +25,7 @@ from codesum_pipeline.indexes.version_folder import (
     EMBEDDINGS,
     INDEX_SCHEMA_VERSION,
     KEYWORDS_BM25,
+    NEAREST_FILES,
     OFFSETS,
     PASSAGES,
     SUMMARY_BM25,
@@ -34,20 +36,23 @@ from codesum_pipeline.indexes.version_folder import (
 )
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
+from codesum_pipeline.retrieval.file_names import FileNames
 
 
 @dataclass(frozen=True)
 class PublishedIndex:
     """One repository's index; row k is the same document in every array but the vectors.
 
-    Row k of the vectors is document `arrays["dense_rows"][k]`. The words of `code` have the documents first and then
-    the passages of files: `passage_files[k]` is the document of passage k.
+    Row k of the vectors is document `arrays["dense_rows"][k]`; many vectors are also sorted into cells (`nearest`). The
+    words of `code` have the documents first and then the passages of files: `passage_files[k]` is the document of
+    passage k, ascending.
     """
 
     version: Version
     arrays: Mapping[str, Array]
     ids: StringTable
     vectors: Mapping[Lane, Vectors]
+    nearest: Mapping[Lane, NearestVectors]
     words: Mapping[Lane, Bm25Index]
     passage_files: Array
     names: SymbolNames
@@ -63,12 +68,13 @@ class PublishedIndex:
         published, `BrokenIndex` where the index cannot be read.
         """
         while True:
-            folder = _resolve(path)
+            found = _resolve(path)
             try:
-                return cls._map(read_version(folder))
+                return cls._map(read_version(found.folder))
             except FileNotFoundError as error:
-                # Replaced and deleted between the look at the name and the look at the files: look again.
-                if _resolve(path) == folder:
+                # Replaced and deleted between the look at the name and the look at the files: look again. The folder
+                # may have come back under its digest meanwhile, so it is the link that must be another.
+                if _resolve(path) == found:
                     raise BrokenIndex(f"{path}: {error.filename} is missing: run `codesum doctor`") from error
 
     @classmethod
@@ -91,6 +97,11 @@ class PublishedIndex:
             arrays=arrays,
             ids=StringTable(arrays["ids"], arrays["id_offsets"]),
             vectors={Lane.SUMMARY: summary} | {lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items()},
+            nearest={
+                lane: NearestVectors.map(folder / name)
+                for lane, name in NEAREST_FILES.items()
+                if name in manifest["files"]
+            },
             words={
                 Lane.CODE: Bm25Index.map(folder / CODE_BM25),
                 Lane.KEYWORDS: Bm25Index.map(folder / KEYWORDS_BM25),
@@ -115,6 +126,17 @@ class PublishedIndex:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def masks(self) -> dict[Hashable, npt.NDArray[np.bool_]]:
+        """For filters that were asked with before, whether each document passes."""
+        return {}
+
+    @cached_property
+    def file_names(self) -> FileNames:
+        """The files by the words of their names."""
+        files = self.rows_of(Level.FILE)
+        return FileNames.of((row, self.ids[row]) for row in range(files.start, files.stop))
 
     @cached_property
     def dense_rows(self) -> Array:
@@ -155,11 +177,14 @@ class PublishedIndex:
 
     def document(self, row: int) -> dict[str, Any]:
         """The whole document, with its provenance."""
+        document: dict[str, Any] = json.loads(self.line(row))
+        return document
+
+    def line(self, row: int) -> bytes:
+        """The JSON of a document."""
         if self._lines is None:
             raise IndexError(f"row {row} of an index without documents")
-        line = self._lines[self._offsets[row] : self._offsets[row + 1]].tobytes()
-        document: dict[str, Any] = json.loads(line)
-        return document
+        return self._lines[self._offsets[row] : self._offsets[row + 1]].tobytes()
 
     def documents_bytes(self) -> bytes:
         """The whole of `summary.jsonl`."""
@@ -184,10 +209,19 @@ class PublishedIndex:
             )
 
 
-def _resolve(path: Path) -> Path:
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """A version folder, and which link named it: each that is published is a file of its own."""
+
+    folder: Path
+    link: tuple[int, int]
+
+
+def _resolve(path: Path) -> _Resolved:
     """The version folder that a published name stands for."""
     try:
-        return path.parent / path.readlink()
+        link = path.lstat()
+        return _Resolved(path.parent / path.readlink(), (link.st_ino, link.st_mtime_ns))
     except FileNotFoundError as error:
         raise MissingTable(f"repository {path.name!r} has no index yet: run `codesum index {path.name}`") from error
     except OSError as error:

@@ -7,7 +7,7 @@ where one function is meant, the file where its documents fit together. With
 one lane only, its own order stands.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,8 +16,18 @@ from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import LEVELS, Level
-from codesum_pipeline.retrieval.evidence import earlier_of_group, rank_files
-from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Fused, Numbers, Scores, fuse_ranks
+from codesum_pipeline.retrieval.evidence import earlier_of_group, falling, rank_files
+from codesum_pipeline.retrieval.file_names import name_of_file
+from codesum_pipeline.retrieval.filters import ANYTHING, Filters, WhichTests
+from codesum_pipeline.retrieval.fusion import (
+    Fused,
+    Numbers,
+    Scores,
+    are_among,
+    distinct,
+    fuse_ranks,
+    highest,
+)
 from codesum_pipeline.retrieval.hits import Hit, make_hit
 from codesum_pipeline.retrieval.lanes import (
     EXACT_NAME,
@@ -37,8 +47,8 @@ DEFAULT_TOP = 10
 # Who says one of these is looking for tests.
 _TEST_WORDS = frozenset(tokenize("test tests testing fixture mock"))
 
-# What else counted, by document.
-Notes = dict[int, tuple[str, ...]]
+# What else counted for a document. Only those that are shown are asked about.
+Notes = Callable[[int], tuple[str, ...]]
 
 
 def search(
@@ -49,6 +59,7 @@ def search(
     top: int = DEFAULT_TOP,
     levels: Sequence[Level] = LEVELS,
     lanes: Sequence[Lane] = LANES,
+    filters: Filters = ANYTHING,
     weights: Weights = DEFAULT_WEIGHTS,
 ) -> list[Hit]:
     """At most `top` documents of all indexes, best first; ties break by importance, then by id.
@@ -63,7 +74,7 @@ def search(
     if parsed.vector is not None:
         for index in indexes:
             index.check_query(parsed.vector)
-    shelf = Shelf(sorted((index for index in indexes if len(index)), key=lambda index: index.repo))
+    shelf = Shelf(sorted((index for index in indexes if len(index)), key=lambda index: index.repo), filters)
     wanted = tuple(level for level in LEVELS if level in levels)
     if not shelf.indexes or not wanted:
         return []
@@ -80,7 +91,7 @@ class _Found:
     """Documents with their final scores and their ranks; `notes` say what else counted."""
 
     fused: Fused[Signal]
-    notes: Notes
+    notes: Notes = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +112,7 @@ class _Asked:
     def by_rank(self, levels: tuple[Level, ...]) -> _Found:
         """Of one lane: its own order."""
         fused = self._fuse({signal: self._rank(signal, levels).numbers for signal in self.signals})
-        return _Found(fused, {})
+        return _Found(fused)
 
     def by_all(self, levels: tuple[Level, ...]) -> Iterator[_Found]:
         """The documents that stand in files, and modules."""
@@ -110,9 +121,9 @@ class _Asked:
             yield self._inside_files(inside)
         if Level.MODULE in levels:
             modules = self.by_rank((Level.MODULE,)).fused
-            factors, notes = self._lowered(modules.numbers)
             weight = self.weights.module_weight if inside else 1.0
-            yield _Found(replace(modules, scores=modules.scores * factors * weight), notes)
+            scores = modules.scores * self._factors(modules.numbers) * weight
+            yield _Found(replace(modules, scores=scores), self._why_lowered)
 
     def _inside_files(self, levels: tuple[Level, ...]) -> _Found:
         """Functions, classes and files, each with what the other documents of its file say for it."""
@@ -120,45 +131,55 @@ class _Asked:
         if levels == (Level.FILE,):
             return files
         fused = self.by_rank(levels).fused
-        numbers = np.union1d(fused.numbers, files.fused.numbers) if Level.FILE in levels else fused.numbers
-        factors, notes = self._lowered(numbers)
+        numbers = fused.numbers
+        if Level.FILE in levels:
+            numbers, _ = distinct(np.concatenate((numbers, files.fused.numbers)))
+        factors = self._factors(numbers)
         own_files = self.shelf.files(numbers)
         of_file = files.fused.score_of(own_files)
         own = fused.score_of(numbers) * factors
-        exact = self._called_exactly(levels).score_of(numbers) * factors
+        called = self._called(levels).score_of(numbers) * factors
         if Level.FILE in levels:
-            fit = np.where(numbers == own_files, self.weights.shown_itself, own) + exact
+            fit = np.where(numbers == own_files, self.weights.shown_itself, own) + called
             scores = self._share_places(own_files, fit, of_file)
         else:
             weight = self.weights.file_weight
-            scores = (own + weight * of_file) / (1 + weight) + exact
-        for number, file in zip(numbers.tolist(), own_files.tolist(), strict=True):
-            notes[number] = tuple(dict.fromkeys((*files.notes.get(file, ()), *notes.get(number, ()))))
+            scores = (own + weight * of_file) / (1 + weight) + called
+
+        def notes(number: int) -> tuple[str, ...]:
+            return tuple(dict.fromkeys((*files.notes(self.shelf.file(number)), *self._why_lowered(number))))
+
         return _Found(Fused(numbers, scores, fused.rankings), notes)
 
     def _files(self) -> _Found:
         """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered."""
         decay = self.weights.decay
-        evidence = {signal: self._evidence(signal) for signal in self.signals}
+        evidence = {signal: self._evidence(signal) for signal in self._signals_of_files()}
         fused = self._fuse(
             {signal: rank_files(found.numbers, found.scores, decay=decay) for signal, found in evidence.items()}
         )
-        factors, notes = self._lowered(fused.numbers)
-        boosts = np.zeros(len(fused.numbers))
-        for place, number in enumerate(fused.numbers.tolist()):
-            index, row = self.shelf.locate(number)
-            if name := _named_in(index.ids[row], self.query):
-                boosts[place] = self.weights.file_name_boost
-                notes[number] = (f"file name says {name}", *notes.get(number, ()))
-        exact = self._called_exactly(IN_FILES)
-        defined_in = self.shelf.files(exact.numbers)
+        is_named = are_among(fused.numbers, self.shelf.files_named_within(self.query.words))
+        boosts = np.where(is_named, self.weights.name_boost, 0.0)
+        called = self._called(IN_FILES)
+        defined_in = self.shelf.files(called.numbers)
         for file in np.unique(defined_in).tolist():
-            boosts[fused.numbers == file] += exact.scores[defined_in == file].max()
-        return _Found(replace(fused, scores=(fused.scores + boosts) * factors), notes)
+            boosts[fused.numbers == file] += called.scores[defined_in == file].max()
+        named = {*fused.numbers[is_named].tolist()}
 
-    def _called_exactly(self, levels: tuple[Level, ...]) -> Fused[Signal]:
-        """What has the very name that was asked for, where nothing but a name was asked: it comes first."""
-        named = self._rank(Signal.SYMBOL, levels) if self.query.is_name else Ranking(NO_NUMBERS, NO_SCORES)
+        def notes(number: int) -> tuple[str, ...]:
+            says = (f"file name says {name_of_file(self.shelf.id(number))}",) if number in named else ()
+            named_here = called.numbers[(defined_in == number) & (called.numbers != number)].tolist()
+            defines = (f"defines {self.shelf.id(each).rpartition('::')[2]}" for each in named_here)
+            return (*says, *defines, *self._why_lowered(number)) if fused.has(number) else ()
+
+        return _Found(replace(fused, scores=(fused.scores + boosts) * self._factors(fused.numbers)), notes)
+
+    def _called(self, levels: tuple[Level, ...]) -> Fused[Signal]:
+        """What the query calls by name: in prose classes; where nothing but a name was asked, it comes first."""
+        if not self.query.is_name:
+            things = self.shelf.called((*self.query.identifiers, *self.query.compounds), Level.CLASS)
+            return Fused(things, np.full(len(things), self.weights.name_boost), {})
+        named = self._rank(Signal.SYMBOL, levels)
         kept = named.scores >= EXACT_NAME
         scores = np.where(named.scores[kept] > EXACT_NAME, 1.0, self.weights.other_spelling)
         order = np.argsort(named.numbers[kept])
@@ -169,7 +190,7 @@ class _Asked:
         best_first = np.argsort(-fit, kind="stable")
         shared = np.empty(len(fit))
         earlier = earlier_of_group(files[best_first])
-        shared[best_first] = of_file[best_first] * self.weights.repeated_file_factor**earlier
+        shared[best_first] = of_file[best_first] * falling(self.weights.repeated_file_factor, earlier)
         return shared
 
     def _rank(self, signal: Signal, levels: tuple[Level, ...]) -> Ranking:
@@ -178,6 +199,12 @@ class _Asked:
             ranking = rank_documents(self.shelf, self.query, signal, levels, limit=self.depth)
             self._ranked[signal, levels] = ranking
         return ranking
+
+    def _signals_of_files(self) -> Sequence[Signal]:
+        """Not the keywords, where anything but names speaks too: each document's hold the path of its file, which would
+        be counted once for each."""
+        others = [signal for signal in self.signals if signal is not Signal.KEYWORDS]
+        return others if set(others) - {Signal.SYMBOL} else self.signals
 
     def _evidence(self, signal: Signal) -> Ranking:
         """What speaks for files: documents in them, or their passages."""
@@ -189,19 +216,22 @@ class _Asked:
     def _fuse(self, rankings: Mapping[Signal, Numbers]) -> Fused[Signal]:
         return fuse_ranks(rankings, self.weights.signals, offset=self.weights.rank_offset)
 
-    def _lowered(self, numbers: Numbers) -> tuple[Scores, Notes]:
-        """The factors of test and vendored code, and why."""
+    def _lowered(self) -> Iterator[tuple[str, str, float]]:
+        """What is lowered: what a hit is told, which documents, the factor."""
+        if not self.query.words & _TEST_WORDS and self.shelf.filters.tests is not WhichTests.ONLY:
+            yield "test code, lowered", "is_test", self.weights.test_factor
+        yield "vendored, lowered", "is_vendored", self.weights.vendored_factor
+
+    def _factors(self, numbers: Numbers) -> Scores:
+        """The factors of test and vendored code."""
         factors = np.ones(len(numbers))
-        notes: Notes = {}
-        lowered = [("vendored, lowered", "is_vendored", self.weights.vendored_factor)]
-        if not self.query.words & _TEST_WORDS:
-            lowered.insert(0, ("test code, lowered", "is_test", self.weights.test_factor))
-        for note, name, factor in lowered:
-            places = np.flatnonzero(self.shelf.gather(name, numbers))
-            factors[places] *= factor
-            for number in numbers[places].tolist():
-                notes[number] = (*notes.get(number, ()), note)
-        return factors, notes
+        for _, name, factor in self._lowered():
+            factors[self.shelf.gather(name, numbers) > 0] *= factor
+        return factors
+
+    def _why_lowered(self, number: int) -> tuple[str, ...]:
+        index, row = self.shelf.locate(number)
+        return tuple(note for note, name, _ in self._lowered() if index.arrays[name][row])
 
 
 def _best_hits(shelf: Shelf, parts: Sequence[_Found], top: int) -> list[Hit]:
@@ -209,18 +239,13 @@ def _best_hits(shelf: Shelf, parts: Sequence[_Found], top: int) -> list[Hit]:
     numbers = np.concatenate([part.fused.numbers for part in parts])
     scores = np.concatenate([part.fused.scores for part in parts])
     origin = np.repeat(np.arange(len(parts)), [len(part.fused.scores) for part in parts])
-    order = np.lexsort((numbers, -shelf.gather("importance", numbers), -scores))[:top]
+    best = highest(scores, top)
+    importance = shelf.gather("importance", numbers[best])
+    order = best[np.lexsort((numbers[best], -importance, -scores[best]))[:top]]
     hits = []
     for place in order.tolist():
         number, part = int(numbers[place]), parts[origin[place]]
         index, row = shelf.locate(number)
-        ranks, notes = part.fused.ranks(number), part.notes.get(number, ())
+        ranks, notes = part.fused.ranks(number), part.notes(number)
         hits.append(make_hit(index, row, score=float(scores[place]), ranks=ranks, notes=notes))
     return hits
-
-
-def _named_in(path: str, query: Query) -> str:
-    """The file's name without ending, when the query has all of its words; else nothing."""
-    stem = path.rpartition("/")[2].partition(".")[0]
-    words = frozenset(tokenize(stem))
-    return stem if words and words <= query.words else ""

@@ -45,6 +45,10 @@ class RecordingStore(TableStore):
         self._note(table, columns)
         return TableStore.read_parts(self, table, repo, columns=columns)
 
+    def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
+        self._note(table, columns)
+        return TableStore.read_first(self, table, repo, columns=columns)
+
     def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         self._note(table, columns)
         return TableStore.read_or_empty(self, table, repo, columns=columns)

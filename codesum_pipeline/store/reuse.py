@@ -57,7 +57,8 @@ class Step(Generic[R]):
     done. `stamps` are tables that it reads for when and why alone: where
     nothing else differs it writes nothing that they would be written into.
     `files` are what it writes besides tables. A step that does not `remember`
-    looks for itself each time.
+    looks for itself each time. `account` notes what a run came to in books that
+    no step reads, also where the step was not run.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Step(Generic[R]):
     files: Callable[[Workspace, R], Sequence[Path]] = lambda _ws, _report: ()
     remember: Callable[[R], bool] = lambda _report: True
     settle: Settle[R] | None = None
+    account: Callable[[Workspace, R], None] = lambda _ws, _report: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ class Done(Generic[R]):
 def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress) -> Done[R]:
     """Run a step, unless its last run still stands; raises `CannotWrite` where the disk has no room for it."""
     with writing(ws.layout.home, called=f"the files of step {step.name} in {ws.layout.home}"):
-        return _carry_out(step, ws, progress)
+        done = _carry_out(step, ws, progress)
+        step.account(ws, done.report)
+        return done
 
 
 def _carry_out(step: Step[R], ws: Workspace, progress: Progress) -> Done[R]:
@@ -99,6 +103,11 @@ def _carry_out(step: Step[R], ws: Workspace, progress: Progress) -> Done[R]:
 def is_current(step: Step[Any], ws: Workspace) -> bool:
     """Whether the step need not run; one that remembers nothing cannot tell."""
     return _standing_memo(step, ws) is not None
+
+
+def is_remembered(step: Step[Any], ws: Workspace) -> bool:
+    """Whether the last run of the step ended with nothing left to do, whatever changed since."""
+    return _path(step, ws).exists()
 
 
 def _standing_memo(step: Step[Any], ws: Workspace) -> Memo | None:
@@ -165,7 +174,7 @@ def _json_of(report: type[Any]) -> TypeAdapter[Any]:
 
 def _settings(ws: Workspace) -> str:
     """All that a build depends on but the commit, whose files are a table of their own."""
-    return ws.fingerprint("")
+    return ws.memo_settings()
 
 
 def _path(step: Step[Any], ws: Workspace) -> Path:

@@ -2,21 +2,23 @@
 
 A table holds one repository's rows. Whatever tells when or in which run
 something was written is kept out of every table but `texts_*`,
-`document_history` and `evaluations`, so that equal content gives equal files.
+`document_history`, `evaluations`, `ledger` and `avoided`, so that equal content gives equal files.
 """
 
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from codesum_pipeline.model.avoided import AvoidedRow
 from codesum_pipeline.model.documents import HistoryRow, Level, PlanRow, SummaryDocument, TextRow
 from codesum_pipeline.model.files import Snapshot, SourceFile
 from codesum_pipeline.model.graph import Context, Edge, GraphStats
+from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.store.rows import schema_of
 
 # Raised when a column changes its name, type or meaning; older warehouses are then refused.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,10 @@ EVALUATION_ANSWERS = pa.schema(
 )
 
 
+# What was paid, and what for: no build can make it anew.
+BOOKS = ("ledger", "avoided")
+
+
 def texts_table(level: Level) -> str:
     """The table of the texts of one level."""
     return f"texts_{level}"
@@ -117,5 +123,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("candidate", CANDIDATE, ("digest",)),
         TableSpec("evaluations", EVALUATIONS, ("sequence", "setup", "category", "metric")),
         TableSpec("evaluation_answers", EVALUATION_ANSWERS, ("content_digest", "question")),
+        TableSpec("ledger", schema_of(LedgerRow), ("sequence", "run_id")),
+        TableSpec("avoided", schema_of(AvoidedRow), ("noted_at", "run_id", "level", "cause")),
     )
 }

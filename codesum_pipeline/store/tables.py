@@ -8,7 +8,7 @@ can be compared without reading it.
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,6 +77,14 @@ class TableStore:
             for group in range(file.num_row_groups):
                 yield file.read_row_group(group, columns=columns).replace_schema_metadata(None)
 
+    def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
+        """The first row, without reading the others; none where there is none, or where the table was never written."""
+        if self._find(table, repo) is not None:
+            batches = self._open(table, repo).iter_batches(batch_size=1, columns=columns)
+            for batch in batches:
+                return pa.Table.from_batches([batch]).replace_schema_metadata(None)
+        return TABLES[table].schema.empty_table().select(columns)
+
     def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """As `read`; no rows where the table was never written."""
         if self._find(table, repo) is None:
@@ -133,9 +141,11 @@ class TableStore:
         """The keys of the repositories that have a table."""
         return sorted(folder.name.removeprefix("repo=") for folder in (self.root / table).glob("repo=*"))
 
-    def drop(self, repo: str) -> None:
-        """Delete every table of a repository."""
+    def drop(self, repo: str, *, keeping: Collection[str] = ()) -> None:
+        """Delete every table of a repository, but those of `keeping` that this package can read."""
         for table in TABLES:
+            if table in keeping and self.content_hash(table, repo) is not None:
+                continue
             shutil.rmtree(self.root / table / f"repo={repo}", ignore_errors=True)
 
     def _open(self, table: str, repo: str) -> pq.ParquetFile:

@@ -5,16 +5,20 @@ built aside and swapped in.
 """
 
 import glob
+import json
 import os
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from codesum_pipeline.store.atomic import temporary_beside
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.store.atomic import temporary_beside, write_text_atomically
+from codesum_pipeline.store.memos import FileState
 from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.schemas import TABLES
+from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES
 from codesum_pipeline.store.tables import TableStore
 
 if TYPE_CHECKING:
@@ -38,24 +42,38 @@ def create_views(
     tables: Sequence[str] = tuple(TABLES),
 ) -> None:
     """One view per table of `tables`: of one repository, or of all with a column `repo`."""
+    for name, source in _sources(store, repo=repo, tables=tables).items():
+        connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {source}')
+
+
+def _sources(store: TableStore, *, repo: str | None = None, tables: Sequence[str] = tuple(TABLES)) -> dict[str, str]:
+    """What each view selects; which rows there are is not part of it."""
+    sources = {}
     for name in tables:
         spec = TABLES[name]
         paths = [store.readable_path(name, key) for key in ([repo] if repo else store.repositories(name))]
         files = [str(path) for path in paths if path]
         if not files:
-            source = _empty_select(spec.schema, with_repo=repo is None)
+            sources[name] = _empty_select(spec.schema, with_repo=repo is None)
         elif repo:
-            source = f"SELECT * FROM read_parquet({_quoted(files[0])}, hive_partitioning = false)"
+            sources[name] = f"SELECT * FROM read_parquet({_quoted(files[0])}, hive_partitioning = false)"
         else:
             pattern = str(Path(glob.escape(str(store.root))) / name / "repo=*" / "part-0.parquet")
-            source = (
+            sources[name] = (
                 f"SELECT * FROM read_parquet({_quoted(pattern)}, hive_partitioning = true, hive_types_autocast = false)"
             )
-        connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {source}')
+    return sources
 
 
 def write_serving_file(store: TableStore, path: Path) -> None:
-    """Build the DuckDB file of views beside `path`, then swap it in."""
+    """Build the DuckDB file of views beside `path`, then swap it in; one that has these views stays.
+
+    A note beside it says which views are in which file.
+    """
+    note = path.with_suffix(".views.json")
+    views = hash_of([SCHEMA_VERSION, metadata.version("duckdb"), _sources(store)])
+    if _describes(note, path, views):
+        return
     import duckdb
 
     with writing(path):
@@ -63,9 +81,21 @@ def write_serving_file(store: TableStore, path: Path) -> None:
         try:
             with duckdb.connect(str(aside)) as connection:
                 create_views(connection, store)
+            state = FileState.of(aside)
             os.replace(aside, path)
         finally:
             aside.unlink(missing_ok=True)
+    write_text_atomically(note, json.dumps([views, state]))
+
+
+def _describes(note: Path, path: Path, views: str) -> bool:
+    """Whether the file at `path` is the one that was noted, and has these views."""
+    try:
+        said = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    state = FileState.of(path)
+    return state is not None and said == [views, [*state]]
 
 
 def _quoted(text: str) -> str:

@@ -16,6 +16,14 @@ from codesum_pipeline.store.views import connect, create_views
 if TYPE_CHECKING:
     import duckdb
 
+# Of the settings of a language model, those that its texts depend on, and those of who may be written about.
+_OF_MODEL_TEXTS = (
+    "enabled", "model", "fallback_models", "language", "max_tokens", "max_prompt_chars", "max_attempts",
+    "trust", "form",
+)  # fmt: skip
+# When a context is another one, which only models' texts depend on.
+_OF_CONTEXTS = ("policy", "similarity_threshold", "max_new_callers")
+
 Connect = Callable[[], "duckdb.DuckDBPyConnection"]
 
 
@@ -25,7 +33,9 @@ class Workspace:
 
     `versions` names every algorithm whose change must rebuild something.
     `slug` is `owner/name` where the location has one. With `force`, every text
-    is written again.
+    is written again. `is_confirmed` lets a model rewrite more of the index than
+    it otherwise may. `usd_left` is what a run may spend at most, besides its
+    caps, if something else than the settings says so.
     """
 
     entry: RepositoryEntry
@@ -37,6 +47,8 @@ class Workspace:
     now: Callable[[], datetime]
     slug: str | None = None
     force: bool = False
+    is_confirmed: bool = False
+    usd_left: float | None = None
     new_connection: Connect = field(default=connect)
 
     @property
@@ -53,6 +65,12 @@ class Workspace:
         """What a build of `commit` depends on: the commit, the entry, the options, the algorithms."""
         return fingerprint(self.entry, self.options, self.versions, commit=commit)
 
+    def memo_settings(self) -> str:
+        """What a step depends on besides tables and files: also how much may be spent on what is left over."""
+        llm = self.options.llm
+        caps = [llm.max_summaries_per_run, llm.max_cost_usd_per_run, llm.backend, llm.max_rewrite_fraction]
+        return hash_of([self.fingerprint(""), caps if llm.enabled else None, self.is_confirmed and llm.enabled])
+
     def timestamp(self) -> str:
         """Now, as ISO 8601 in UTC to the second."""
         return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -65,6 +83,12 @@ def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str,
     del shaping["index"]["keep_versions"]
     # It measures what was built.
     del shaping["evaluation"]
+    if options.llm.enabled:
+        shaping["llm"] = {name: shaping["llm"][name] for name in _OF_MODEL_TEXTS}
+    else:
+        del shaping["llm"]
+        for name in _OF_CONTEXTS:
+            del shaping["graph"][name]
     part = asdict(entry)
     del part["enabled"]
     return hash_of([commit, part, shaping, dict(versions)])

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import Cause, ChildPair, HistoryEvent, Level
+from codesum_pipeline.model.documents import Cause, ChildPair, HistoryEvent, Level, WrittenBy
 from codesum_pipeline.store.rows import from_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -67,6 +67,11 @@ class LastTexts:
                 rewrites.append(Rewrite(found.id, Cause.FORCED, (found.id,)))
         return sorted(rewrites, key=lambda rewrite: rewrite.id)
 
+    @property
+    def ids(self) -> Collection[str]:
+        """The documents that have a text."""
+        return self._hashes.keys()
+
     def removed(self, wanted_ids: Collection[str]) -> list[str]:
         """The ids that have a text and must not exist any more."""
         return sorted(self._hashes.keys() - set(wanted_ids))
@@ -78,14 +83,34 @@ class LastTexts:
             # A text that had been removed and returns unchanged.
             is_restored = (wanted.id, wanted.summary_hash) in self._ever_written
             return Rewrite(wanted.id, Cause.RESTORED if is_restored else Cause.NEW, own)
+        # Above functions a model is shown other metadata than the extractive writer: their hashes do not compare.
+        turned = self._turned(wanted)
+        if turned and self._level is not Level.FUNCTION:
+            return Rewrite(wanted.id, turned, own)
         if before[0] != wanted.own_hash:
             return Rewrite(wanted.id, Cause.CONTENT, own)
-        children = self._children[wanted.id]
-        if children == wanted.children:
-            return Rewrite(wanted.id, Cause.SETTINGS, own)
         # The children that came, went or read otherwise.
+        children = self._children[wanted.id]
         changed = {(c.id, c.text_hash) for c in wanted.children} ^ {(c.id, c.text_hash) for c in children}
+        if not changed:
+            return Rewrite(wanted.id, turned or self._other_writer(wanted), own)
         return Rewrite(wanted.id, Cause.CHILD, tuple(sorted({id_ for id_, _ in changed})))
+
+    def _turned(self, wanted: Wanted) -> Cause | None:
+        """Whether a model's text takes the place of another writer's, or the other way round."""
+        was, is_ = (_is_model(writer) for writer in (self._writers[wanted.id], wanted.writer))
+        if was == is_:
+            return None
+        return Cause.UPGRADED if is_ else Cause.DOWNGRADED
+
+    def _other_writer(self, wanted: Wanted) -> Cause:
+        return Cause.PROMPT if _is_model(wanted.writer) else Cause.SETTINGS
+
+    @cached_property
+    def _writers(self) -> dict[str, str]:
+        names = ["id", "writer"]
+        table = self._workspace.tables.read(texts_table(self._level), self._workspace.key, columns=names)
+        return dict(zip(*(table.column(name).to_pylist() for name in names), strict=True))
 
     @cached_property
     def _children(self) -> dict[str, tuple[ChildPair, ...]]:
@@ -99,3 +124,7 @@ class LastTexts:
         of_level = pc.equal(table.column("level"), self._level.value)
         rows = table.filter(pc.and_(of_level, pc.equal(table.column("event"), HistoryEvent.WRITTEN.value)))
         return set(zip(rows.column("id").to_pylist(), rows.column("summary_hash").to_pylist(), strict=True))
+
+
+def _is_model(writer: str) -> bool:
+    return writer.startswith(f"{WrittenBy.LLM}/")

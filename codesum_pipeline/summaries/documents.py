@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import Gate, Level, SummaryDocument, WrittenBy
+from codesum_pipeline.model.documents import Level, SummaryDocument, WrittenBy
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.graph import Context
 from codesum_pipeline.model.hashing import graph_hash, module_content_hash
@@ -27,7 +27,7 @@ from codesum_pipeline.summaries.history import append_history
 from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.shown import module_layers
 
-_OF_TEXTS = ["id", "level", "summary_hash", "text", "text_hash", "written_by", "model", "prompt_version"]
+_OF_TEXTS = ["id", "level", "summary_hash", "text", "text_hash", "written_by", "model", "prompt_version", "gate"]
 _OF_SYMBOLS = ["id", "file_path", "qualified_name", "content_hash", "language", "start_line", "end_line", "signature"]
 
 
@@ -80,7 +80,6 @@ def _documents(workspace: Workspace, outline: Outline) -> pa.Table:
     contexts = _contexts(workspace, places.column("id"))
     text = texts.column("text")
     is_placeholder = pc.equal(texts.column("written_by"), WrittenBy.PLACEHOLDER.value)
-    gate = Gate.OFFLINE if workspace.options.scan.offline else Gate.DISABLED
     columns = {
         **{name: places.column(name) for name in places.column_names},
         **{name: texts.column(name) for name in texts.column_names if name not in ("id", "level", "text")},
@@ -88,7 +87,6 @@ def _documents(workspace: Workspace, outline: Outline) -> pa.Table:
         **{field.name: pc.struct_field(text, field.name) for field in text.type},
         "type": texts.column("level"),
         "is_placeholder": is_placeholder,
-        "gate": pc.if_else(is_placeholder, Gate.PLACEHOLDER.value, gate.value),
         "parent_id": pa.array([outline.parents.get(id_) for id_ in places.column("id").to_pylist()], pa.string()),
         "citations": _real_lines(pc.struct_field(text, "citations"), symbols.column("line_map")),
         "signature_summary": _signature_summaries(places.column("signature"), pc.struct_field(text, "returns")),

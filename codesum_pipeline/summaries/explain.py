@@ -3,7 +3,7 @@
 import difflib
 from dataclasses import dataclass
 
-from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level
+from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.workspace import Workspace
 
@@ -26,6 +26,8 @@ class ExplainStep:
     written_at: str
     cost_usd: float
     more_causes: int
+    written_by: WrittenBy
+    writer: str
 
 
 def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
@@ -58,6 +60,8 @@ def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, ste
             written_at=row.written_at,
             cost_usd=row.cost_usd,
             more_causes=max(0, len(causes) - MAX_CAUSES_SHOWN),
+            written_by=row.written_by,
+            writer=row.writer,
         )
     )
     for id_ in causes[:MAX_CAUSES_SHOWN]:

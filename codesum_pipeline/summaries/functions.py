@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.model.documents import WrittenBy
 from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import Fact, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.store.rows import column_names, from_table
@@ -17,7 +18,7 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.decide import Wanted
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.placeholder import does_real_work, is_short
-from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
+from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, shown_source, want_function, written_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,20 @@ def want_functions(workspace: Workspace, writers: Mapping[str, str]) -> list[Wan
     table = _functions(workspace, ["id", "canonical_source", "has_syntax_errors"])
     broken = table.filter(table.column("has_syntax_errors")).column("id").to_pylist()
     sources = dict(zip(table.column("id").to_pylist(), table.column("canonical_source").to_pylist(), strict=True))
-    if broken:
-        symbols = from_table(function_rows(workspace, broken), Symbol)
+    others = [id_ for id_ in broken if written_by(writers.get(id_, EXTRACTIVE)) is not WrittenBy.LLM]
+    if others:
+        symbols = from_table(function_rows(workspace, others), Symbol)
         sources |= {symbol.id: shown_source(FunctionInput.of(symbol)) for symbol in symbols}
     return [want_function(id_, writers.get(id_, EXTRACTIVE), source) for id_, source in sources.items()]
+
+
+def shown_functions(workspace: Workspace, ids: Collection[str]) -> dict[str, tuple[str, str, str]]:
+    """What a model is shown of some functions besides their context: qualified name, language, canonical source."""
+    names = ["id", "qualified_name", "language", "canonical_source"]
+    table = _functions(workspace, names)
+    rows = table.filter(pc.is_in(table.column("id"), value_set=pa.array(sorted(ids), pa.string())))
+    columns = (rows.column(name).to_pylist() for name in names)
+    return {id_: (name, language, source) for id_, name, language, source in zip(*columns, strict=True)}
 
 
 def function_rows(workspace: Workspace, ids: Collection[str]) -> pa.Table:
@@ -67,6 +78,12 @@ def _functions(workspace: Workspace, columns: list[str]) -> pa.Table:
 
 
 def _trivial(table: pa.Table, options: FilterOptions) -> set[str]:
+    # The others are as long and as complex as it takes.
+    may_be = pc.or_(
+        pc.less(table.column("line_count"), options.min_lines),
+        pc.less(table.column("complexity"), options.min_complexity),
+    )
+    table = table.filter(may_be)
     sizes = from_table(table, _Size)
     short = table.filter(pa.array([is_short(s.name, s.line_count, s.complexity, options) for s in sizes], pa.bool_()))
     columns = {name: pc.struct_field(short.column("facts"), name) for name in ("raises", "writes", "calls")}

@@ -106,7 +106,7 @@ def _written(row: TextRow) -> HistoryRow:
         run_id=row.run_id,
         commit=row.commit,
         written_at=row.written_at,
-        cost_usd=0.0,
+        cost_usd=row.cost_usd,
     )
 
 

@@ -146,12 +146,14 @@ class ModuleInput:
     """A folder: its README and the texts of its files and sub-folders.
 
     `name` is the folder's own name; for the root module the repository key.
+    `readme_name` is the README's, whose ending says what it is written in.
     """
 
     id: str
     name: str
     readme: str | None
     children: tuple[ChildText, ...]
+    readme_name: str | None = None
 
     def metadata(self) -> dict[str, Any]:
         """Everything shown besides the id and the children, as JSON-able values."""

@@ -37,6 +37,7 @@ class Outline:
     parents: Mapping[str, str | None]
     files: tuple[str, ...]
     modules: tuple[str, ...]
+    levels: Mapping[str, Level]
 
 
 def read_outline(workspace: Workspace) -> Outline:
@@ -52,34 +53,35 @@ def read_outline(workspace: Workspace) -> Outline:
 
 def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Outline:
     """The tree over `files` (paths) and `symbols` (id, type, file_path, parent_id) below the folder `root`."""
-    children: defaultdict[str, list[Child]] = defaultdict(list)
     parents: dict[str, str | None] = {}
+    below: list[tuple[str, str, Level, str]] = []
     ids, types, paths, around = (symbols.column(name).to_pylist() for name in ("id", "type", "file_path", "parent_id"))
     known = {level.value: level for level in Level}
     levels = {id_: known[kind] for id_, kind in zip(ids, types, strict=True)}
     for id_, path, parent_id in zip(ids, paths, around, strict=True):
-        parent = parent_id or path
-        parents[id_] = parent
+        parent = parents[id_] = parent_id or path
         if levels.get(parent) is not Level.FUNCTION:
-            children[parent].append(Child(id_, id_.rsplit(SEPARATOR, 1)[-1], levels[id_]))
+            below.append((id_.rsplit(SEPARATOR, 1)[-1], id_, levels[id_], parent))
     modules: set[str] = set()
     for path in files:
         folders = parent_modules(path, root=root)
         parents[path] = folders[0]
-        children[folders[0]].append(Child(path, base_name(path), Level.FILE))
+        below.append((base_name(path), path, Level.FILE, folders[0]))
         modules.update(folders)
     for folder in modules:
-        parent = None if folder == root else module_path_of(folder)
-        parents[folder] = parent
+        parent = parents[folder] = None if folder == root else module_path_of(folder)
         if parent is not None:
-            children[parent].append(Child(folder, base_name(folder), Level.MODULE))
+            below.append((base_name(folder), folder, Level.MODULE, parent))
+    children: defaultdict[str, list[Child]] = defaultdict(list)
+    # All at once, by name, then by id.
+    for name, id_, level, parent in sorted(below):
+        children[parent].append(Child(id_, name, level))
     return Outline(
-        children={
-            id_: tuple(sorted(found, key=lambda child: (child.name, child.id))) for id_, found in children.items()
-        },
+        children={id_: tuple(found) for id_, found in children.items()},
         parents=parents,
         files=tuple(sorted(files)),
         modules=tuple(sorted(modules)),
+        levels={**levels, **dict.fromkeys(files, Level.FILE), **dict.fromkeys(modules, Level.MODULE)},
     )
 
 

@@ -10,17 +10,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codesum_pipeline.model.documents import Cause, ChildPair, Level, PlanAction, PlanRow
+from codesum_pipeline.model.documents import Cause, ChildPair, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
+from codesum_pipeline.summaries.by_model.planning import Decision, LevelForecast, ModelPlanner
+from codesum_pipeline.summaries.by_model.setup import ModelSetup
+from codesum_pipeline.summaries.by_model.shown_to_model import model_metadata
 from codesum_pipeline.summaries.decide import LastTexts, Rewrite, Wanted
-from codesum_pipeline.summaries.functions import choose_writers, want_functions
-from codesum_pipeline.summaries.inputs import ClassInput, FileInput, ModuleInput, TextFileInput
-from codesum_pipeline.summaries.outline import read_outline
+from codesum_pipeline.summaries.functions import choose_writers, shown_functions, want_functions
+from codesum_pipeline.summaries.inputs import ChildHead, ClassInput, FileInput, ModuleInput, TextFileInput
+from codesum_pipeline.summaries.outline import Outline, read_outline
+from codesum_pipeline.summaries.placeholder import is_empty
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, want_upper
 
 Head = ClassInput | FileInput | ModuleInput
@@ -33,23 +37,34 @@ class _Before:
     id: str
     own_hash: str
     writer: str
+    model: str | None
+    parameters: str | None
     children: tuple[ChildPair, ...]
+
+
+_NO_MODEL = Decision(None)
+# What is written again only where a model may be asked.
+_TURNS = (Cause.UPGRADED, Cause.PROMPT, Cause.MODEL)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
-    """How many documents each level and action counts; `by_cause` of the functions that are written."""
+    """How many documents each level and action counts; `by_cause` of the functions that are written.
+
+    `forecast` says of each level what a model would do; nothing where none writes.
+    """
 
     rows: int
     by_action: Mapping[Level, Mapping[PlanAction, int]]
     by_cause: Mapping[Cause, int]
     contexts_changed: int
     table_hash: str
+    forecast: Mapping[Level, LevelForecast]
 
 
 def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) -> PlanReport:
     """Compare the snapshot with the last build's texts and write the `plan` table."""
-    rows = _Planner(workspace).plan()
+    rows, forecast = _plan(workspace)
     changed = _contexts_changed(workspace)
     rows = [replace(row, context_changed=True) if row.id in changed else row for row in rows]
     progress("planning", len(rows), len(rows))
@@ -63,7 +78,21 @@ def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) ->
         by_cause=dict(sorted(causes.items())),
         contexts_changed=len(changed),
         table_hash=written.table_hash,
+        forecast=forecast,
     )
+
+
+def _plan(workspace: Workspace) -> tuple[list[PlanRow], Mapping[Level, LevelForecast]]:
+    """The rows, and what a model would do; the caps are shared out when all that it would do is known."""
+    outline = read_outline(workspace)
+    setup = ModelSetup.of(workspace)
+    if setup is None:
+        return _Planner(workspace, outline, None).plan(), {}
+    model = ModelPlanner(workspace, setup, outline)
+    planner = _Planner(workspace, outline, model)
+    planner.plan()
+    model.close(planner.existing())
+    return _Planner(workspace, outline, model).plan(), model.forecasts()
 
 
 def _contexts_changed(workspace: Workspace) -> set[str]:
@@ -80,20 +109,21 @@ def _contexts_changed(workspace: Workspace) -> set[str]:
 class _Planner:
     """The rows of one plan, from functions up."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, outline: Outline, model: ModelPlanner | None) -> None:
         self._workspace = workspace
         self._last = {level: LastTexts(workspace, level) for level in Level}
-        self._outline = read_outline(workspace)
+        self._outline = outline
+        self._model = model
         # A name may change its kind: the class X of the last build and the function X of this one share an id.
         self._rows: dict[tuple[Level, str], PlanRow] = {}
 
     def plan(self) -> list[PlanRow]:
         workspace = self._workspace
-        self._exact(Level.FUNCTION, want_functions(workspace, choose_writers(workspace)))
+        self._functions()
         layers = shows.class_layers(shows.read_classes(workspace), self._outline)
         self._heads(Level.CLASS, [shows.class_head(symbol) for layer in layers for symbol in layer])
         files = shows.read_files(workspace)
-        self._exact(Level.FILE, [want_upper(found, ()) for found in files if isinstance(found, TextFileInput)])
+        self._texts([found for found in files if isinstance(found, TextFileInput)])
         self._heads(Level.FILE, [found for found in files if isinstance(found, FileInput)])
         readmes = shows.read_readmes(workspace, self._outline)
         folders = [path for layer in shows.module_layers(self._outline) for path in layer]
@@ -102,13 +132,39 @@ class _Planner:
             self._removed(level)
         return list(self._rows.values())
 
-    def _exact(self, level: Level, wanted: Sequence[Wanted]) -> None:
-        """Documents whose whole input is known."""
-        rewrites = self._last[level].decide(wanted, force=self._workspace.force)
-        by_id = {rewrite.id: rewrite for rewrite in rewrites}
+    def existing(self) -> int:
+        """How many documents have a text."""
+        return sum(len(last.ids) for last in self._last.values())
+
+    def _functions(self) -> None:
+        writers = choose_writers(self._workspace)
+        wanted = want_functions(self._workspace, writers)
+        decisions: Mapping[str, Decision] = {}
+        if self._model:
+            asked = [id_ for id_, writer in writers.items() if writer != PLACEHOLDER]
+            decisions = self._model.functions(shown_functions(self._workspace, asked))
+        self._exact(Level.FUNCTION, wanted, decisions)
+
+    def _texts(self, files: Sequence[TextFileInput]) -> None:
+        wanted = [want_upper(found, ()) for found in files]
+        decisions: Mapping[str, Decision] = {}
+        if self._model:
+            decisions = self._model.texts([found for found in files if not is_empty(found, ())])
+        self._exact(Level.FILE, wanted, decisions)
+
+    def _exact(self, level: Level, wanted: Sequence[Wanted], decisions: Mapping[str, Decision]) -> None:
+        """Documents whose whole input is known; of a model's, `decisions` know more."""
+        by_model = {id_: found.wanted for id_, found in decisions.items() if found.wanted}
+        wanted = [by_model.get(found.id, found) for found in wanted]
+        standing = {id_ for id_, found in decisions.items() if found.stays}
+        asked = [found for found in wanted if found.id not in standing]
+        rewrites = {rewrite.id: rewrite for rewrite in self._last[level].decide(asked, force=self._workspace.force)}
         for found in wanted:
-            rewrite = by_id.get(found.id)
-            self._add(level, found.id, _action(rewrite), rewrite, writer=found.writer, summary_hash=found.summary_hash)
+            decision = decisions.get(found.id, _NO_MODEL)
+            rewrite = rewrites.get(found.id)
+            if decision.cause and not decision.stays and (rewrite is None or rewrite.cause is not Cause.FORCED):
+                rewrite = Rewrite(found.id, *decision.cause)
+            self._add(level, found.id, _action(rewrite), rewrite, found.writer, found.summary_hash, decision)
 
     def _heads(self, level: Level, heads: Sequence[Head]) -> None:
         """Documents with children, children first."""
@@ -116,8 +172,45 @@ class _Planner:
         rows = from_table(tables.read_or_empty(table, self._workspace.key, columns=column_names(_Before)), _Before)
         before = {row.id: row for row in rows}
         for head in heads:
-            action, rewrite = self._judge(head, before.get(head.id))
+            last = before.get(head.id)
+            action, rewrite = self._judge(head, last)
+            if self._model is None:
+                self._add(level, head.id, action, rewrite)
+            else:
+                self._add_by_model(self._model, level, head, action, rewrite, last)
+
+    def _add_by_model(
+        self,
+        model: ModelPlanner,
+        level: Level,
+        head: Head,
+        action: PlanAction,
+        rewrite: Rewrite | None,
+        last: _Before | None,
+    ) -> None:
+        """A document with children that a model may write: at most so much is done for it."""
+        if self._is_empty(head):
             self._add(level, head.id, action, rewrite)
+            return
+        is_by_model = last is not None and last.writer == model.writer(level)
+        is_current = last is not None and is_by_model and model.is_current(last.model, last.parameters)
+        if last is not None and action is PlanAction.KEEP and not is_current:
+            action, rewrite = PlanAction.WRITE, Rewrite(head.id, _turn(last, model.writer(level)), (head.id,))
+        if last is not None and is_by_model and not model.is_trusted(head.id):
+            action, rewrite = PlanAction.WRITE, Rewrite(head.id, Cause.DOWNGRADED, (head.id,))
+        if action is PlanAction.KEEP:
+            self._add(level, head.id, action, rewrite)
+            return
+        decision = model.upper(level, head, is_new=not is_by_model, if_below=is_current and action is PlanAction.MAYBE)
+        stays = decision.gate is not None and rewrite is not None and rewrite.cause in _TURNS
+        if stays:
+            self._add(level, head.id, PlanAction.KEEP, None, decision=decision)
+        else:
+            self._add(level, head.id, action, rewrite, decision=decision)
+
+    def _is_empty(self, head: Head) -> bool:
+        below = self._outline.children.get(head.id, ())
+        return is_empty(head, [ChildHead(child.id, child.name, child.level, "", False) for child in below])
 
     def _judge(self, head: Head, before: _Before | None) -> tuple[PlanAction, Rewrite | None]:
         below = self._outline.children.get(head.id, ())
@@ -125,9 +218,11 @@ class _Planner:
         touched = {child.id for child in below if self._rows[child.level, child.id].action is not PlanAction.KEEP}
         if before is None:
             return PlanAction.WRITE, Rewrite(head.id, Cause.NEW, (head.id,))
-        if before.own_hash != hash_of(head.metadata()):
+        is_by_model = self._model is not None and before.writer.startswith(f"{WrittenBy.LLM}/")
+        own = model_metadata(head) if is_by_model else head.metadata()
+        if before.own_hash != hash_of(own):
             return PlanAction.WRITE, Rewrite(head.id, Cause.CONTENT, (head.id,))
-        if before.writer not in (EXTRACTIVE, PLACEHOLDER):
+        if not is_by_model and before.writer not in (EXTRACTIVE, PLACEHOLDER):
             return PlanAction.WRITE, Rewrite(head.id, Cause.SETTINGS, (head.id,))
         if moved := children ^ {child.id for child in before.children}:
             return PlanAction.WRITE, Rewrite(head.id, Cause.CHILD, tuple(sorted(moved | touched)))
@@ -148,9 +243,9 @@ class _Planner:
         id_: str,
         action: PlanAction,
         rewrite: Rewrite | None,
-        *,
         writer: str | None = None,
         summary_hash: str | None = None,
+        decision: Decision = _NO_MODEL,
     ) -> None:
         self._rows[level, id_] = PlanRow(
             id=id_,
@@ -161,7 +256,18 @@ class _Planner:
             writer=writer,
             summary_hash=summary_hash,
             context_changed=False,
+            gate=decision.gate,
+            predicted_input_tokens=decision.estimate.input_tokens,
+            predicted_output_tokens=decision.estimate.output_tokens,
+            predicted_usd=decision.estimate.usd,
         )
+
+
+def _turn(last: _Before, writer: str) -> Cause:
+    """Why a text that was written from the same is another writer's now."""
+    if not last.writer.startswith(f"{WrittenBy.LLM}/"):
+        return Cause.UPGRADED
+    return Cause.PROMPT if last.writer != writer else Cause.MODEL
 
 
 def _action(rewrite: Rewrite | None) -> PlanAction:

@@ -67,6 +67,14 @@ class FileHead:
 
 
 @dataclass(frozen=True, slots=True)
+class Readme:
+    """The head of a folder's README."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Words:
     id: str
     text: WrittenText
@@ -200,10 +208,11 @@ def module_layers(outline: Outline) -> list[list[str]]:
     return [sorted(layers[depth]) for depth in sorted(layers, reverse=True)]
 
 
-def module_head(path: str, workspace: Workspace, readmes: Mapping[str, str]) -> ModuleInput:
+def module_head(path: str, workspace: Workspace, readmes: Mapping[str, Readme]) -> ModuleInput:
     """A folder with its README, its files and sub-folders left out."""
     name = workspace.key if path == workspace.entry.root_module else base_name(path)
-    return ModuleInput(path, name, readmes.get(path), ())
+    readme = readmes.get(path)
+    return ModuleInput(path, name, readme.text if readme else None, (), readme.name if readme else None)
 
 
 def with_children(head: UpperInput, children: tuple[ChildText, ...]) -> UpperInput:
@@ -211,7 +220,7 @@ def with_children(head: UpperInput, children: tuple[ChildText, ...]) -> UpperInp
     return head if isinstance(head, TextFileInput) else replace(head, children=children)
 
 
-def read_readmes(workspace: Workspace, outline: Outline) -> dict[str, str]:
+def read_readmes(workspace: Workspace, outline: Outline) -> dict[str, Readme]:
     """The head of each folder's README, cut at a line end."""
     chosen: dict[str, str] = {}
     for path in outline.modules:
@@ -220,7 +229,7 @@ def read_readmes(workspace: Workspace, outline: Outline) -> dict[str, str]:
         if found:
             chosen[path] = found
     sources = read_sources(workspace, chosen.values())
-    return {folder: _head(sources[path]) for folder, path in chosen.items()}
+    return {folder: Readme(base_name(path), _head(sources[path])) for folder, path in chosen.items()}
 
 
 def _file_head(facts: FileHead) -> FileInput:

@@ -10,18 +10,29 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import Level, TextRow
+from codesum_pipeline.model.documents import Level, Neighbourhood, TextRow
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.decide import Rewrite, Wanted
+from codesum_pipeline.summaries.extractive import Written
 from codesum_pipeline.summaries.inputs import FunctionInput
-from codesum_pipeline.summaries.placeholder import AnyInput
 from codesum_pipeline.summaries.writers import write, written_by
 
 # About 0.3 s of writing.
 BATCH_FUNCTIONS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class ByModel:
+    """What tells of a model's text besides its words: see `TextRow`. `cost_usd` is 0 for one that was kept."""
+
+    model: str
+    prompt_version: str
+    parameters: str
+    written_with: Neighbourhood | None
+    cost_usd: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +49,16 @@ class Stamp:
         (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
         return cls(level, workspace.run_id, snapshot.commit, workspace.timestamp())
 
-    def row(self, shown: AnyInput, wanted: Wanted, rewrite: Rewrite, before: TextRow | None) -> TextRow:
+    def row(
+        self,
+        written: Written,
+        wanted: Wanted,
+        rewrite: Rewrite,
+        before: TextRow | None,
+        *,
+        by_model: ByModel | None = None,
+    ) -> TextRow:
         """A written text as a row: provenance moves only when the text does."""
-        written = write(shown, wanted.writer)
         text_hash = written.text.text_hash
         same = before if before is not None and before.text_hash == text_hash else None
         return TextRow(
@@ -48,8 +66,12 @@ class Stamp:
             level=self.level,
             writer=wanted.writer,
             written_by=written_by(wanted.writer),
-            model=None,
-            prompt_version=None,
+            model=by_model.model if by_model else None,
+            prompt_version=by_model.prompt_version if by_model else None,
+            parameters=by_model.parameters if by_model else None,
+            written_with=by_model.written_with if by_model else None,
+            gate=None,
+            failure=None,
             own_hash=wanted.own_hash,
             children=wanted.children,
             summary_hash=wanted.summary_hash,
@@ -61,6 +83,7 @@ class Stamp:
             run_id=same.run_id if same else self.run_id,
             commit=same.commit if same else self.commit,
             written_at=same.written_at if same else self.written_at,
+            cost_usd=same.cost_usd if same else by_model.cost_usd if by_model else 0.0,
         )
 
 
@@ -85,7 +108,7 @@ class WriteFunctions:
         before = {row.id: row for row in from_table(batch.previous, TextRow)}
         symbols = from_table(batch.symbols, Symbol)
         rows = [
-            self.stamp.row(FunctionInput.of(symbol), wanted, rewrite, before.get(symbol.id))
+            self.stamp.row(write(FunctionInput.of(symbol), wanted.writer), wanted, rewrite, before.get(symbol.id))
             for symbol, wanted, rewrite in zip(symbols, batch.wanted, batch.rewrites, strict=True)
         ]
         return to_table(rows, TextRow)

@@ -18,13 +18,13 @@ from codesum_pipeline_tests.cli.calling import run_codesum
 from codesum_pipeline_tests.cli.shop import FILES
 
 
-def test_a_newcomer_indexes_a_folder_and_finds_something(git_repo):
+def test_a_newcomer_indexes_a_folder_and_finds_something(git_repo, codesum):
     repository = git_repo(FILES)
     project = repository.path
 
     first = run_codesum("index", ".", cwd=project)
     found = run_codesum("search", "total_price", "--top", "1", cwd=project)
-    again = run_codesum("index", "--force", "--json", cwd=project)
+    again = codesum(project / ".codesum", "index", "--force", "--json")
 
     assert first.returncode == 0, first.stderr
     assert first.stdout.splitlines()[0].split() == [

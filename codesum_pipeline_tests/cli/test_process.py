@@ -6,8 +6,6 @@ import pty
 import subprocess
 import sys
 
-import pytest
-
 from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
 
 HEAVY = {
@@ -15,17 +13,26 @@ HEAVY = {
     "networkx",
 }  # fmt: skip
 REPORT_IMPORTS = """
-import atexit, json, sys
-atexit.register(lambda: sys.stderr.write(json.dumps(sorted({name.partition(".")[0] for name in sys.modules}))))
+import json, sys
 from codesum_pipeline.cli import main
-main()
+heavy, *calls = json.loads(sys.argv[1])
+found = {}
+for call in calls:
+    sys.argv[1:] = call
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, call
+    found[" ".join(call[2:])] = sorted(set(heavy) & {name.partition(".")[0] for name in sys.modules})
+sys.stderr.write(json.dumps(found))
 """
 
 
-def imports_of(*arguments, cwd):
-    """The packages that a call has loaded when it ends."""
+def heavy_imports(home, *calls, heavy, cwd):
+    """What of these packages is loaded after each of these calls, made one after the other in one process."""
+    told = json.dumps([sorted(heavy), *[["--home", str(home), *call] for call in calls]])
     done = subprocess.run(
-        [sys.executable, "-c", REPORT_IMPORTS, *map(str, arguments)],
+        [sys.executable, "-c", REPORT_IMPORTS, told],
         cwd=cwd,
         env=environment(),
         capture_output=True,
@@ -33,30 +40,31 @@ def imports_of(*arguments, cwd):
         timeout=120,
         check=True,
     )
-    return set(json.loads(done.stderr.splitlines()[-1]))
+    return json.loads(done.stderr.splitlines()[-1])
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_what_only_reads_the_published_index_imports_nothing_heavy(shop, tmp_path):
+    calls = (
         ("search", "order", "--json"),
         ("search", "order"),
         ("show", "shop/orders.py"),
         ("repos",),
         ("--help",),
         ("search", "--help"),
-    ],
-    ids=" ".join,
-)
-def test_what_only_reads_the_published_index_imports_nothing_heavy(shop, tmp_path, arguments):
-    assert imports_of("--home", shop, *arguments, cwd=tmp_path) & HEAVY == set()
+    )
+
+    loaded = heavy_imports(shop, *calls, heavy=HEAVY, cwd=tmp_path)
+
+    assert loaded == {" ".join(call): [] for call in calls}
 
 
-@pytest.mark.parametrize("arguments", [("status",), ("plan", "shop"), ("explain", "shop"), ("sql", "SELECT 1")])
-def test_looking_does_not_wait_for_dagster(shop, tmp_path, arguments):
-    loaded = imports_of("--home", shop, *arguments, cwd=tmp_path)
+def test_looking_does_not_wait_for_dagster(shop, tmp_path):
+    calls = (("status",), ("plan", "shop"), ("explain", "shop"), ("sql", "SELECT 1"))
+    heavy = {"dagster", "torch", "litellm", "sentence_transformers", "matplotlib"}
 
-    assert loaded & {"dagster", "torch", "litellm", "sentence_transformers", "matplotlib"} == set()
+    loaded = heavy_imports(shop, *calls, heavy=heavy, cwd=tmp_path)
+
+    assert loaded == {" ".join(call): [] for call in calls}
 
 
 def test_an_error_is_one_line_without_a_traceback(shop, tmp_path):

@@ -22,13 +22,32 @@ def test_a_document_is_shown_with_its_fields_and_neighbours(codesum, shop):
         assert expected in shown
 
 
-def test_a_document_for_programs_has_every_field_and_its_children(codesum, shop):
+def test_a_document_for_programs_has_every_field_and_what_stands_around_it(codesum, shop):
     document = json.loads(codesum(shop, "show", "shop/orders.py::OrderBook", "--json").stdout)
 
+    def named(field):
+        return [(each["type"], each["id"]) for each in document[field]]
+
     assert document["repo"] == "shop"
-    assert document["children"] == ["shop/orders.py::OrderBook::__init__", "shop/orders.py::OrderBook::place"]
     assert document["context"].keys() == {"called_by", "calls"}
     assert document["hash"] == document["summary_hash"]
+    assert named("parents") == [("file", "shop/orders.py"), ("module", "shop"), ("module", ".")]
+    assert named("children") == [
+        ("function", "shop/orders.py::OrderBook::__init__"),
+        ("function", "shop/orders.py::OrderBook::place"),
+    ]
+    assert named("calls") == [
+        ("function", "shop/orders.py::total_price"),
+        ("function", "shop/payment.py::charge_card"),
+    ]
+    assert document["called_by"] == []
+    assert document["children"][1]["summary"].startswith("Charge the card and remember the order.")
+
+
+def test_neighbours_are_shown_with_what_they_are_for(codesum, shop):
+    shown = codesum(shop, "show", "shop/orders.py::OrderBook::place").stdout
+
+    assert "  shop/orders.py::OrderBook  Keeps the orders of one day." in shown
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,13 @@ def job_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def built_shop(job_template: Path) -> GitRepo:
+    """The repository of the template, as it was when it was built."""
+    shutil.rmtree(job_template / "shop")
+    return GitRepo(Path(shutil.copytree(job_template / "shop as it was", job_template / "shop")))
+
+
+@pytest.fixture
 def begin_with() -> Path | None:
     """The folder whose `home` and `instance` a test begins with copies of; None: with empty ones."""
     return None
@@ -108,6 +115,23 @@ def instance(tmp_path: Path, begin_with: Path | None) -> Iterator[dg.DagsterInst
 def run_job(home: Home, instance: dg.DagsterInstance) -> Callable[..., dg.ExecuteInProcessResult]:
     """`run_job("shop")`: the job on one partition, as Dagster runs it."""
     return lambda key, **options: _run_job(home, instance, key, **options)
+
+
+@pytest.fixture
+def look(home: Home, instance: dg.DagsterInstance) -> Callable[..., dg.SensorResult]:
+    """`look(cursor=…)`: one evaluation of the sensor."""
+    definitions = build_defs({"home": home.settings.home})
+    repository = definitions.get_repository_def()
+
+    def evaluate(*, cursor: str | None = None) -> dg.SensorResult:
+        with dg.build_sensor_context(
+            instance=instance, cursor=cursor, repository_def=repository, resources=definitions.resources
+        ) as context:
+            result = repository.get_sensor_def("repository_changes")(context)
+        assert isinstance(result, dg.SensorResult)
+        return result
+
+    return evaluate
 
 
 def _run_job(home: Home, instance: dg.DagsterInstance, key: str, **options: Any) -> dg.ExecuteInProcessResult:

@@ -72,37 +72,6 @@ def test_a_run_that_finds_the_lease_taken_fails_with_the_holders_name(register: 
     assert "run someone-elses-run" in outcome.message
 
 
-def test_a_dead_holders_lease_is_taken_over(register: Register, home: Home) -> None:
-    register("shop")
-    with process(HOLD, home.layout.state("shop"), "shop"):
-        pass
-
-    (outcome,) = index_repositories(home, ["shop"])
-
-    assert outcome.succeeded, outcome.message
-
-
-def test_another_repository_is_built_meanwhile(register: Register, home: Home) -> None:
-    register("shop")
-    register("other")
-
-    with process(HOLD, home.layout.state("shop"), "shop"):
-        (outcome,) = index_repositories(home, ["other"])
-
-    assert outcome.succeeded, outcome.message
-
-
-def test_two_repositories_are_built_at_once(register: Register, home: Home) -> None:
-    register("shop")
-    register("other")
-
-    with process(INDEX, home.layout.home, "shop") as other:
-        (outcome,) = index_repositories(home, ["other"])
-        assert other.poll() is None
-
-    assert outcome.succeeded, outcome.message
-
-
 def test_the_lease_is_held_from_the_first_step_to_the_last_and_then_free(register: Register, home: Home) -> None:
     register("shop")
     holders: list[str] = []
@@ -140,24 +109,24 @@ def test_an_interrupt_gives_the_lease_back_and_cancels_the_run(register: Registe
     assert [run.status for run in run_history(home, "shop")] == ["CANCELED"]
 
 
-def test_a_killed_run_is_marked_as_failed_and_the_next_one_takes_over(register: Register, home: Home) -> None:
-    register("shop")
-    with process(INDEX, home.layout.home, "shop"):
-        pass
+def test_a_run_whose_process_lives_is_left_alone_and_a_killed_one_is_marked_as_failed_and_taken_over(
+    register: Register, home: Home
+) -> None:
+    for key in ("shop", "other"):
+        register(key)
 
-    assert [run.status for run in run_history(home, "shop")] == ["STARTED"]
+    with process(INDEX, home.layout.home, "shop") as running:
+        assert end_vanished_runs(home) == []
+        (beside,) = index_repositories(home, ["other"])
+        assert running.poll() is None
+        assert [run.status for run in run_history(home, "shop")] == ["STARTED"]
+    left = [run.status for run in run_history(home, "shop")]
     (outcome,) = index_repositories(home, ["shop"])
 
+    assert beside.succeeded, beside.message
+    assert left == ["STARTED"]
     assert outcome.succeeded, outcome.message
     assert [run.status for run in run_history(home, "shop")] == ["SUCCESS", "FAILURE"]
-
-
-def test_a_run_whose_process_lives_is_left_alone(register: Register, home: Home) -> None:
-    register("shop")
-
-    with process(INDEX, home.layout.home, "shop"):
-        assert end_vanished_runs(home) == []
-        assert [run.status for run in run_history(home, "shop")] == ["STARTED"]
 
 
 def test_steps_in_processes_of_their_own_are_refused(home: Home, register: Register, tmp_path: Path) -> None:

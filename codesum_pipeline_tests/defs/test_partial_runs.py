@@ -1,6 +1,5 @@
 """Runs of some steps only: they never mix two states of a repository."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,13 +17,6 @@ RunJob = Callable[..., dg.ExecuteInProcessResult]
 def begin_with(job_template: Path) -> Path:
     """Every test begins where the job has built `shop`."""
     return job_template
-
-
-@pytest.fixture
-def shop(job_template: Path) -> GitRepo:
-    """The repository that was built, as it was then."""
-    shutil.rmtree(job_template / "shop")
-    return GitRepo(Path(shutil.copytree(job_template / "shop as it was", job_template / "shop")))
 
 
 def some(*names: str) -> dict[str, list[dg.AssetKey]]:
@@ -45,13 +37,13 @@ def published_commit(home: Home) -> str:
 @pytest.mark.parametrize(
     "step", ["symbols", "dense_index", "index_candidate", "retrieval_evaluation", "published_index"]
 )
-def test_a_step_alone_builds_on_the_steps_before_it(step: str, shop: GitRepo, run_job: RunJob) -> None:
+def test_a_step_alone_builds_on_the_steps_before_it(step: str, built_shop: GitRepo, run_job: RunJob) -> None:
     assert run_job("shop", **some(step)).success
 
 
-def test_an_old_index_is_never_published_under_a_new_commit(shop: GitRepo, run_job: RunJob, home: Home) -> None:
-    first = shop.git("rev-parse", "HEAD").strip()
-    shop.commit({"shop/new.py": "def added(a):\n    if a:\n        return a\n"})
+def test_an_old_index_is_never_published_under_a_new_commit(built_shop: GitRepo, run_job: RunJob, home: Home) -> None:
+    first = built_shop.git("rev-parse", "HEAD").strip()
+    built_shop.commit({"shop/new.py": "def added(a):\n    if a:\n        return a\n"})
     assert run_job("shop", **some("repo_snapshot")).success
 
     result = run_job("shop", **some("index_candidate", "retrieval_evaluation", "published_index"))
@@ -61,18 +53,18 @@ def test_an_old_index_is_never_published_under_a_new_commit(shop: GitRepo, run_j
     assert "every step from repo_snapshot on" in failure(result)
     assert published_commit(home) == first
     assert run_job("shop").success
-    assert published_commit(home) == shop.git("rev-parse", "HEAD").strip()
+    assert published_commit(home) == built_shop.git("rev-parse", "HEAD").strip()
 
 
 def test_texts_of_another_commit_are_never_published_under_the_one_that_came_back(
-    shop: GitRepo, run_job: RunJob, home: Home
+    built_shop: GitRepo, run_job: RunJob, home: Home
 ) -> None:
-    first = shop.git("rev-parse", "HEAD").strip()
-    shop.commit({"shop/prices.py": 'def total(items):\n    """Something else."""\n    return sum(items)\n'})
+    first = built_shop.git("rev-parse", "HEAD").strip()
+    built_shop.commit({"shop/prices.py": 'def total(items):\n    """Something else."""\n    return sum(items)\n'})
     levels = ("function_summaries", "class_summaries", "file_summaries", "module_summaries")
     until = ("repo_snapshot", "symbols", "call_graph", "summary_plan", *levels, "summary_documents")
     assert run_job("shop", **some(*until)).success
-    shop.git("reset", "-q", "--hard", first)
+    built_shop.git("reset", "-q", "--hard", first)
     assert run_job("shop", **some("repo_snapshot")).success
 
     result = run_job("shop", **some("index_candidate", "retrieval_evaluation", "published_index"))

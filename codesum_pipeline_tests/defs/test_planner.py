@@ -1,12 +1,14 @@
 """What the planner decides, without Dagster."""
 
+from typing import Any
+
 import pytest
 
 from codesum_pipeline.defs.planner import Observation, Plan, Request, Verdict, next_in_turn, plan_builds
 
 
-def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25) -> Plan:
-    return plan_builds(seen, max_attempts=max_attempts, max_requests=max_requests)
+def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25, usd_left: float = 0.0) -> Plan:
+    return plan_builds(seen, max_attempts=max_attempts, max_requests=max_requests, usd_left=usd_left)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +101,41 @@ def test_a_tick_asks_for_no_more_than_its_share_and_those_tried_least_go_first()
 
     assert [request.key for request in made.requests] == ["b", "c"]
     assert made.verdicts == {"a": Verdict.DEFERRED, "b": Verdict.BUILD, "c": Verdict.BUILD}
+
+
+def current(key: str, **values: Any) -> Observation:
+    """A repository whose index is up to date."""
+    return Observation(key, wanted="f1", recorded="f1", published="f1", begun="f1", **values)
+
+
+def test_what_is_left_over_is_gone_on_with_by_one_build_at_a_time_which_may_spend_all_that_is_left() -> None:
+    made = plan(current("a", left_over="l1"), current("b", left_over="l2", launches=3), current("c"), usd_left=0.5)
+
+    assert made.requests == (Request("a", "l1", 1, 0.5),)
+    assert made.verdicts == {"a": Verdict.GO_ON, "b": Verdict.LEFT_OVER, "c": Verdict.UP_TO_DATE}
+    assert made.summary() == "1 to go on with, 1 with texts left over, 1 up to date"
+
+
+@pytest.mark.parametrize(
+    ("seen", "usd_left", "verdict"),
+    [
+        pytest.param(current("a", left_over="l1"), 0.0, Verdict.LEFT_OVER, id="without money it waits"),
+        pytest.param(
+            current("a", left_over="l1", tried=("l1",) * 3), 0.5, Verdict.LEFT_OVER, id="what gives nothing waits"
+        ),
+        pytest.param(
+            current("a", left_over="l2", tried=("l1",) * 3), 0.5, Verdict.GO_ON, id="what gave something goes on"
+        ),
+        pytest.param(
+            Observation("a", wanted="f2", recorded="f1", published="f1", begun="f1"),
+            0.5,
+            Verdict.BUILD,
+            id="a newer commit is built with what is left over",
+        ),
+    ],
+)
+def test_what_is_left_over(seen: Observation, usd_left: float, verdict: Verdict) -> None:
+    assert plan(seen, usd_left=usd_left).verdicts == {"a": verdict}
 
 
 def test_an_empty_registry_says_what_to_do() -> None:

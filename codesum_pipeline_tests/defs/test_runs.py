@@ -18,58 +18,10 @@ RunJob = Callable[..., dg.ExecuteInProcessResult]
 Register = Callable[[str], GitRepo]
 
 
-def materializations(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetMaterialization]:
-    events = result.get_asset_materialization_events()
-    return {event.asset_key.to_user_string(): event.materialization for event in events if event.asset_key}
-
-
-def data_versions(result: dg.ExecuteInProcessResult) -> dict[str, str]:
-    return {name: (made.tags or {})["dagster/data_version"] for name, made in materializations(result).items()}
-
-
-def number(made: dg.AssetMaterialization, name: str) -> object:
-    return made.metadata[name].value
-
-
 def published_commit(home: Home, key: str) -> str:
     version = published_version(home.layout.published(key), home.layout.versions(key), read_content=True)
     assert version is not None
     return str(version.manifest["commit"])
-
-
-def test_a_second_run_materialises_everything_again_and_writes_nothing(register: Register, run_job: RunJob) -> None:
-    register("shop")
-
-    first, second = run_job("shop"), run_job("shop")
-
-    assert first.success and second.success
-    assert len(materializations(first)) == 14
-    plan = "summary_plan"  # it says what is about to be written: everything, then nothing
-    assert {**data_versions(second), plan: ""} == {**data_versions(first), plan: ""}
-    made = materializations(second)
-    levels = ("function_summaries", "class_summaries", "file_summaries", "module_summaries")
-    assert [number(made[level], "written") for level in levels] == [0, 0, 0, 0]
-    assert number(made["dense_index"], "embedded") == 0
-    assert number(made["sparse_index"], "tokenized") == 0
-    assert number(made["symbols"], "parsed") == 0
-    assert number(made["published_index"], "published") is False
-    looking = {"repo_snapshot", "retrieval_evaluation", "published_index"}
-    assert {name for name, shown in made.items() if number(shown, "reused") is False} == looking
-
-
-def test_a_commit_gives_the_steps_it_touches_new_data_versions(register: Register, run_job: RunJob, home: Home) -> None:
-    repo = register("shop")
-    before = data_versions(run_job("shop"))
-    commit = repo.commit(
-        {"shop/prices.py": 'def total(items):\n    """Sum up."""\n    return sum(items) + len(items)\n'}
-    )
-
-    result = run_job("shop")
-
-    changed = {name for name, version in data_versions(result).items() if version != before[name]}
-    assert {"repo_snapshot", "symbols", "function_summaries", "summary_documents", "published_index"} <= changed
-    assert "class_summaries" not in changed
-    assert published_commit(home, "shop") == commit
 
 
 def test_metadata_say_what_a_person_asks_for(built_home: Home) -> None:
@@ -106,17 +58,23 @@ def test_the_last_asset_is_tagged_with_what_it_was_built_for(built_home: Home) -
         assert recorded_fingerprint(instance, "shop") == wanted
 
 
-def test_a_broken_repository_stops_no_other_and_its_message_reaches_the_caller(register: Register, home: Home) -> None:
+def test_a_broken_repository_stops_no_other_and_the_caller_is_told_of_each(
+    register: Register, home: Home, tmp_path: Path
+) -> None:
     for key in ("broken", "shop"):
         register(key)
     shutil.rmtree(home.registry.get("broken").location)
+    before, seen = set(tmp_path.iterdir()), list[str]()
 
-    broken, shop = index_repositories(home, ["broken", "shop"])
+    broken, shop = index_repositories(home, ["broken", "shop"], progress=lambda doing, done, total: seen.append(doing))
 
     assert (broken.succeeded, broken.error) == (False, ConfigurationError)
     assert broken.message.startswith("repos.yaml: 'broken': path ") and "does not exist" in broken.message
     assert (shop.succeeded, shop.message, shop.error) == (True, "", None)
     assert shop.numbers["summary_documents"]["rows"] > 0
+    assert {text.partition(": ")[0] for text in seen} == {"broken", "shop"}
+    assert set(tmp_path.iterdir()) - before <= {home.layout.home}
+    assert "enabled: false" in (home.layout.dagster_home / "dagster.yaml").read_text()
 
 
 def test_a_key_that_is_not_registered_fails_by_name(run_job: RunJob, home: Home, register: Register) -> None:
@@ -162,23 +120,3 @@ def test_forcing_writes_every_text_again(copied_home: Home) -> None:
 
     levels = ("function_summaries", "class_summaries", "file_summaries", "module_summaries")
     assert [forced.numbers[level]["written"] for level in levels] == [3, 1, 4, 2]
-
-
-def test_the_caller_sees_progress_named_by_repository(register: Register, home: Home) -> None:
-    for key in ("a", "b"):
-        register(key)
-    seen: list[str] = []
-
-    index_repositories(home, ["a", "b"], progress=lambda doing, done, total: seen.append(doing))
-
-    assert {text.partition(": ")[0] for text in seen} == {"a", "b"}
-
-
-def test_nothing_is_written_outside_the_home(register: Register, home: Home, tmp_path: Path) -> None:
-    register("shop")
-    before = set(tmp_path.iterdir())
-
-    index_repositories(home, ["shop"])
-
-    assert set(tmp_path.iterdir()) - before <= {home.layout.home}
-    assert "enabled: false" in (home.layout.dagster_home / "dagster.yaml").read_text()

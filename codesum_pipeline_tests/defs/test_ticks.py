@@ -1,12 +1,11 @@
 """The sensor and the schedule, asked as the daemon asks them."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
-import pytest
 
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.observing import observe
@@ -17,23 +16,6 @@ from codesum_pipeline_tests.repositories import GitRepo
 
 Register = Callable[[str], GitRepo]
 RunJob = Callable[..., dg.ExecuteInProcessResult]
-
-
-@pytest.fixture
-def look(home: Home, instance: dg.DagsterInstance) -> Callable[..., dg.SensorResult]:
-    """`look(cursor=…)`: one evaluation of the sensor."""
-    definitions = build_defs({"home": home.settings.home})
-    repository = definitions.get_repository_def()
-
-    def evaluate(*, cursor: str | None = None) -> dg.SensorResult:
-        with dg.build_sensor_context(
-            instance=instance, cursor=cursor, repository_def=repository, resources=definitions.resources
-        ) as context:
-            result = repository.get_sensor_def("repository_changes")(context)
-        assert isinstance(result, dg.SensorResult)
-        return result
-
-    return evaluate
 
 
 def wanted(result: dg.SensorResult) -> list[str | None]:
@@ -57,35 +39,6 @@ def test_a_new_repository_is_asked_for_and_its_partition_added_in_the_same_tick(
     assert request.tags[FINGERPRINT_TAG] == fingerprint
     (added,) = result.dynamic_partitions_requests or ()
     assert list(added.partition_keys) == ["shop"]
-
-
-def test_what_is_built_is_left_alone_until_a_commit_or_a_setting_changes_it(
-    register: Register, run_job: RunJob, look: Callable[..., dg.SensorResult], home: Home
-) -> None:
-    repo = register("shop")
-    assert run_job("shop").success
-
-    assert said(look()) == "1 up to date"
-    repo.commit({"shop/new.py": "def f():\n    return 1\n"})
-    behind = look()
-    assert wanted(behind) == ["shop"]
-    (evaluation,) = behind.asset_events
-    assert isinstance(evaluation, dg.AssetCheckEvaluation)
-    assert (evaluation.check_name, evaluation.passed, evaluation.partition) == ("index_is_at_head", False, "shop")
-    assert run_job("shop").success
-    assert said(look()) == "1 up to date"
-    (home.layout.home / "codesum.toml").write_text("top_k_callers = 2\n")
-    assert wanted(look()) == ["shop"]
-
-
-def test_an_index_that_was_deleted_is_built_again(
-    register: Register, run_job: RunJob, look: Callable[..., dg.SensorResult], home: Home
-) -> None:
-    register("shop")
-    assert run_job("shop").success
-    home.layout.published("shop").unlink()
-
-    assert wanted(look()) == ["shop"]
 
 
 def test_a_broken_and_a_disabled_repository_stop_no_other(
@@ -173,8 +126,15 @@ def test_repositories_that_there_is_no_time_for_come_first_the_next_time(
     assert [found.key for found in seen] == ["b", "c", "a"]
 
 
-def requested(instance: dg.DagsterInstance, home: Home, *, fingerprint: str, status: dg.DagsterRunStatus) -> None:
+def requested(
+    instance: dg.DagsterInstance,
+    home: Home,
+    *,
+    fingerprint: str,
+    status: dg.DagsterRunStatus,
+    tags: Mapping[str, str] | None = None,
+) -> None:
     """A run that the planner asked for, in this state."""
     job = build_defs({"home": home.settings.home}).resolve_job_def("index_repository")
-    tags = {"dagster/partition": "shop", FINGERPRINT_TAG: fingerprint}
-    instance.create_run_for_job(job, tags=tags, status=status)
+    given = {"dagster/partition": "shop", FINGERPRINT_TAG: fingerprint, **(tags or {})}
+    instance.create_run_for_job(job, tags=given, status=status)

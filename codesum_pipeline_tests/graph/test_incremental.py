@@ -133,5 +133,27 @@ def test_what_a_circle_of_names_means_in_a_file_does_not_depend_on_the_calls_of_
     assert _edges_of(ws, "b.py") == before
 
 
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [("def fold(): pass\n", ["box.py::Box::fold_edges"]), ("class Map:\n    def fold_edges(self): pass\n", [])],
+    ids=["one class alone has it", "two classes have it"],
+)
+def test_whether_a_name_alone_tells_a_method_is_known_of_files_that_did_not_change(
+    tmp_path: Path, other: str, found: list[str]
+) -> None:
+    files = {
+        "box.py": "class Box:\n    def fold_edges(self): pass\n",
+        "main.py": "import box\n\ndef f(x):\n    pass\n",
+        "other.py": other,
+    }
+    ws = graph_workspace(tmp_path)
+    build_graph(ws, files)
+
+    report = build_graph(ws, {**files, "main.py": files["main.py"].replace("pass", "x.fold_edges()")})
+
+    assert report.files_resolved == 1
+    assert [edge.dst for edge in _edges_of(ws, "main.py::f")] == found
+
+
 def _edges_of(ws: Workspace, path: str) -> list[Edge]:
     return [edge for edge in ws.tables.read_rows("edges", ws.key, Edge) if edge.src_id.startswith(path)]

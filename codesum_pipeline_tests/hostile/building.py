@@ -61,6 +61,19 @@ def built(location: Path, home: Path, *, settings: Mapping[str, Any] | None = No
     return made
 
 
+def many_functions(count: int) -> dict[str, str | bytes]:
+    """Files of 40 functions, each unlike the others and long enough for a text of its own."""
+    body = SOUND.partition(b"def ")[2]
+    functions = [b"def at_%d_%b    return total + %d\n\n\n" % (k, body, k) for k in range(count)]
+    return {f"m{k}.py": b"".join(functions[k : k + 40]) for k in range(0, count, 40)}
+
+
+def complaints(stderr: str) -> list[str]:
+    """What a command complains of, run ids apart."""
+    lines = [line for line in stderr.splitlines() if line.startswith("codesum: ") or "rror" in line]
+    return [line.partition(" (run ")[0] for line in lines]
+
+
 def git_bytes(repo: Path, *arguments: str, data: bytes = b"") -> bytes:
     """Run git in a repository with bytes for its input."""
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}

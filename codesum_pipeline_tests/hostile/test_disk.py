@@ -1,5 +1,6 @@
 """Work trees, disks and clocks that do not do what is expected of them."""
 
+import json
 import os
 import resource
 import socket
@@ -17,8 +18,8 @@ from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline_tests.building import build, workspace_of
-from codesum_pipeline_tests.cli.calling import COMMAND, environment
-from codesum_pipeline_tests.hostile.building import SOUND, Built, built
+from codesum_pipeline_tests.cli.calling import PROJECT, environment
+from codesum_pipeline_tests.hostile.building import SOUND, Built, built, complaints, many_functions
 
 Index = Callable[..., Built]
 ONLY_SOUND = {".", "a.py", "a.py::order_total"}
@@ -108,20 +109,24 @@ def as_who_may_not_read_all() -> list[str]:
     return ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"]
 
 
-def test_a_file_that_cannot_be_read_is_skipped(folder: Path, git_repo, codesum, tmp_path: Path) -> None:
-    home, other = tmp_path / "home", git_repo({"b.py": SOUND}, name="other").path
+BUILD = """
+import sys
+from pathlib import Path
+from codesum_pipeline_tests.hostile.building import built
+print(sorted(built(Path(sys.argv[1]), Path(sys.argv[2])).reasons().items()))
+"""
+
+
+def test_a_file_that_cannot_be_read_is_skipped(folder: Path, tmp_path: Path) -> None:
     (folder / "locked.py").write_bytes(SOUND)
     (folder / "locked.py").chmod(0)
 
     done = subprocess.run(
-        [*as_who_may_not_read_all(), *COMMAND, "--home", str(home), "index", str(folder), str(other)],
+        [*as_who_may_not_read_all(), sys.executable, "-c", BUILD, str(folder), str(tmp_path / "home")],
         cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=280,
     )  # fmt: skip
 
-    assert done.returncode == 0, done.stderr
-    assert [line.split()[:2] for line in done.stdout.splitlines()[1:]] == [["folder", "built"], ["other", "built"]]
-    files = codesum(home, "sql", "--csv", "SELECT path, reason FROM files ORDER BY path").stdout
-    assert files == "path,reason\na.py,\nb.py,\nlocked.py,unreadable\n"
+    assert (done.returncode, done.stdout) == (0, "[('a.py', None), ('locked.py', 'unreadable')]\n"), done.stderr
 
 
 LIMITED = """
@@ -138,28 +143,12 @@ NO_SPACE = "cannot be written: no space left on device; free space there, then r
 READ_ONLY = "cannot be written: it is read-only; make it writable, then run the same command again"
 
 
-def many_functions(count: int) -> dict[str, bytes]:
-    """Files of 40 functions, each unlike the others and long enough for a text of its own."""
-    body = SOUND.partition(b"def ")[2]
-    functions = [b"def at_%d_%b    return total + %d\n\n\n" % (k, body, k) for k in range(count)]
-    return {f"m{k}.py": b"".join(functions[k : k + 40]) for k in range(0, count, 40)}
-
-
-def called(*command: object, cwd: Path) -> tuple[int, list[str]]:
-    """The exit code of a process, and what it complains of, run ids apart."""
-    done = subprocess.run(
-        list(map(str, command)), cwd=cwd, env=environment(), capture_output=True, text=True, timeout=280
-    )
-    lines = [line for line in done.stderr.splitlines() if line.startswith("codesum: ") or "rror" in line]
-    return done.returncode, [line.partition(" (run ")[0] for line in lines]
-
-
 # Each limit stops another part: what is fetched, Dagster's records, a table that the others of its build do not reach.
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        pytest.param(200, ["{home}/dagster/dagster.yaml"], id="200 bytes: the first file"),
-        pytest.param(20_000, ["Dagster's records in {home}/dagster"], id="20 KB: the records"),
+        pytest.param(200, ["{home}/dagster/dagster.yaml"], id="200 bytes: the first file", marks=pytest.mark.slow),
+        pytest.param(20_000, ["Dagster's records in {home}/dagster"], id="20 KB: the records", marks=pytest.mark.slow),
         pytest.param(
             200_000,
             [
@@ -167,6 +156,7 @@ def called(*command: object, cwd: Path) -> tuple[int, list[str]]:
                 "other failed: Dagster's records in {home}/dagster",
             ],
             id="200 KB: the records of a run",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             700_000, ["project failed: {home}/warehouse/vectors/repo=project/part-0.parquet"], id="700 KB: a table"
@@ -182,14 +172,14 @@ def test_a_file_size_limit_is_one_line_and_the_other_repositories_go_on(
     other = workspace_of(made.home, RepositoryEntry("other", str(beside.path)))
     build(other)
     before = layout.published("project").readlink()
-    repo.commit(many_functions(320))  # type: ignore[arg-type]
+    repo.commit(many_functions(320))
     beside.commit({"c.py": SOUND})
 
-    ended = called(
-        sys.executable, "-c", LIMITED, limit, "--home", layout.home, "index", "project", "other", cwd=tmp_path
-    )
+    command = [sys.executable, "-c", LIMITED, str(limit), "--home", str(layout.home), "index", "project", "other"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=280)
 
-    assert ended == (1, [f"codesum: {what.format(home=layout.home)} {OVER_LIMIT}" for what in said])
+    assert done.returncode == 1
+    assert complaints(done.stderr) == [f"codesum: {what.format(home=layout.home)} {OVER_LIMIT}" for what in said]
     assert layout.published("project").readlink() == before
     assert verify_index(layout, "project") == verify_index(layout, "other") == []
     is_built = "c.py" in made.home.tables.read("documents", "other").column("id").to_pylist()
@@ -197,46 +187,23 @@ def test_a_file_size_limit_is_one_line_and_the_other_repositories_go_on(
     assert "m0.py::at_7_order_total" in made.rebuilt().documents()
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 8 MB in memory."""
-    mounted = tmp_path / "disk"
-    mounted.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(mounted)], capture_output=True)
-    if done.returncode != 0:
-        pytest.skip("only root, with the right to mount, can make a small file system")
-    try:
-        yield mounted
-    finally:
-        subprocess.run(["umount", "--lazy", str(mounted)], check=True)
+def test_a_full_or_closed_disk_is_one_line_and_the_old_index_answers(tmp_path: Path) -> None:
+    namespaces = ["unshare", "--user", "--map-root-user", "--mount"]
+    if subprocess.run([*namespaces, "true"], capture_output=True).returncode:
+        pytest.skip("this system lets nobody but root make a file system of their own (user namespaces)")
+    command = [*namespaces, sys.executable, "-m", "codesum_pipeline_tests.hostile.full_disk", str(tmp_path)]
+    records = f"codesum: Dagster's records in {tmp_path}/disk/home/dagster"
 
+    done = subprocess.run(command, cwd=PROJECT, env=environment(), capture_output=True, text=True, timeout=280)
 
-def test_a_full_or_closed_disk_is_one_line_and_the_old_index_answers(
-    git_repo, small_disk: Path, tmp_path: Path
-) -> None:
-    repo, home = git_repo({"a.py": SOUND}), small_disk / "home"
-    made = built(repo.path, home)
-    before = made.home.layout.published("project").readlink()
-    repo.commit(many_functions(320))  # type: ignore[arg-type]
-    again = [*COMMAND, "--home", home, "index", "project"]
-    (small_disk / "filler").write_bytes(
-        bytes(os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize - 200_000)
-    )
-    remount = ["mount", "-o", "remount,ro", str(small_disk)]
-
-    full = called(*again, cwd=tmp_path)
-    answer = called(*COMMAND, "--home", home, "search", "sum of prices", cwd=tmp_path)
-    subprocess.run(remount, check=True)
-    closed = called(*again, cwd=tmp_path)
-
-    assert full == (1, [f"codesum: Dagster's records in {home}/dagster {NO_SPACE}"])
-    assert answer == (0, [])
-    assert closed == (1, [f"codesum: Dagster's records in {home}/dagster {READ_ONLY}"])
-    assert made.home.layout.published("project").readlink() == before
-    assert made.findings() == []
-    subprocess.run([*remount[:2], "remount,rw", str(small_disk)], check=True)
-    (small_disk / "filler").unlink()
-    assert called(*again, cwd=tmp_path) == (0, [])
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "full": [1, [f"{records} {NO_SPACE}"]],
+        "search": [0, []],
+        "closed": [1, [f"{records} {READ_ONLY}"]],
+        "kept": [True, []],
+        "again": [0, []],
+    }
 
 
 FULL = """

@@ -299,6 +299,7 @@ def test_a_password_in_a_url_is_never_shown(codesum, tmp_path: Path, monkeypatch
     assert logged == []
 
 
+@pytest.mark.slow
 def test_one_broken_repository_does_not_stop_the_others(git_repo, codesum, tmp_path: Path) -> None:
     sound, broken = git_repo({"a.py": SOUND}, name="sound"), git_repo({"a.py": SOUND}, name="broken")
     for path in objects_of(broken):

@@ -60,7 +60,8 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("search", "red evil"), ("search", "red", "--json"), ("status", "project"), ("repos",), ("explain", "README.md"),
+    [("search", "red evil", "--context", "--excerpt", "5"), ("search", "red", "--json", "--context", "--excerpt", "5"),
+     ("status", "project"), ("repos",), ("explain", "README.md"),
      ("sql", "SELECT subject, ref FROM snapshot"), 
      ("sql", "--json", "SELECT source FROM file_facts"), ("plan", "project"), ("status", "--json"), ("doctor",)],
     ids=lambda arguments: " ".join(arguments[:2]) if arguments[0] == "sql" else " ".join(arguments),

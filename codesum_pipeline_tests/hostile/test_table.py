@@ -1,6 +1,7 @@
 """The table of `docs/hostile_input.md` and the tests of this package name each other."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def rows() -> list[re.Match[str]]:
     return [row for row in found if row]
 
 
+@functools.cache
 def read_tests(file: Path) -> tuple[set[str], set[str]]:
     """The names of a file's tests, and every text in it: the cases are among them."""
     tree = ast.parse(file.read_text(encoding="utf-8"))

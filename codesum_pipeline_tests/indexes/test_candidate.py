@@ -132,6 +132,37 @@ def test_an_incremental_build_gives_the_bytes_of_a_clean_one(tmp_path: Path) -> 
     assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
 
 
+def test_files_that_an_edit_leaves_alone_are_the_last_versions_under_a_second_name(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path / "a")
+    before = candidate_of(workspace)
+    add_item, total_price = SHOP["shop/cart.py"]
+    edited: Files = {**SHOP, "shop/cart.py": (replace(add_item, source="def add_item(): pass"), total_price)}
+    write_tables(workspace, edited)
+
+    after = candidate_of(workspace)
+
+    clean = candidate_of(make_index_workspace(tmp_path / "b", edited))
+    names = after.manifest["files"]
+    assert {name for name in names if not (after.folder / name).samefile(before.folder / name)} == {
+        "summary.jsonl", "documents/offsets.npy", "code/bm25.npz", "code/passages.npy", "dense/code.npy",
+        "dense/fused.npy",
+    }  # fmt: skip
+    assert files_in(after.folder) == files_in(clean.folder)
+
+
+def test_a_damaged_file_is_never_shared_with_the_next_version(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    before = candidate_of(workspace)
+    for path in before.folder.rglob("*.np?"):
+        path.write_bytes(path.read_bytes()[:-4] + b"oops")
+    edited: Files = {**SHOP, "shop/cart.py": (Definition("add_item", "Adds it.", "def add_item(): 1"),)}
+    write_tables(workspace, edited)
+
+    clean = candidate_of(make_index_workspace(tmp_path / "clean", edited))
+
+    assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
+
+
 def test_provenance_changes_the_digest_and_not_the_content_digest(tmp_path: Path) -> None:
     first, second = (
         candidate_of(make_index_workspace(tmp_path / run_id, run_id=run_id)) for run_id in ("run-1", "run-2-longer")

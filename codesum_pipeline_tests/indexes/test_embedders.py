@@ -73,6 +73,11 @@ def test_a_vector_does_not_depend_on_the_batch_it_was_embedded_in(static):
     assert static.embed(many[::-1])[::-1].tobytes() == one_by_one.tobytes()
 
 
+@given(st.text() | st.text("getHTTPServer2_parse \n\t[UNK]é世", max_size=1500))
+def test_a_query_has_the_vector_of_a_document_with_its_text(static, text):
+    assert static.embed_query(text).tobytes() == static.embed([text])[0].tobytes()
+
+
 def test_a_vector_does_not_depend_on_the_order_in_which_its_tokens_are_added(static):
     words = [f"{word} {number}" for number in range(50) for word in ("parse", "the", "zeta")]
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.indexes.embedders import load_embedder
-from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
+from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER, StaticEmbedder
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings import load_settings
 
@@ -26,6 +27,16 @@ def test_a_name_that_means_nothing_is_refused_with_the_choices(name: str) -> Non
 def test_a_missing_folder_is_named() -> None:
     with pytest.raises(ConfigurationError, match="embedder '/no/such/model': there is no folder /no/such/model"):
         load_embedder("/no/such/model")
+
+
+def test_a_folder_may_hold_a_static_model(tmp_path: Path) -> None:
+    folder = shutil.copytree(STATIC_MODEL_FOLDER, tmp_path / "model")
+
+    assert load_embedder(str(folder)).model_id == load_embedder("static").model_id
+
+    (folder / "SHA256SUMS").unlink()
+    with pytest.raises(ConfigurationError, match="SHA256SUMS cannot be read; a folder in model2vec's format must hold"):
+        StaticEmbedder(folder, name=str(folder))
 
 
 def test_the_short_and_the_long_name_of_a_model_of_openai_are_one_model() -> None:

@@ -30,3 +30,12 @@ def test_a_search_can_be_held_to_a_range() -> None:
     assert table.find("a", start=2) == 2
     assert table.find("c", start=2) is None
     assert table.find("c", start=0, end=2) == 1
+
+
+@given(STRINGS, st.lists(st.text(st.characters(exclude_categories=["Cs"]))))
+def test_many_are_found_as_each_by_itself(strings: list[str], others: list[str]) -> None:
+    table = StringTable.of(strings)
+    # Strings that go on alike for longer than their heads.
+    wanted = [*others, *strings, *(string + "\0" for string in strings), *(string * 9 for string in strings)]
+
+    assert table.find_all(wanted) == [table.find(string) for string in wanted]

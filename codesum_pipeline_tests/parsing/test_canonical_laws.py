@@ -8,8 +8,8 @@ from codesum_pipeline.parsing.python import parse_python
 from codesum_pipeline_tests.parsing.programs import programs
 from codesum_pipeline_tests.parsing.sources import has_formatted_strings, laid_out_anew, meaning, package_files
 
-# Every n-th file of each: the whole of them takes minutes and finds nothing more.
-PACKAGES = {"rich": 4, "typer": 1, "networkx": 40, "codesum_pipeline": 4}
+# Every n-th file of each, at first and where there is time; the whole of them finds nothing more.
+PACKAGES = {"rich": (12, 4), "typer": (4, 1), "networkx": (120, 40), "codesum_pipeline": (16, 4)}
 # Whatever can stand in a file, with what opens and never closes.
 WORDS = (
     "def f class lambda async await yield if elif else for while try except with as match case import from return "
@@ -33,9 +33,19 @@ def definitions(source: str) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.fixture(scope="module", params=PACKAGES)
+SAMPLES = [
+    *(pytest.param((package, few), id=package) for package, (few, _) in PACKAGES.items()),
+    *(
+        pytest.param((package, many), id=f"{package} with more files", marks=pytest.mark.slow)
+        for package, (_, many) in PACKAGES.items()
+    ),
+]
+
+
+@pytest.fixture(scope="module", params=SAMPLES)
 def sources(request: pytest.FixtureRequest) -> list[str]:
-    return [path.read_text("utf-8") for path in package_files(request.param)[:: PACKAGES[request.param]]]
+    package, step = request.param
+    return [path.read_text("utf-8") for path in package_files(package)[::step]]
 
 
 def test_canonical_source_means_the_same_program(sources: list[str]) -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.fusion import Fused, fuse_ranks
+from codesum_pipeline.retrieval.fusion import Fused, Numbers, are_among, distinct, fuse_ranks, highest
 
 LANES = ("words", "meaning", "names")
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "names": 2.0}
@@ -80,3 +80,28 @@ def test_to_be_ranked_first_by_one_more_lane_never_hurts(rankings: dict[str, lis
     before, after = scores_of(rest), scores_of({**rest, lane: [3]})
 
     assert after[3] >= before.get(3, 0.0) or math.isclose(after[3], before.get(3, 0.0))
+
+
+NUMBERS = st.lists(st.integers(-3, 9)).map(lambda numbers: np.array(numbers, dtype=np.int64))
+
+
+@given(NUMBERS)
+def test_distinct_numbers_are_those_of_unique(numbers: Numbers) -> None:
+    found, places = distinct(numbers)
+    expected, inverse = np.unique(numbers, return_inverse=True)
+
+    assert found.tolist() == expected.tolist()
+    assert places.tolist() == inverse.tolist()
+
+
+@given(NUMBERS, NUMBERS)
+def test_numbers_are_among_some_where_isin_says_so(numbers: Numbers, some: Numbers) -> None:
+    assert are_among(numbers, np.unique(some)).tolist() == np.isin(numbers, some).tolist()
+
+
+@given(NUMBERS, st.integers(1, 5))
+def test_the_highest_are_all_that_are_as_good_as_the_last_one_kept(numbers: Numbers, limit: int) -> None:
+    scores = numbers.astype(np.float64)
+    lowest = sorted(scores.tolist(), reverse=True)[:limit][-1:]
+
+    assert highest(scores, limit).tolist() == [place for place, score in enumerate(scores) if score >= lowest[0]]

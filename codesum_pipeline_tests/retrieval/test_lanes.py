@@ -1,13 +1,20 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from codesum_pipeline.indexes import candidate_files
 from codesum_pipeline.indexes.embedders import Embedder
-from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.indexes.lanes import DENSE_LANES, LANES, Lane
+from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.documents import LEVELS, Level
-from codesum_pipeline.retrieval.lanes import Shelf, needs_vector, rank_documents, signals_of
+from codesum_pipeline.retrieval import lanes
+from codesum_pipeline.retrieval.filters import Filters, WhichTests, parse_filters
+from codesum_pipeline.retrieval.lanes import IN_FILES, Shelf, needs_vector, rank_documents, signals_of
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import Signal
+from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
 
 
 def ranked(index: PublishedIndex, embedder: Embedder, text: str, signal: Signal, level: Level) -> list[str]:
@@ -85,6 +92,29 @@ def test_a_document_knows_its_file_in_any_index(shop: PublishedIndex) -> None:
 
     file = rows[1]
     assert files == [file, file, -1, len(shop) + file, len(shop) + file, -1]
+
+
+def test_many_vectors_rank_as_all_of_them_do(
+    tmp_path: Path, embedder: Embedder, shop: PublishedIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Many: more than three. All cells of so few are looked into.
+    for module in (candidate_files, lanes):
+        monkeypatch.setattr(module, "FEWEST_VECTORS", 3)
+    workspace = make_index_workspace(tmp_path)
+    publish(workspace)
+    many = PublishedIndex.open(workspace.layout.published("shop"))
+    query = parse_query("total price of all articles", embedder=embedder)
+
+    assert (sorted(many.nearest), dict(shop.nearest)) == (sorted(DENSE_LANES), {})
+    assert verify_index(workspace.layout, "shop", tables=workspace.tables) == []
+    for filters in (Filters(), parse_filters(paths=["shop/"]), parse_filters(tests=WhichTests.OUT)):
+        for signal in (Signal.SUMMARY, Signal.FUSED, Signal.CODE_MEANING):
+            for levels in (LEVELS, IN_FILES, [Level.FUNCTION]):
+                rankings = [
+                    rank_documents(Shelf([index], filters), query, signal, levels, limit=20) for index in (many, shop)
+                ]
+                found, expected = ((ranking.numbers.tolist(), ranking.scores.tolist()) for ranking in rankings)
+                assert found == expected
 
 
 def test_words_that_nothing_has_rank_nothing(shop: PublishedIndex, embedder: Embedder) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.retrieval.query import names_in
+from codesum_pipeline.retrieval.query import compounds_in, identifiers_in, names_in, parse_query
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,31 @@ from codesum_pipeline.retrieval.query import names_in
 )
 def test_names_are_words_that_look_like_code_and_what_a_short_query_says(text: str, names: tuple[str, ...]) -> None:
     assert names_in(text) == names
+
+
+def test_identifiers_are_the_words_that_only_code_is_written_with() -> None:
+    text = "How does Session::send use get_adapter of HTTPAdapter, or Retry?"
+    assert identifiers_in(text) == ("Session.send", "get_adapter", "HTTPAdapter")
+
+
+@pytest.mark.parametrize(
+    ("text", "compounds"),
+    [
+        ("Thread pool", ("threadpool", "thread_pool")),
+        (
+            "the event loop timer",
+            ("eventloop", "event_loop", "looptimer", "loop_timer", "eventlooptimer", "event_loop_timer"),
+        ),
+        ("the cost of a loop", ()),
+        ("x axis", ()),
+        ("utf8 codec", ()),
+        ("cart", ()),
+    ],
+    ids=("two words", "three words", "no stop word in between", "no single letter", "no digits", "one word"),
+)
+def test_neighbouring_words_are_one_name(text: str, compounds: tuple[str, ...]) -> None:
+    assert compounds_in(text) == compounds
+
+
+def test_a_file_may_be_called_by_a_compound() -> None:
+    assert {"threadpool", "thread", "pool"} < parse_query("many thread pools", embedder=None).words

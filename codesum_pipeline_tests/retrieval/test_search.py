@@ -1,5 +1,5 @@
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +96,31 @@ def test_a_file_name_in_the_query_raises_its_file(shop: PublishedIndex, embedder
 
     assert hit.file_path == "shop/cart.py"
     assert "file name says cart" in hit.why
+
+
+@pytest.mark.parametrize("text", ["who needs the login handler", "who needs LoginHandler here"])
+def test_a_class_that_a_question_calls_by_name_is_raised_with_its_file(
+    shop: PublishedIndex, embedder: Embedder, text: str
+) -> None:
+    weights = replace(DEFAULT_WEIGHTS, name_boost=0.0)
+    for level in (Level.CLASS, Level.FILE):
+        hit = search([shop], text, embedder=embedder, levels=[level])[0]
+        unmoved = search([shop], text, embedder=embedder, levels=[level], weights=weights)[0]
+
+        assert hit.file_path == unmoved.file_path == "shop/auth.py"
+        assert hit.score > unmoved.score
+        assert "defines LoginHandler" in hit.why
+
+
+def test_keywords_speak_for_files_only_where_nothing_but_names_does_too(
+    shop: PublishedIndex, embedder: Embedder
+) -> None:
+    def files(*lanes: Lane) -> list[str]:
+        return [hit.id for hit in search([shop], "login", embedder=embedder, lanes=lanes, levels=[Level.FILE])]
+
+    words = [lane for lane in LANES if lane is not Lane.KEYWORDS]
+    assert files(*LANES) == files(*words)
+    assert files(Lane.KEYWORDS, Lane.SYMBOL)[0] == "shop/auth.py"
 
 
 def test_tests_are_lowered_unless_they_are_asked_for(shop: PublishedIndex, embedder: Embedder) -> None:

@@ -19,7 +19,7 @@ written = st.builds(
 )
 
 
-@given(st.lists(st.builds(TextRow, text=written), max_size=3))
+@given(st.lists(st.builds(TextRow, text=written, cost_usd=st.floats(0, 9)), max_size=3))
 def test_what_is_read_back_is_what_was_written(rows: list[TextRow]) -> None:
     assert from_table(to_table(rows, TextRow), TextRow) == rows
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.model.errors import MissingTable, SchemaMismatch
-from codesum_pipeline.model.graph import GraphStats
+from codesum_pipeline.model.graph import Edge, GraphStats
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, create_views, write_serving_file
@@ -129,9 +129,9 @@ def test_a_table_of_another_schema_version_is_refused_with_the_command_that_rebu
     old = TABLES["edges"].schema.with_metadata({b"codesum.schema_version": b"0"})
     pq.write_table(old.empty_table(), path)
 
-    with pytest.raises(SchemaMismatch, match="version 0, this package writes 1: .*codesum index one --rebuild"):
+    with pytest.raises(SchemaMismatch, match="version 0, this package writes 2: .*codesum index one --rebuild"):
         store.read("edges", "one")
-    with pytest.raises(SchemaMismatch, match="version 0, this package writes 1: .*codesum index one --rebuild"):
+    with pytest.raises(SchemaMismatch, match="version 0, this package writes 2: .*codesum index one --rebuild"):
         list(store.read_parts("edges", "one", columns=["caller"]))
 
 
@@ -179,9 +179,38 @@ def test_the_serving_file_opens_read_only_while_it_is_replaced(tmp_path: Path) -
     write_serving_file(store, path)
 
     with duckdb.connect(str(path), read_only=True) as reader:
+        store.write_rows("edges", "one", [], Edge)
         write_serving_file(store, path)
         assert reader.execute("SELECT count(*) FROM graph_stats").fetchone() == (5,)
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
+def test_a_serving_file_stays_while_its_views_would_be_the_same(tmp_path: Path) -> None:
+    store = TableStore(tmp_path / "warehouse")
+    store.write_rows("graph_stats", "one", ROWS, GraphStats)
+    path = tmp_path / "codesum.duckdb"
+    write_serving_file(store, path)
+    first = path.stat().st_ino
+
+    store.write_rows("graph_stats", "two", ROWS, GraphStats)
+    write_serving_file(store, path)
+
+    assert path.stat().st_ino == first
+    with duckdb.connect(str(path), read_only=True) as reader:
+        assert reader.execute("SELECT count(*) FROM graph_stats").fetchone() == (10,)
+
+
+def test_a_serving_file_that_was_replaced_is_built_again(tmp_path: Path) -> None:
+    store = TableStore(tmp_path / "warehouse")
+    path = tmp_path / "codesum.duckdb"
+    write_serving_file(store, path)
+    path.unlink()
+    path.write_bytes(b"something else")
+
+    write_serving_file(store, path)
+
+    with duckdb.connect(str(path), read_only=True) as reader:
+        assert reader.execute("SELECT count(*) FROM graph_stats").fetchone() == (0,)
 
 
 def test_dropping_a_repository_leaves_the_others(tmp_path: Path) -> None:
@@ -192,6 +221,17 @@ def test_dropping_a_repository_leaves_the_others(tmp_path: Path) -> None:
     store.drop("one")
 
     assert store.repositories("graph_stats") == ["two"]
+
+
+def test_what_no_build_can_make_anew_is_kept_while_it_can_be_read(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    for table in ("graph_stats", "ledger", "avoided"):
+        store.write(table, "one", TABLES[table].schema.empty_table())
+    store.path("avoided", "one").write_bytes(b"of another version")
+
+    store.drop("one", keeping=("ledger", "avoided"))
+
+    assert [table for table in TABLES if store.repositories(table)] == ["ledger"]
 
 
 def test_a_value_of_the_wrong_type_never_reaches_a_file(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from codesum_pipeline.pipeline import (
     SUMMARY_DOCUMENTS,
     SUMMARY_PLAN,
 )
+from codesum_pipeline.summaries.by_model.priced import held_back
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER
 
 WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
@@ -29,7 +30,11 @@ WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
 @step_asset(group="summaries", kinds={"duckdb", "parquet"}, table="plan", version=WRITERS_VERSION, deps=[call_graph])
 def summary_plan(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
     """What is about to be rewritten and why. One row is one document; above functions the plan is an upper bound."""
-    return run_step(context, codesum, SUMMARY_PLAN, show=show_plan)
+    planned = run_step(context, codesum, SUMMARY_PLAN, show=show_plan)
+    home = codesum.open_home()
+    if held := held_back(home.tables, context.partition_key, home.settings.options):
+        context.log.warning(f"{held}, or the run's config with resources.codesum.config.confirm_llm: true")
+    return planned
 
 
 @step_asset(

@@ -5,7 +5,7 @@
 | `static` | the one that ships with the package |
 | `minilm` | all-MiniLM-L6-v2 from the extra `minilm` |
 | `sentence-transformers/ORG/NAME[@REVISION]` | one of the Hugging Face hub; without ORG, of the organisation sentence-transformers |
-| `/FOLDER`, `~/FOLDER` | a sentence-transformers model in a folder |
+| `/FOLDER`, `~/FOLDER` | a sentence-transformers model in a folder, or one in the format of `static` |
 | `litellm/MODEL` | whatever LiteLLM calls so: `litellm/voyage/voyage-code-3` |
 | `text-embedding-…` | short for `litellm/text-embedding-…` |
 
@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.embedders.static import STATIC, StaticEmbedder
+from codesum_pipeline.indexes.embedders.static import STATIC, StaticEmbedder, is_static_model
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import Options
 
@@ -56,6 +56,8 @@ def load_embedder(name: str, *, offline: bool = False, api_base: str | None = No
     folder = _folder_of(name, offline=offline)
     if folder is None:
         raise ConfigurationError(f"embedder: {name!r} is not known; known are: {', '.join(CHOICES)}")
+    if is_static_model(folder):
+        return StaticEmbedder(folder, name=name)
     from codesum_pipeline.indexes.embedders.sentence_models import SentenceEmbedder
 
     return SentenceEmbedder(name, folder)

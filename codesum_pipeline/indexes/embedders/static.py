@@ -1,5 +1,6 @@
-"""The model that ships with the package."""
+"""The model that ships with the package, or another one in its format."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from codesum_pipeline.indexes.embedders.checked_files import CheckedFolder, read
 from codesum_pipeline.indexes.embedders.cutting import cut_to_tokens
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
 from codesum_pipeline.indexes.embedders.token_sums import TokenSums
+from codesum_pipeline.model.errors import ConfigurationError
 
 STATIC = "static"
 STATIC_MODEL_FOLDER = Path(__file__).parent.parent / "models" / "static"
@@ -23,6 +25,7 @@ STATIC_MAX_TOKENS = 512
 BATCH_SIZE = 1024
 
 _WAY_OUT = "reinstall the package codesum-pipeline"
+_WAY_OUT_OF_A_FOLDER = "a folder in model2vec's format must hold int8 vectors and a file SHA256SUMS of all digests"
 
 
 class StaticEmbedder:
@@ -41,12 +44,15 @@ class StaticEmbedder:
     billed_tokens = 0
     usd_per_token = 0.0
 
-    def __init__(self, folder: Path = STATIC_MODEL_FOLDER) -> None:
+    def __init__(self, folder: Path = STATIC_MODEL_FOLDER, *, name: str = STATIC) -> None:
         """Load and check the model; raise `ConfigurationError` when a file is not the one that was shipped."""
-        checksums = read_checksums(folder / "SHA256SUMS", embedder=STATIC, way_out=_WAY_OUT)
-        files = CheckedFolder(STATIC, folder, checksums, _WAY_OUT)
+        way_out = _WAY_OUT if name == STATIC else _WAY_OUT_OF_A_FOLDER
+        checksums = read_checksums(folder / "SHA256SUMS", embedder=name, way_out=way_out)
+        files = CheckedFolder(name, folder, checksums, way_out)
         tensors = load_safetensors(files.read("model.safetensors"))
         tokens: npt.NDArray[np.int8] = tensors["embeddings"]
+        if tokens.dtype != np.int8:
+            raise ConfigurationError(f"embedder {name!r}: its vectors are {tokens.dtype}; {way_out}")
         self._tokenizer = Tokenizer.from_buffer(files.read("tokenizer.json"))
         self._token_sums = TokenSums(self._tokenizer, tokens, tensors["weights"].astype(np.float64))
         self.model_id = f"{STATIC}@{checksums['model.safetensors'][:12]}"
@@ -66,7 +72,7 @@ class StaticEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query, which is that of a document."""
-        vector: Vectors = self.embed([text])[0]
+        vector: Vectors = unit_rows(self._token_sums.sum_of(text, max_tokens=self.max_tokens))[0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -77,3 +83,12 @@ class StaticEmbedder:
         """Return the longest prefix that ends at a token boundary and has at most `max_tokens` tokens."""
         is_short = self._token_sums.count([text])[0] <= max_tokens
         return text if is_short else cut_to_tokens(self._tokenizer, text, max_tokens)
+
+
+def is_static_model(folder: Path) -> bool:
+    """Whether a folder says that it holds a model in model2vec's format."""
+    try:
+        config = json.loads((folder / "config.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and config.get("model_type") == "model2vec"

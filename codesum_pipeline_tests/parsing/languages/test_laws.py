@@ -1,6 +1,7 @@
 """The laws that hold for every declared language."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -94,12 +95,14 @@ def test_canonical_source_is_a_fixed_point(case: LanguageCase) -> None:
     assert [(s.id, s.content_hash) for s in again.symbols] == [(s.id, s.content_hash) for s in first.symbols]
 
 
-@EVERY_LANGUAGE
-def test_changes_one_after_the_other_equal_a_clean_build(case: LanguageCase, tmp_path: Path) -> None:
-    repo = GitRepo.create(tmp_path / "repo", {case.path: case.source})
+def hold_the_law(cases: Sequence[LanguageCase], tmp_path: Path) -> None:
+    """Build after each change, made to the files of all these languages, then compare with a clean build."""
+    repo = GitRepo.create(tmp_path / "repo")
     entry = RepositoryEntry("case", str(repo.path))
-    for number, source in enumerate((case.source, case.reformatted, case.edited_source(), case.renamed_source())):
-        repo.commit({case.path: source, "README.md": f"# Change {number}\n"})
+    states = [(case.source, case.reformatted, case.edited_source(), case.renamed_source()) for case in cases]
+    for number, sources in enumerate(zip(*states, strict=True)):
+        files = {case.path: source for case, source in zip(cases, sources, strict=True)}
+        repo.commit({**files, "README.md": f"# Change {number}\n"})
         built = workspace_of(open_home(tmp_path / "home"), entry)
         build(built)
     clean = workspace_of(open_home(tmp_path / "clean"), entry)
@@ -107,6 +110,18 @@ def test_changes_one_after_the_other_equal_a_clean_build(case: LanguageCase, tmp
 
     assert first_difference(table_rows(built), table_rows(clean)) is None
     assert first_difference(published_files(built), published_files(clean)) is None
+
+
+def test_changes_one_after_the_other_equal_a_clean_build(tmp_path: Path) -> None:
+    assert len({case.path for case in CASES}) == len(CASES)
+
+    hold_the_law(CASES, tmp_path)
+
+
+@pytest.mark.slow
+@EVERY_LANGUAGE
+def test_changes_of_one_language_one_after_the_other_equal_a_clean_build(case: LanguageCase, tmp_path: Path) -> None:
+    hold_the_law([case], tmp_path)
 
 
 def _without_comments(case: LanguageCase) -> str:

@@ -1,37 +1,23 @@
-"""Every knob, read once.
+"""The settings of a home, as a person writes them; `Settings.options` is how the stages take them."""
 
-Defaults < `codesum.toml` < environment (`CODESUM_` + key, nested with `__`) <
-flags. An unknown key, in the file or in the environment, is an error that
-names the nearest known one.
-"""
-
-import difflib
-import os
 import re
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import (
     EvaluationOptions,
     FilterOptions,
     GraphOptions,
+    GraphPolicy,
     HashPolicy,
     IndexOptions,
     Options,
     ScanOptions,
 )
-from codesum_pipeline.source.brought_along import check_is_own
-
-ENV_PREFIX = "CODESUM_"
-SETTINGS_FILE = "codesum.toml"
-HOME_FOLDER = ".codesum"
-# Read from the environment before there are settings: which home, and which file.
-_LOCATORS = ("home", "settings_file")
+from codesum_pipeline.settings.addresses import address_without_secret
+from codesum_pipeline.settings.llm import LlmSettings
 
 
 class FilterSettings(BaseModel):
@@ -110,6 +96,31 @@ class Settings(BaseModel):
     hash_policy: HashPolicy = Field(HashPolicy.CANONICAL, description="What content_hash covers: canonical or raw.")
     top_k_callers: int = Field(5, ge=0, description="Callers that a document's context samples.")
     top_k_callees: int = Field(5, ge=0, description="Callees that a document's context samples.")
+    graph_policy: GraphPolicy = Field(
+        GraphPolicy.THRESHOLD,
+        description="When a changed context alone has a model's text written again: threshold (the next two keys) or "
+        "strict (always).",
+    )
+    context_similarity_threshold: float = Field(
+        0.8, ge=0, le=1, description="Contexts whose Jaccard index is higher count as the same."
+    )
+    max_new_callers: int = Field(
+        5, ge=0, description="More new callers, or a new call across modules, make a context another one."
+    )
+    max_rewrite_fraction: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="A model that would write more of an existing index again waits until that is confirmed.",
+    )
+    summary_cache_dir: Path | None = Field(
+        None, description="Where models' texts are kept for all repositories; default: cache in the home."
+    )
+    prompts_dir: Path | None = Field(
+        None,
+        description="Where system/ and instruction/ templates are looked for first, relative to the home; "
+        "default: prompts in the home.",
+    )
     filter: FilterSettings = Field(default_factory=FilterSettings)  # type: ignore[arg-type]
     lang_allowlist: tuple[str, ...] = Field((), description="Languages to index; empty: all.")
     skip_patterns: tuple[str, ...] = Field((), description="More gitignore-style patterns of files to skip.")
@@ -128,13 +139,9 @@ class Settings(BaseModel):
     lease_wait_s: float = Field(600.0, ge=0, description="How long a build waits for another of the same repository.")
     planner: PlannerSettings = Field(default_factory=PlannerSettings)  # type: ignore[arg-type]
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)  # type: ignore[arg-type]
+    llm: LlmSettings = Field(default_factory=LlmSettings)  # type: ignore[arg-type]
 
-    @field_validator("embedder_api_base")
-    @classmethod
-    def _holds_no_secret(cls, url: str | None) -> str | None:
-        if url is not None and not re.fullmatch(r"https?://[^@?#\s]+", url):
-            raise ValueError("write http(s)://HOST/PATH without a key or password: keys belong in the environment")
-        return url
+    _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
 
     @property
     def options(self) -> Options:
@@ -153,7 +160,13 @@ class Settings(BaseModel):
                 min_complexity=self.filter.min_complexity,
                 skip_patterns=self.filter.skip_patterns,
             ),
-            graph=GraphOptions(top_k_callers=self.top_k_callers, top_k_callees=self.top_k_callees),
+            graph=GraphOptions(
+                top_k_callers=self.top_k_callers,
+                top_k_callees=self.top_k_callees,
+                policy=self.graph_policy,
+                similarity_threshold=self.context_similarity_threshold,
+                max_new_callers=self.max_new_callers,
+            ),
             index=IndexOptions(
                 embedder=self.embedder,
                 embedder_api_base=self.embedder_api_base,
@@ -168,112 +181,10 @@ class Settings(BaseModel):
                 gate=self.evaluation.gate,
                 margin=self.evaluation.margin,
             ),
+            llm=self.llm.options(
+                home=self.home,
+                cache=self.home / (self.summary_cache_dir or "cache"),
+                prompts=self.home / (self.prompts_dir or "prompts"),
+                max_rewrite_fraction=self.max_rewrite_fraction,
+            ),
         )
-
-
-def load_settings(flags: Mapping[str, Any] | None = None, *, environ: Mapping[str, str] | None = None) -> Settings:
-    """Merge defaults, file, environment and flags; raises `ConfigurationError` naming key, value and source.
-
-    `flags` may hold any key of `Settings` (nested as mappings) and `settings_file`.
-    """
-    environ = os.environ if environ is None else environ
-    given = {name: value for name, value in (flags or {}).items() if value is not None}
-    home = Path(given.pop("home", None) or environ.get("CODESUM_HOME") or find_home())
-    home = home.expanduser().absolute()
-    if "?" in str(home):
-        # DuckDB takes what follows for a query and cannot write its file.
-        raise ConfigurationError(f"home {str(home)!r}: its path must not hold a '?': choose another with --home")
-    file = Path(given.pop("settings_file", None) or environ.get("CODESUM_SETTINGS_FILE") or home / SETTINGS_FILE)
-    merged: dict[str, Any] = {}
-    for source, values in (
-        (str(file), _read_file(file)),
-        ("the environment", _read_environment(environ)),
-        ("the command line", given),
-    ):
-        _check_keys(values, Settings, source=source, prefix="")
-        _merge(merged, values)
-    try:
-        return Settings(**{**merged, "home": home})
-    except ValidationError as error:
-        raise ConfigurationError(_explain(error, file)) from error
-
-
-def find_home(start: Path | None = None) -> Path:
-    """The nearest `.codesum/` upward of `start` (default: the current folder), else one in `start`."""
-    start = (start or Path.cwd()).absolute()
-    for folder in (start, *start.parents):
-        if (folder / HOME_FOLDER).is_dir():
-            check_is_own(folder / HOME_FOLDER)
-            return folder / HOME_FOLDER
-    return start / HOME_FOLDER
-
-
-def _read_file(file: Path) -> dict[str, Any]:
-    if not file.exists():
-        return {}
-    try:
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
-    except RecursionError as error:
-        raise ConfigurationError(f"{file}: not valid TOML: nested deeper than any setting is") from error
-    # Besides what is no TOML: text that is not UTF-8, and numbers too long to be read.
-    except ValueError as error:
-        raise ConfigurationError(f"{file}: not valid TOML: {error}") from error
-    if "home" in values:
-        raise ConfigurationError(f"{file}: 'home' cannot be set in a file inside the home: use CODESUM_HOME or --home")
-    return values
-
-
-def _read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name in sorted(environ):
-        if not name.upper().startswith(ENV_PREFIX):
-            continue
-        path = name[len(ENV_PREFIX) :].lower().split("__")
-        if path[0] in _LOCATORS:
-            continue
-        target = values
-        for part in path[:-1]:
-            target = target.setdefault(part, {})
-        target[path[-1]] = _from_text(environ[name])
-    return values
-
-
-def _from_text(text: str) -> Any:
-    """A TOML list as a list; anything else stays text, which the settings convert."""
-    if text.startswith("["):
-        try:
-            return tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            return text
-    return text
-
-
-def _check_keys(values: Mapping[str, Any], model: type[BaseModel], *, source: str, prefix: str) -> None:
-    known = model.model_fields
-    for key, value in values.items():
-        if key not in known:
-            near = difflib.get_close_matches(key, list(known), n=1, cutoff=0.0)
-            hint = f"; the nearest known key is {prefix + near[0]!r}" if near else ""
-            raise ConfigurationError(f"{source}: unknown setting {prefix + key!r}{hint}")
-        nested = known[key].annotation
-        if isinstance(nested, type) and issubclass(nested, BaseModel) and isinstance(value, Mapping):
-            _check_keys(value, nested, source=source, prefix=f"{prefix}{key}.")
-
-
-def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
-    for key, value in values.items():
-        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
-        else:
-            into[key] = dict(value) if isinstance(value, Mapping) else value
-
-
-def _explain(error: ValidationError, file: Path) -> str:
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
-    # What is no address may be the key that somebody put there.
-    value = "" if key == "embedder_api_base" else f" = {first['input']!r}"
-    return (
-        f"setting {key!r}{value}: {first['msg']} "
-        f"(set in {file}, by {ENV_PREFIX}{key.upper().replace('.', '__')} or by a flag)"
-    )

@@ -1,0 +1,58 @@
+"""The options of the commands that ask indexes."""
+
+from typing import Annotated
+
+import typer
+
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.retrieval.filters import WhichTests
+
+ReposOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--repo", metavar="KEY", show_default=False, help="Only this repository (key or owner/name). Can be repeated."
+    ),
+]
+LevelsOption = Annotated[
+    list[Level] | None,
+    typer.Option(
+        "--level",
+        metavar="LEVEL",
+        show_default=False,
+        help="Only functions, classes, files or modules (function, class, file, module). Can be repeated.",
+    ),
+]
+LanesOption = Annotated[
+    list[Lane] | None,
+    typer.Option(
+        "--lane",
+        metavar="LANE",
+        show_default=False,
+        help="Rank by this alone (code, summary, fused, keywords, symbol) instead of a weighted mix of all. "
+        "Can be repeated.",
+    ),
+]
+LanguagesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--language",
+        metavar="NAME",
+        show_default=False,
+        help="Only this language, by its name or a file ending (python, py). Can be repeated.",
+    ),
+]
+PathsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--path",
+        metavar="GLOB",
+        show_default=False,
+        help="Only files and folders that match, as in .gitignore (src/, '*.go', 'docs/**/*.md'); "
+        "with ! in front, all but these. Can be repeated.",
+    ),
+]
+TestsOption = Annotated[
+    WhichTests,
+    typer.Option("--tests", metavar="in|out|only", help="Test code too, none of it, or nothing else."),
+]

@@ -1,0 +1,62 @@
+"""The avoided-work meter as a table: what builds did not have to ask a model for, and why."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+import typer
+
+from codesum_pipeline.cli.invocation import Invocation
+from codesum_pipeline.cli.render import note, show, table
+from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.model.avoided import Avoided, AvoidedRow, Saving
+from codesum_pipeline.store.tables import TableStore
+
+_NUMBERS = ("calls", "tokens", "US dollars", "share")
+
+
+def read_avoided(called: Invocation, keys: Sequence[str], since: str) -> list[AvoidedRow]:
+    """The meters of these repositories' runs, or of all, from a day on."""
+    store = TableStore(called.layout.warehouse)
+    known = store.repositories("avoided")
+    for key in keys:
+        if key not in known:
+            called.registry.get(key)
+    rows = [row for key in keys or known for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
+    return [row for row in rows if row.noted_at >= since]
+
+
+def show_avoided(rows: Sequence[AvoidedRow], *, as_json: bool) -> None:
+    """By cause; the share is of the dollars that writing everything anew in every run would have cost."""
+    found = add_up(rows)
+    if as_json:
+        for cause, saving in found.items():
+            typer.echo(safe_json({"cause": cause.value, **asdict(saving)}))
+    elif found:
+        everything = sum(found.values(), Saving())
+        lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]
+        show(table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS))
+    else:
+        note("no build with a model is on the books: `llm.enabled` lets builds keep them")
+
+
+def add_up(rows: Iterable[AvoidedRow]) -> dict[Avoided, Saving]:
+    """By cause, in the order of the causes."""
+    found: dict[Avoided, Saving] = {}
+    for row in rows:
+        saving = Saving(row.calls, row.input_tokens, row.output_tokens, row.usd)
+        found[row.cause] = found.get(row.cause, Saving()) + saving
+    return {cause: found[cause] for cause in Avoided if cause in found}
+
+
+def avoided_line(found: Mapping[Avoided, Saving]) -> str:
+    """What was not asked for, and why, in one line."""
+    spared = {cause: saving for cause, saving in found.items() if cause is not Avoided.ASKED}
+    saving = sum(spared.values(), Saving())
+    causes = ", ".join(f"{each.calls:,} {cause.value}" for cause, each in spared.items())
+    tokens = saving.input_tokens + saving.output_tokens
+    return f"avoided: {saving.calls:,} calls, about {tokens:,} tokens, ${saving.usd:,.4f} ({causes})"
+
+
+def _cells(saving: Saving, everything: Saving) -> tuple[object, ...]:
+    share = saving.usd / everything.usd if everything.usd else saving.calls / everything.calls
+    return saving.calls, saving.input_tokens + saving.output_tokens, f"{saving.usd:.4f}", f"{share:.1%}"

@@ -1,0 +1,105 @@
+"""`codesum cache`: what is kept of models' texts, and how to let some of it go."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codesum_pipeline.cli.commands import PlainCommand
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.render import count, note, show, table
+from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.llm.cache import AnswerCache
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.wiring import utc_now
+
+# Of a digest such as `blake3:0123…`, enough to tell versions apart.
+_SHOWN_DIGEST = 19
+
+cache = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    help="Show what is kept of models' texts, or delete what is not used any more.",
+)
+
+
+@cache.command(cls=PlainCommand)
+def stats(
+    ctx: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per prompt version.")] = False,
+) -> None:
+    """Show how many texts are kept, by prompt version and model, and what they cost."""
+    kept = _cache(ctx)
+    found = kept.stats()
+    if as_json:
+        for each in found:
+            typer.echo(safe_json(asdict(each)))
+        return
+    if not found:
+        note(f"no text of a model is kept in {kept.path.parent}")
+        return
+    rows = [
+        (
+            each.prompt_version[:_SHOWN_DIGEST],
+            each.model,
+            each.texts,
+            each.text_bytes,
+            f"{each.cost_usd:.4f}",
+            each.first_created[:10],
+            each.last_used,
+        )
+        for each in found
+    ]
+    columns = ("prompt version", "model", "texts", "bytes", "US dollars", "first written", "last used")
+    show(table(columns, rows, right=("texts", "bytes", "US dollars")))
+
+
+@cache.command(cls=PlainCommand)
+def prune(
+    ctx: typer.Context,
+    unused_for: Annotated[
+        int | None,
+        typer.Option(
+            "--unused-for", metavar="DAYS", min=1, show_default=False, help="Delete what no build took for so long."
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PROMPT-VERSION",
+            show_default=False,
+            help="Delete the texts of all prompt versions but this, which may be cut short. Can be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Delete texts that are not used any more; a build that needs one again pays for it again.
+
+    codesum cache prune --unused-for 180
+    """
+    if unused_for is None and not keep:
+        raise ConfigurationError("say what goes: --unused-for DAYS, --keep PROMPT-VERSION, or both")
+    kept = _cache(ctx)
+    deleted = kept.prune(
+        unused_for=timedelta(days=unused_for) if unused_for is not None else None,
+        keep_prompt_versions=_known_versions(kept, keep) if keep else None,
+    )
+    show(f"{count(deleted, 'text')} deleted, {count(sum(each.texts for each in kept.stats()), 'text')} kept")
+
+
+def _cache(ctx: typer.Context) -> AnswerCache:
+    return AnswerCache(Path(invocation(ctx).settings.options.llm.cache_folder), now=utc_now)
+
+
+def _known_versions(kept: AnswerCache, named: list[str]) -> set[str]:
+    """The whole versions that are meant; a name that fits none would delete more than was meant."""
+    known = {each.prompt_version for each in kept.stats()}
+    found = {name: {version for version in known if version.startswith(name)} for name in named}
+    for name, versions in found.items():
+        if len(versions) != 1:
+            fitting = "no prompt version starts" if not versions else f"{len(versions)} prompt versions start"
+            raise ConfigurationError(f"--keep {name!r}: {fitting} so: `codesum cache stats --json` lists them")
+    return set().union(*found.values())

@@ -1,0 +1,123 @@
+"""`codesum cost`: what calls of models cost, over time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+
+from codesum_pipeline.cli.avoided import read_avoided, show_avoided
+from codesum_pipeline.cli.cost_plot import write_plot
+from codesum_pipeline.cli.invocation import Invocation, invocation
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
+from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.llm.totals import Totals, total, total_by
+from codesum_pipeline.model.ledger import LedgerRow
+from codesum_pipeline.store.tables import TableStore
+
+_ISO_DAY = "%Y-%m-%d"
+_DAY = len("2026-01-31")
+
+
+class By(StrEnum):
+    """What one line of the table is about."""
+
+    DAY = "day"
+    RUN = "run"
+    MODEL = "model"
+    LEVEL = "level"
+    REPO = "repo"
+
+
+def cost(
+    ctx: typer.Context,
+    keys: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[KEY]...", show_default=False, help="Only these repositories; default: all."),
+    ] = None,
+    by: Annotated[
+        By, typer.Option(metavar="WHAT", help="A line for each of these: day, run, model, level or repo.")
+    ] = By.DAY,
+    since: Annotated[
+        datetime | None,
+        typer.Option(metavar="YYYY-MM-DD", formats=[_ISO_DAY], show_default=False, help="Only from this day on (UTC)."),
+    ] = None,
+    avoided: Annotated[
+        bool, typer.Option("--avoided", help="Show what builds did not have to ask for, by cause, instead.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line of the table.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.png", show_default=False, help="Draw dollars per day, and their sum, too."),
+    ] = None,
+) -> None:
+    """Show what calls of models cost, by day, run, model, level or repository.
+
+    codesum cost --since 2026-01-01 --plot cost.png
+    """
+    begin = since.strftime(_ISO_DAY) if since else ""
+    if avoided:
+        show_avoided(read_avoided(invocation(ctx), keys or (), begin), as_json=as_json)
+        return
+    rows = _rows(invocation(ctx), keys or (), begin)
+    totals = total_by((_name(by, repo, row), row) for repo, row in rows)
+    if plot is not None:
+        days = total_by((_name(By.DAY, repo, row), row) for repo, row in rows)
+        write_plot(plot, {day: found.cost_usd for day, found in days.items()})
+    if as_json:
+        for name, found in totals.items():
+            typer.echo(safe_json(_as_json(by, name, found)))
+    elif totals:
+        show(_table(by, {**totals, "all": total(row for _, row in rows)}))
+    else:
+        note("no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some")
+
+
+def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
+    """Each attempt with its repository; a repository that was removed keeps its books until it is purged."""
+    store = TableStore(called.layout.warehouse)
+    known = store.repositories("ledger")
+    for key in keys:
+        if key not in known:
+            called.registry.get(key)
+    return [
+        (repo, row)
+        for repo in keys or known
+        for row in store.read_rows_or_empty("ledger", repo, LedgerRow)
+        if row.started_at >= since
+    ]
+
+
+def _name(by: By, repo: str, row: LedgerRow) -> str:
+    """The line of the table that a row counts in."""
+    names = {By.DAY: row.started_at[:_DAY], By.RUN: row.run_id, By.MODEL: row.model, By.LEVEL: row.level.value}
+    return names.get(by, repo)
+
+
+def _as_json(by: By, name: str, found: Totals) -> dict[str, Any]:
+    return {by.value: name, **asdict(found), "cached_share": found.cached_share, "failures": dict(found.failures)}
+
+
+def _table(by: By, totals: Mapping[str, Totals]) -> RenderableType:
+    numbers = ("calls", "texts", "read", "of that cached", "written", "US dollars", "estimated", "p50 s", "p95 s")
+    rows = [
+        (
+            name[:SHORT_COMMIT] if by is By.RUN else name,
+            found.calls,
+            found.texts,
+            found.prompt_tokens,
+            f"{found.cached_share:.0%}",
+            found.completion_tokens,
+            f"{found.cost_usd:.4f}",
+            f"{found.estimated_usd:.4f}",
+            f"{found.latency_p50_s:.1f}",
+            f"{found.latency_p95_s:.1f}",
+            ", ".join(f"{count:,} {kind}" for kind, count in found.failures),
+        )
+        for name, found in totals.items()
+    ]
+    return table((by.value, *numbers, "without a text"), rows, right=numbers)

@@ -1,0 +1,89 @@
+"""What `codesum plan --llm` says: what a model would write, at which price, and how to go on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from codesum_pipeline.cli.render import count, indented, table
+from codesum_pipeline.llm.recordings import read_recordings
+from codesum_pipeline.model.documents import LEVELS, PlanRow
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.options import BackendName, Options
+from codesum_pipeline.settings import Settings
+from codesum_pipeline.summaries.by_model.priced import Priced, price_all, price_levels, ways_on
+
+_NUMBERS = ("asked for", "there already", "tokens read", "written", "US dollars", "stopped", "of US dollars")
+
+
+def with_model(settings: Settings) -> Settings:
+    """The settings as if a model were switched on; raises `ConfigurationError` where none is named."""
+    if not settings.llm.model:
+        raise ConfigurationError(
+            "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
+        )
+    return settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
+
+
+def model_sections(key: str, settings: Settings, rows: Sequence[PlanRow]) -> Iterator[RenderableType]:
+    """A table by level, and below it what stops what, and the way on."""
+    options, all_levels = settings.options, price_all(rows)
+    yield Text.assemble((f"\n{options.llm.model}", "bold"), ("  above functions at most so much", "dim"))
+    lines = [(level, *_cells(found)) for level, found in price_levels(rows).items()]
+    yield table(("level", *_NUMBERS, "by"), [*lines, ("all", *_cells(all_levels))], right=_NUMBERS)
+    for line in _remarks(key, settings.llm.enabled, options, all_levels):
+        yield indented(Text(line), 2)
+
+
+def model_json(key: str, settings: Settings, rows: Sequence[PlanRow]) -> dict[str, Any]:
+    """The same, for programs."""
+    options, all_levels = settings.options, price_all(rows)
+    return {
+        "model": options.llm.model,
+        "enabled": settings.llm.enabled,
+        "levels": {level.value: _as_json(price_levels(rows)[level]) for level in LEVELS},
+        "all": _as_json(all_levels),
+        "ways_on": ways_on(key, options, all_levels),
+    }
+
+
+def model_line(key: str, options: Options, rows: Sequence[PlanRow]) -> str:
+    """What a plan says of the model that nobody asked about."""
+    found = price_all(rows)
+    asked = f"{options.llm.model}: at most {count(found.asked.calls, 'text')} asked for, about ${found.asked.usd:,.4f}"
+    stopped = f", {found.all_stopped.calls:,} stopped" if found.stopped else ""
+    return f"{asked}{stopped}: `codesum plan {key} --llm` says more"
+
+
+def _cells(found: Priced) -> tuple[object, ...]:
+    asked, stopped = found.asked, found.all_stopped
+    by = ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in sorted(found.stopped.items()))
+    return (
+        asked.calls, found.found, asked.input_tokens, asked.output_tokens, f"{asked.usd:.4f}", stopped.calls,
+        f"{stopped.usd:.4f}", by,
+    )  # fmt: skip
+
+
+def _remarks(key: str, is_enabled: bool, options: Options, found: Priced) -> Iterator[str]:
+    llm = options.llm
+    if not is_enabled:
+        yield "llm.enabled is false: this is what it would be"
+    if llm.backend is BackendName.REPLAY:
+        answers = len(read_recordings(Path(llm.recording)))
+        yield f"answers come from {llm.recording}, which holds {answers:,}: nothing is sent and nothing is paid"
+    if llm.backend is BackendName.NOOP:
+        yield "llm.backend = 'noop' asks nobody"
+    yield from ways_on(key, options, found)
+    if found.asked.calls and is_enabled:
+        yield f"`codesum index {key}` asks for them"
+
+
+def _as_json(found: Priced) -> Mapping[str, Any]:
+    return {
+        "asked": asdict(found.asked),
+        "found": found.found,
+        "stopped": {gate.value: asdict(saving) for gate, saving in sorted(found.stopped.items())},
+    }

@@ -1,0 +1,88 @@
+"""What a level asked of a model, as Dagster metadata: numbers, which the UI plots over time, and tables of counts."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+import dagster as dg
+
+from codesum_pipeline.defs.markdown import table
+from codesum_pipeline.model.avoided import Avoided, Saving
+from codesum_pipeline.model.documents import Gate, Level
+from codesum_pipeline.summaries.by_model.asked import Asked
+from codesum_pipeline.summaries.by_model.planning import LevelForecast
+
+PREFIX = "model_"
+_NUMBERS = (
+    "texts", "found", "pending", "attempts", "input_tokens", "output_tokens", "cost_usd", "predicted_usd",
+    "latency_p50_s", "latency_p95_s",
+)  # fmt: skip
+
+
+def asked_metadata(asked: Asked | None) -> dict[str, dg.MetadataValue]:
+    """One entry per number; what a level did not have says nothing."""
+    if asked is None:
+        return {}
+    numbers: dict[str, int | float] = {name: getattr(asked, name) for name in _NUMBERS}
+    numbers["cached_share"] = asked.cached_tokens / asked.input_tokens if asked.input_tokens else 0.0
+    if asked.predicted_usd:
+        numbers["prediction_error"] = asked.cost_usd / asked.predicted_usd - 1
+    spared = [saving for cause, saving in asked.avoided.items() if cause is not Avoided.ASKED]
+    avoided = sum(spared, Saving())
+    numbers |= {f"avoided_{name}": value for name, value in asdict(avoided).items()}
+    found = {PREFIX + name: _number(value) for name, value in numbers.items()}
+    counts: dict[str, Mapping[str, int]] = {
+        "failures": asked.failures,
+        "gates": {gate.value: count for gate, count in asked.gates.items()},
+        "secrets_masked": asked.secrets_masked,
+    }
+    for name, count in counts.items():
+        if count:
+            found[PREFIX + name] = _md(table(["what", "count"], count.items()))
+    if asked.avoided:
+        found[PREFIX + "avoided"] = _md(_avoided(asked.avoided))
+    if Gate.NO_CREDENTIALS in asked.gates:
+        found[PREFIX + "no_credentials"] = _number(asked.gates[Gate.NO_CREDENTIALS])
+        found["skipped_reason"] = dg.MetadataValue.text(Gate.NO_CREDENTIALS.value)
+    return found
+
+
+def forecast_metadata(forecast: Mapping[Level, LevelForecast]) -> dict[str, dg.MetadataValue]:
+    """What a model would do, by level, and its price as numbers; nothing where none writes."""
+    if not forecast:
+        return {}
+    levels = forecast.values()
+    heads = [
+        "level", "calls (above functions at most)", "texts there already", "tokens read", "tokens written",
+        "US dollars", "would summarize", "of US dollars", "stopped by",
+    ]  # fmt: skip
+    rows = [
+        (
+            level.value, one.calls, one.kept_texts, one.input_tokens, one.output_tokens, f"{one.usd:.4f}",
+            one.would_summarize, f"{one.would_usd:.4f}",
+            ", ".join(f"{count:,} {gate.value}" for gate, count in one.gates.items()),
+        )
+        for level, one in forecast.items()
+    ]  # fmt: skip
+    return {
+        "forecast": _md(table(heads, rows)),
+        "predicted_calls": _number(sum(one.calls for one in levels)),
+        "predicted_usd": _number(sum(one.usd for one in levels)),
+        "would_summarize": _number(sum(one.would_summarize for one in levels)),
+        "would_usd": _number(sum(one.would_usd for one in levels)),
+    }
+
+
+def _avoided(found: Mapping[Avoided, Saving]) -> str:
+    rows = [
+        (cause.value, saving.calls, saving.input_tokens + saving.output_tokens, f"{saving.usd:.4f}")
+        for cause, saving in found.items()
+    ]
+    return table(["cause", "calls", "tokens", "US dollars"], rows)
+
+
+def _number(value: float) -> dg.MetadataValue:
+    return dg.MetadataValue.int(value) if isinstance(value, int) else dg.MetadataValue.float(round(value, 6))
+
+
+def _md(text: str) -> dg.MetadataValue:
+    return dg.MetadataValue.md(text)

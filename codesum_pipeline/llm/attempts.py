@@ -1,0 +1,191 @@
+"""One attempt: put aside what it can cost, write it down, ask, read, settle."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from codesum_pipeline.llm.admission import Admission
+from codesum_pipeline.llm.backend import RefusedAnswer, SummaryBackend
+from codesum_pipeline.llm.books import Books
+from codesum_pipeline.llm.checking import AnswerProblem
+from codesum_pipeline.llm.conversation import Answered, Read, WritingTask
+from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.llm.ledger import UNUSABLE, Attempt, Settled
+from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.prices import Price, worst_case_usd
+from codesum_pipeline.llm.retrying import with_retries
+from codesum_pipeline.model.documents import WrittenText
+from codesum_pipeline.model.errors import (
+    BackendNotConfigured,
+    CallFailure,
+    ModelNotInAllowlist,
+    PromptTemplateMismatch,
+    SummaryCallFailed,
+    SummaryError,
+)
+from codesum_pipeline.model.ledger import AttemptOutcome
+
+_MAX_ERROR_CHARS = 500
+# A provider that refuses a request bills nothing; one that was not heard to the end may have answered.
+_UNBILLED = (CallFailure.CREDENTIALS, CallFailure.RATE_LIMIT, CallFailure.SERVER, CallFailure.REFUSED)
+_KINDS: dict[type[SummaryError], str] = {
+    BackendNotConfigured: "no-backend",
+    ModelNotInAllowlist: "model-not-allowed",
+    PromptTemplateMismatch: "template-mismatch",
+    RefusedAnswer: "refused-answer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the calls of one run share."""
+
+    backend: SummaryBackend
+    books: Books
+    refused_answers: Mapping[str, tuple[str, bool]]
+    now: Callable[[], str]
+    admission: Admission
+    price_of: Callable[[str], Price]
+    max_retries: int
+
+
+class Caller:
+    """Asks for one document, and keeps its books: how many calls were made, what they cost, which text is kept."""
+
+    def __init__(self, desk: Desk, task: WritingTask) -> None:
+        self._desk = desk
+        self._task = task
+        self.attempts = 0
+        self.calls = 0
+        self.cost_usd = 0.0
+        self.kept: KeptText | None = None
+
+    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> Answered:
+        """As `Ask`. An answer that could not be taken lately stands for the one that would come now."""
+        before = self._desk.refused_answers.get(request.request_hash)
+        if before is not None:
+            claim, has_tool_call = before
+            return _read(SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0), read)
+        return await with_retries(
+            lambda: self._attempt(request, read, tokens_upper),
+            attempts=self._desk.max_retries + 1,
+            on_attempt=self._count,
+        )
+
+    def _count(self, _attempt: int) -> None:
+        self.attempts += 1
+
+    async def _attempt(self, request: SummaryRequest, read: Read, tokens_upper: int) -> Answered:
+        desk = self._desk
+        price = desk.price_of(request.model_name)
+        worst = worst_case_usd(price, tokens_upper, request.parameters.max_tokens)
+        await desk.admission.enter(worst)
+        settled = Settled(AttemptOutcome.NOT_SENT, 0.0, 0.0)
+        try:
+            attempt = Attempt(
+                self._task.id, request.level, request.request_hash, request.model_name, self.attempts, worst
+            )
+            sequence = await desk.books.enter(lambda ledger: ledger.reserve(attempt))
+            started = time.monotonic()
+            try:
+                response = await desk.backend.summarize(request)
+            except BaseException as error:
+                settled = _settled_by(error, time.monotonic() - started)
+                await self._settle(sequence, settled, worst)
+                raise
+            answered = _read(response, read)
+            settled = _settled(response, answered, time.monotonic() - started)
+            await self._settle(sequence, settled, worst, answered.text, request.model_name)
+            return answered
+        finally:
+            desk.admission.leave(worst, worst if settled.cost_usd is None else settled.cost_usd)
+
+    async def _settle(
+        self, sequence: int, settled: Settled, worst: float, text: WrittenText | None = None, model: str = ""
+    ) -> None:
+        self.calls += settled.outcome is not AttemptOutcome.NOT_SENT
+        self.cost_usd += worst if settled.cost_usd is None else settled.cost_usd
+        kept = self._keep(text, model) if text else None
+        await self._desk.books.enter(lambda ledger: ledger.settle(sequence, settled, kept))
+        self.kept = kept
+
+    def _keep(self, text: WrittenText, model: str) -> KeptText:
+        task = self._task
+        return KeptText(
+            exact_key=task.exact_key,
+            body_key=task.body_key,
+            text=text,
+            context=task.context,
+            model=model,
+            prompt_version=task.template_blake3,
+            cost_usd=self.cost_usd,
+            created_at=self._desk.now(),
+        )
+
+
+class FreeCaller:
+    """Asks a backend that calls nobody: there is nothing to keep books of, and nothing is put aside."""
+
+    attempts = 0
+    calls = 0
+    cost_usd = 0.0
+    kept = None
+
+    def __init__(self, backend: SummaryBackend) -> None:
+        self._backend = backend
+
+    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> Answered:
+        return _read(await self._backend.summarize(request), read)
+
+
+def failure_kind(error: SummaryError) -> str:
+    """One word for why there is no text."""
+    if isinstance(error, SummaryCallFailed):
+        return error.failure.value
+    return _KINDS.get(type(error), UNUSABLE)
+
+
+def _read(response: SummaryResponse, read: Read) -> Answered:
+    try:
+        return Answered(response.claim, read(response))
+    except AnswerProblem as problem:
+        return Answered(response.claim, None, str(problem))
+
+
+def _settled(response: SummaryResponse, answered: Answered, latency_s: float) -> Settled:
+    found = Settled(
+        AttemptOutcome.GOOD,
+        response.cost_usd,
+        latency_s,
+        usage=response.usage,
+        answer=response.claim,
+        has_tool_call=response.has_tool_call,
+    )
+    if answered.text:
+        return found
+    complaint = answered.complaint[:_MAX_ERROR_CHARS]
+    return replace(found, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=complaint)
+
+
+def _settled_by(error: BaseException, latency_s: float) -> Settled:
+    """How an attempt ended that gave no answer that could be read."""
+    said = str(error)[:_MAX_ERROR_CHARS]
+    if isinstance(error, RefusedAnswer):
+        response = error.response
+        return Settled(
+            AttemptOutcome.INVALID,
+            response.cost_usd,
+            latency_s,
+            response.usage,
+            failure_kind(error),
+            said,
+            response.claim,
+        )
+    if isinstance(error, SummaryCallFailed) and error.was_sent:
+        cost = 0.0 if error.failure in _UNBILLED else None
+        return Settled(AttemptOutcome.FAILED, cost, latency_s, failure=failure_kind(error), error=said)
+    if isinstance(error, SummaryError):
+        return Settled(AttemptOutcome.NOT_SENT, 0.0, latency_s, failure=failure_kind(error), error=said)
+    stopped = "stopped" if isinstance(error, asyncio.CancelledError) else type(error).__name__
+    return Settled(AttemptOutcome.INTERRUPTED, None, latency_s, failure=stopped, error=said or None)

@@ -1,0 +1,164 @@
+"""How much of the material fits, and which of it: short texts stay whole, the longest give way first.
+
+Budgets are in characters, as a backend publishes them: tokens differ by model.
+"""
+
+import bisect
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from codesum_pipeline.model.errors import ConfigurationError
+
+# The rest of a model's window is left for the answer and for the error of counting characters.
+USABLE_SHARE = 0.85
+# Of a body longer than this something is always shown: less says nothing, so the last ones are left out instead.
+LEAST_SHOWN = 80
+CUT_MARK = "[cut here]"
+
+_SENTENCE_END = re.compile(r"[.!?…](?=\s)|[。！？]")
+_SPACE = re.compile(r"\s")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """Bodies as they are shown. `cap` is the length above which they were cut, None where none was."""
+
+    bodies: tuple[str, ...]
+    cap: int | None
+    cut_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One child in a prompt: a head that is always whole, and a body that can be cut."""
+
+    head: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilledEntries:
+    """The entries that are shown, in their order, and how many at the end are not."""
+
+    entries: tuple[Entry, ...]
+    left_out: int
+    cap: int | None
+    cut_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What decides where a child stands among its siblings: nothing from outside its own parent."""
+
+    id: str
+    is_public: bool
+    complexity: int
+    line_count: int
+    source_order: int
+
+
+def body_budget(max_prompt_chars: int, *, system: str, wrapper_chars: int, boilerplate_chars: int = 0) -> int:
+    """Characters left for bodies; raises `ConfigurationError` where what is always sent does not fit."""
+    usable = int(max_prompt_chars * USABLE_SHARE)
+    budget = usable - len(system) - wrapper_chars - boilerplate_chars
+    if budget < 0:
+        raise ConfigurationError(
+            f"llm.max_prompt_chars = {max_prompt_chars:,}: {usable:,} of them can be used, and the "
+            f"system template ({len(system):,}), the instruction ({wrapper_chars:,}) and what is always shown "
+            f"({boilerplate_chars:,}) need {usable - budget:,}: raise it to at least "
+            f"{_least(usable - budget):,}, or shorten the templates"
+        )
+    return budget
+
+
+def water_fill(bodies: Sequence[str], budget: int, *, about: str) -> Filled:
+    """Cut the longest bodies to a common cap, at a line's or a sentence's end, so that all fit; `about` is logged."""
+    cap = _common_cap([len(body) for body in bodies], budget)
+    if cap is None:
+        return Filled(tuple(bodies), None, 0)
+    cut_count = sum(len(body) > cap for body in bodies)
+    _log.warning("%s: %d of %d texts cut to %d characters each to fit the prompt", about, cut_count, len(bodies), cap)
+    return Filled(tuple(cut(body, cap) for body in bodies), cap, cut_count)
+
+
+def fill_entries(entries: Sequence[Entry], budget: int, *, about: str) -> FilledEntries:
+    """As many entries from the front as can show something of their body, water-filled.
+
+    A folder of thousands of files is no mistake in the settings: its last
+    files are counted instead of shown. The first entry is always shown.
+    """
+    shown = 0
+    used = 0
+    for entry in entries:
+        used += len(entry.head) + min(len(entry.body), LEAST_SHOWN)
+        if used > budget and shown:
+            break
+        shown += 1
+    kept = entries[:shown]
+    left_out = len(entries) - shown
+    if left_out:
+        _log.warning("%s: %d of %d children left out to fit the prompt", about, left_out, len(entries))
+    heads = sum(len(entry.head) for entry in kept)
+    filled = water_fill([entry.body for entry in kept], max(budget - heads, 0), about=about)
+    parts = tuple(Entry(entry.head, body) for entry, body in zip(kept, filled.bodies, strict=True))
+    return FilledEntries(parts, left_out, filled.cap, filled.cut_count)
+
+
+def local_order(children: Iterable[Standing]) -> list[Standing]:
+    """Public ones first, then the more complex, the longer, the earlier: a new edge or a new name elsewhere moves none.
+
+    Neither the alphabet, which says nothing, nor statistics of the whole repository.
+    """
+    return sorted(
+        children,
+        key=lambda child: (not child.is_public, -child.complexity, -child.line_count, child.source_order, child.id),
+    )
+
+
+def cut(body: str, cap: int) -> str:
+    """At most `cap` characters, the last of them a mark; ends with a whole line, sentence or, failing that, word."""
+    if len(body) <= cap:
+        return body
+    room = cap - len(CUT_MARK) - 1
+    if room <= 0:
+        return ""
+    end = _last_stop(body, room)
+    return f"{body[:end].rstrip()}\n{CUT_MARK}" if end else ""
+
+
+def _last_stop(body: str, room: int) -> int:
+    line_end = body.rfind("\n", 0, room) + 1
+    if line_end > room // 2:
+        return line_end
+    stops = [match.end() for match in _SENTENCE_END.finditer(body, line_end, room + 1) if match.end() <= room]
+    if stops or line_end:
+        return stops[-1] if stops else line_end
+    spaces = [match.start() for match in _SPACE.finditer(body, 0, room)]
+    # A line without any end, such as a minified program, is cut where it must be.
+    return spaces[-1] if spaces and spaces[-1] else room
+
+
+def _common_cap(lengths: Sequence[int], budget: int) -> int | None:
+    """The largest cap under which the lengths fit the budget together; None where they fit as they are."""
+    if sum(lengths) <= budget:
+        return None
+    ordered = sorted(lengths)
+    below = [0]
+    for length in ordered:
+        below.append(below[-1] + length)
+    # Under a cap of its own length, each text costs what is shorter before it and that length for all from it on.
+    costs = [below[place] + length * (len(ordered) - place) for place, length in enumerate(ordered)]
+    first_cut = bisect.bisect_right(costs, budget)
+    return (budget - below[first_cut]) // (len(ordered) - first_cut)
+
+
+def _least(needed: int) -> int:
+    """The smallest setting whose usable share holds `needed` characters."""
+    least = int(needed / USABLE_SHARE)
+    while int(least * USABLE_SHARE) < needed:
+        least += 1
+    return least

@@ -1,0 +1,170 @@
+"""Texts of models, kept for every repository and every later build.
+
+An answer is found under its exact key, which holds the document's id, or by its
+body key, which does not: a moved file, a fork and a vendored copy cost no call.
+Both keys hold the prompt's version, the model and the parameters, so versions
+live side by side and going back is free. Several processes may read and write
+at once (SQLite with a write-ahead log, which needs a local file system).
+"""
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from pathlib import Path
+
+from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
+from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.store.refusals import writing
+
+FILE = "answers.sqlite"
+BUSY_TIMEOUT_S = 60.0
+# SQLite takes no more parameters in one statement on its smallest builds.
+_AT_ONCE = 400
+
+# `used_on` is the last day on which a build took the text: what is in use is not pruned for its age.
+_CREATE = f"""
+CREATE TABLE IF NOT EXISTS answers ({COLUMNS}, used_on TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key IS NOT NULL;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """What is kept of one prompt version and model; days are ISO dates."""
+
+    prompt_version: str
+    model: str
+    texts: int
+    text_bytes: int
+    cost_usd: float
+    first_created: str
+    last_used: str
+
+
+class AnswerCache:
+    """The cache of one folder. The file is made by the first write, and reading without one finds nothing."""
+
+    def __init__(self, folder: Path, *, now: Callable[[], datetime]) -> None:
+        self.path = folder / FILE
+        self._now = now
+
+    def find_many(self, keys: Iterable[tuple[str, str | None]]) -> dict[str, tuple[KeptText, ...]]:
+        """By exact key, the texts that may stand for each pair of exact and body key: the document's own first, then
+        one per context that the same body was written with, oldest first. Pairs without any are left out."""
+        wanted = dict(keys)
+        with self._open() as connection:
+            if connection is None:
+                return {}
+            own = {text.exact_key: text for text in _select(connection, "exact_key", wanted)}
+            bodies: dict[str, list[KeptText]] = {}
+            for text in _select(connection, "body_key", {body for body in wanted.values() if body}):
+                bodies.setdefault(text.body_key or "", []).append(text)
+        found = {exact: _standing(own.get(exact), bodies.get(body or "", [])) for exact, body in wanted.items()}
+        return {exact: texts for exact, texts in found.items() if texts}
+
+    def touch(self, texts: Sequence[KeptText]) -> None:
+        """Note that these are in use."""
+        today = self._now().date().isoformat()
+        with self._writing() as connection:
+            connection.executemany(
+                "UPDATE answers SET used_on = ? WHERE exact_key = ? AND used_on < ?",
+                [(today, text.exact_key, today) for text in texts],
+            )
+
+    def put_many(self, texts: Sequence[KeptText]) -> None:
+        """Keep these, in one transaction; the same again changes nothing."""
+        today = self._now().date().isoformat()
+        with self._writing() as connection:
+            connection.executemany(
+                f"INSERT OR REPLACE INTO answers ({NAMES}, used_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*text.row(), today) for text in texts],
+            )
+
+    def stats(self) -> list[CacheStats]:
+        """What is kept, by prompt version and model, most texts first."""
+        with self._open() as connection:
+            if connection is None:
+                return []
+            rows = connection.execute(
+                "SELECT prompt_version, model, count(*), sum(length(CAST(text AS BLOB))), sum(cost_usd), "
+                "min(created_at), max(used_on) FROM answers GROUP BY prompt_version, model "
+                "ORDER BY count(*) DESC, prompt_version, model"
+            )
+            return [CacheStats(*row) for row in rows]
+
+    def prune(self, *, unused_for: timedelta | None = None, keep_prompt_versions: Collection[str] | None = None) -> int:
+        """Delete texts that no build took for so long, and those of prompt versions that are not named; how many.
+
+        Of two conditions a text that meets either goes.
+        """
+        before = (self._now() - unused_for).date().isoformat() if unused_for is not None else ""
+        kept = list(keep_prompt_versions or ())
+        is_other = f"prompt_version NOT IN ({_marks(len(kept))})" if keep_prompt_versions is not None else "FALSE"
+        with self._writing() as connection:
+            count = connection.execute(f"DELETE FROM answers WHERE used_on < ? OR {is_other}", (before, *kept)).rowcount
+        with self._open() as open_again:
+            if open_again is not None:
+                # As a script: a single statement is stepped once, which frees one page.
+                open_again.executescript("PRAGMA incremental_vacuum")
+        return count
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.touch()
+            with self._open() as connection:
+                if connection is None:
+                    raise FileNotFoundError(self.path)
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection | None]:
+        if not self.path.exists():
+            yield None
+            return
+        try:
+            with closing(sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)) as connection:
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(_CREATE)
+                yield connection
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise
+            raise BrokenStore(
+                f"the cache of models' texts {self.path} cannot be read ({error}): restore it, or delete the file "
+                "and its -wal and -shm, and pay for its texts again when they are needed"
+            ) from error
+
+
+def _select(connection: sqlite3.Connection, column: str, values: Iterable[str]) -> Iterator[KeptText]:
+    """The texts with one of these values, oldest first within a value."""
+    ordered = iter(sorted(values))
+    while some := list(islice(ordered, _AT_ONCE)):
+        rows = connection.execute(
+            f"SELECT {NAMES} FROM answers WHERE {column} IN ({_marks(len(some))}) ORDER BY created_at, exact_key", some
+        )
+        yield from map(KeptText.of, rows)
+
+
+def _standing(own: KeptText | None, bodies: Sequence[KeptText]) -> tuple[KeptText, ...]:
+    """A document's own text, then the first of each other context."""
+    by_context = {text.context: text for text in reversed(bodies)}
+    if own:
+        by_context.pop(own.context, None)
+    others = sorted(by_context.values(), key=lambda text: (text.created_at, text.exact_key))
+    return (own, *others) if own else tuple(others)
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)

@@ -1,0 +1,187 @@
+"""An answer becomes a text, or a complaint that the model can act on.
+
+What can be put right by rule is (`repairs`). Everything else that breaks the
+schema, a citation, a name or the form goes back in words; all complaints at
+once, so that a model needs one more try and not one each.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from codesum_pipeline.llm.answers import (
+    TOOL_NAME,
+    FunctionAnswer,
+    ResponsibilityAnswer,
+    UpperAnswer,
+    answer_model,
+    answer_tool,
+)
+from codesum_pipeline.llm.leaks import leaked_names
+from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
+from codesum_pipeline.llm.repairs import repaired
+from codesum_pipeline.model.documents import Citation, InputSpec, Level, Returns, WrittenText
+
+_MAX_COMPLAINTS = 12
+# HTML by its own names: `<T>` and `List<int>` are types of languages. Names that are also words of types are left out.
+_MARKUP = re.compile(
+    r"<\s*/?\s*(?:a|abbr|article|aside|audio|b|base|blockquote|body|br|button|canvas|center|details|dialog|div|dl|em|"
+    r"embed|fieldset|font|footer|form|frame|frameset|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|li|"
+    r"link|main|marquee|math|meta|nav|noscript|ol|p|picture|pre|script|section|select|source|span|strong|"
+    r"style|sub|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|u|ul|video)"
+    r"(?:\s[^<>]*)?/?\s*>|<!--|<!\[CDATA\[|<!doctype",
+    re.IGNORECASE,
+)
+
+
+class AnswerProblem(Exception):
+    """What is wrong with an answer, in words for the model that gave it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What an answer is checked against.
+
+    `line_count` is that of the numbered lines (None above functions),
+    `child_names` are the parts that a responsibility may name, `hidden_names`
+    the callers and callees of the context, as qualified names or ids.
+    """
+
+    level: Level
+    line_count: int | None
+    child_names: tuple[str, ...] = ()
+    hidden_names: tuple[str, ...] = ()
+
+
+def read_answer(response: SummaryResponse, form: AnswerForm, shown: Shown) -> WrittenText:
+    """The text of an answer; raises `AnswerProblem`."""
+    if form is AnswerForm.TOOL and not response.has_tool_call:
+        raise AnswerProblem(f"You answered in text. Call the tool {TOOL_NAME} with every field instead.")
+    value = repaired(_read_json(response.claim, form), answer_tool(shown.level).schema)
+    try:
+        answer = answer_model(shown.level).model_validate(value)
+    except ValidationError as error:
+        _complain([*_in_words(error)])
+    written, complaints = (
+        (_function_text(answer), _function_complaints(answer, shown))
+        if isinstance(answer, FunctionAnswer)
+        else (_upper_text(answer, shown), _upper_complaints(answer, shown))
+    )
+    if found := [*complaints, *_leaks(written, shown), *_markup(value)]:
+        _complain(found)
+    return written
+
+
+def _complain(complaints: list[str]) -> NoReturn:
+    lines = "\n".join(f"- {complaint}" for complaint in complaints[:_MAX_COMPLAINTS])
+    raise AnswerProblem(f"The answer cannot be taken:\n{lines}\nAnswer again, with every field.")
+
+
+def _read_json(claim: str, form: AnswerForm) -> Any:
+    """The object of an answer; in JSON_TEXT other text, such as a fence, may stand around it."""
+    text = claim.strip()
+    if form is AnswerForm.JSON_TEXT:
+        text = text[max(text.find("{"), 0) : text.rfind("}") + 1]
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise AnswerProblem(
+            f"The answer is not valid JSON ({_json_fault(error)}). Answer again, with every field."
+        ) from error
+    if not isinstance(value, dict):
+        raise AnswerProblem("The answer is not a JSON object. Answer again, with every field.")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _json_fault(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def _in_words(error: ValidationError) -> Iterator[str]:
+    for found in error.errors(include_url=False, include_context=False):
+        place = ".".join(str(part) for part in found["loc"]) or "the answer"
+        given = found["input"]
+        length = f" (it has {len(given)})" if isinstance(given, (str, list)) and "at " in found["msg"] else ""
+        yield f"{place}: {found['msg'].removeprefix('Value error, ')}{length}"
+
+
+def _function_complaints(answer: FunctionAnswer, shown: Shown) -> list[str]:
+    last = shown.line_count or 0
+    outside = [
+        f"citations: {each.field} cites lines {each.start_line}-{each.end_line}; the code has lines 1-{last}, and "
+        "a range starts before it ends"
+        for each in answer.citations
+        if not 1 <= each.start_line <= each.end_line <= last
+    ]
+    cited = {each.field for each in answer.citations}
+    missing = [
+        f"citations: {name} is filled and not cited"
+        for name in ("purpose", "inputs", "returns", "side_effects", "invariants")
+        if getattr(answer, name) and name not in cited
+    ]
+    return outside + missing
+
+
+def _function_text(answer: FunctionAnswer) -> WrittenText:
+    returned = answer.returns
+    cited = dict.fromkeys(each for each in answer.citations if getattr(answer, each.field))
+    return WrittenText(
+        summary=answer.purpose,
+        business_intent=answer.business_intent,
+        keywords=tuple(answer.keywords),
+        returns=Returns(returned.type, returned.type_summary, returned.details) if returned else None,
+        inputs=tuple(InputSpec(each.name, each.type, each.description) for each in answer.inputs),
+        side_effects=tuple(answer.side_effects),
+        invariants=tuple(answer.invariants or ()),
+        citations=tuple(
+            Citation("summary" if each.field == "purpose" else each.field, each.start_line, each.end_line)
+            for each in cited
+        ),
+    )
+
+
+def _upper_complaints(answer: UpperAnswer, shown: Shown) -> list[str]:
+    listed = set(shown.child_names)
+    return [
+        f"responsibilities.{place}.children: {name[:80]!r} is not the name of a listed part"
+        for place, item in enumerate(answer.responsibilities)
+        for name in item.children
+        if listed and name not in listed
+    ]
+
+
+def _upper_text(answer: UpperAnswer, shown: Shown) -> WrittenText:
+    """The text; where no parts were listed there is nothing that a responsibility could name."""
+    return WrittenText(
+        summary=answer.summary,
+        business_intent=answer.business_intent,
+        keywords=tuple(answer.keywords),
+        responsibilities=tuple(map(_with_names, answer.responsibilities)) if shown.child_names else (),
+    )
+
+
+def _with_names(item: ResponsibilityAnswer) -> str:
+    """`NAME, NAME: text`, as the extractive writer has it; names that the text says are not said twice."""
+    missing = [name for name in item.children if name not in item.text]
+    return f"{', '.join(missing)}: {item.text}" if missing else item.text
+
+
+def _leaks(written: WrittenText, shown: Shown) -> list[str]:
+    field = "purpose" if shown.level is Level.FUNCTION else "summary"
+    names = leaked_names((written.summary, written.business_intent), shown.hidden_names)
+    return [f"{field}, business_intent: must not name the caller or callee {name!r}" for name in names]
+
+
+def _markup(value: Any) -> list[str]:
+    found = _MARKUP.search(json.dumps(value, ensure_ascii=False))
+    if not found:
+        return []
+    return [f"must not hold markup: found {found.group()[:40]!r}; name an element without angle brackets"]

@@ -1,0 +1,93 @@
+"""One document's talk with one model: ask, say what is wrong with the answer, ask again.
+
+The whole talk goes into each request, so that a request is a function of what
+was said before and of nothing else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
+from codesum_pipeline.llm.checking import Shown, read_answer
+from codesum_pipeline.llm.pins import Parameters, SummaryRequest, SummaryResponse
+from codesum_pipeline.model.documents import Level, Neighbourhood, WrittenText
+from codesum_pipeline.model.errors import SummaryOutputInvalid
+
+# A role mark, a wrapper and the like, per turn: more than any provider adds.
+_TOKENS_PER_TURN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class WritingTask:
+    """A document that a model is to write, ready to be sent.
+
+    `exact_key` and `body_key` are the keys of the cache; two tasks with one
+    `body_key` and one `prompt` are asked once. `context` is what the text would
+    be written with. `prompt_tokens_upper` bounds the tokens of the first
+    request, system prompt and tool included.
+    """
+
+    repo: str
+    id: str
+    level: Level
+    template_blake3: str
+    prompt: str
+    shown: Shown
+    exact_key: str
+    body_key: str | None
+    context: Neighbourhood | None
+    prompt_tokens_upper: int
+    importance_rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer as it came, and either the text that was read from it or what is wrong with it."""
+
+    claim: str
+    text: WrittenText | None
+    complaint: str = ""
+
+
+Read = Callable[[SummaryResponse], WrittenText]
+
+
+class Ask(Protocol):
+    """Sends a request and has its answer read; `tokens_upper` bounds the request's tokens."""
+
+    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> Answered: ...
+
+
+async def converse(
+    task: WritingTask, ask: Ask, *, model: str, parameters: Parameters, max_attempts: int
+) -> WrittenText:
+    """The first answer that can be taken, of at most `max_attempts`; raises what `ask` does and
+    `SummaryOutputInvalid` with the last complaint."""
+
+    def read(response: SummaryResponse) -> WrittenText:
+        return read_answer(response, parameters.form, task.shown)
+
+    turns: tuple[str, ...] = ()
+    complaint = ""
+    for _ in range(max_attempts):
+        request = SummaryRequest(
+            level=task.level,
+            model_name=model,
+            prompt_template_blake3=task.template_blake3,
+            schema_blake3=answer_tool(task.level).schema_blake3,
+            parameters=parameters,
+            sources=(task.prompt, *turns),
+            max_output_bytes=MAX_OUTPUT_BYTES,
+        )
+        answered = await ask(request, read, tokens_upper=task.prompt_tokens_upper + _tokens_of(turns))
+        if answered.text:
+            return answered.text
+        complaint = answered.complaint
+        turns = (*turns, answered.claim, complaint)
+    raise SummaryOutputInvalid(f"{task.id}: {max_attempts} answers of {model}; of the last: {complaint}")
+
+
+def _tokens_of(turns: tuple[str, ...]) -> int:
+    """At most so many tokens: no tokenizer makes more than one of a byte."""
+    return sum(len(turn.encode("utf-8", "surrogatepass")) + _TOKENS_PER_TURN for turn in turns)

@@ -1,0 +1,277 @@
+"""What is asked of models, written down before it is asked, so that a killed run owes nothing unknown.
+
+An attempt is reserved with the most that it can cost, in a transaction that is
+on disk before the request leaves. It is settled in one transaction: outcome,
+cost, the answer as it came and, where that was taken, the text under its keys.
+From there the text goes to the cache, as often as it takes: a paid answer is in
+one of the two from the moment it counts.
+
+The tables stand in the file of the repository's lease, which whoever opens the
+ledger to write must hold: an attempt that is found open is one of a dead run.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import astuple, dataclass, fields, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
+from codesum_pipeline.llm.pins import TokenUsage
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
+from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.store.tables import TableStore
+
+BUSY_TIMEOUT_S = 30.0
+# For so long an answer that could not be taken stands for the one that the same request would get now.
+KEEP_DAYS = 7
+# The failure of an attempt whose answer broke the rules for answers.
+UNUSABLE = "unusable-answer"
+
+_CREATE = f"""
+CREATE TABLE IF NOT EXISTS llm_attempts (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, id TEXT NOT NULL, level TEXT NOT NULL,
+    request_hash TEXT NOT NULL, model TEXT NOT NULL, attempt INTEGER NOT NULL, started_at TEXT NOT NULL,
+    reserved_usd REAL NOT NULL, outcome TEXT, failure TEXT, error TEXT, prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0,
+    cost_usd REAL NOT NULL DEFAULT 0, is_estimated INTEGER NOT NULL DEFAULT 0, latency_s REAL NOT NULL DEFAULT 0,
+    answer TEXT, has_tool_call INTEGER NOT NULL DEFAULT 0, is_in_table INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS llm_refused_answers ON llm_attempts (started_at) WHERE outcome = 'invalid';
+CREATE INDEX IF NOT EXISTS llm_starts ON llm_attempts (started_at);
+CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
+"""
+_ROW = ", ".join(field.name for field in fields(LedgerRow))
+# An open attempt counts with the most that it can cost.
+_SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A call that is about to be made, and the most that it can cost."""
+
+    id: str
+    level: Level
+    request_hash: str
+    model: str
+    attempt: int
+    reserved_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How it ended. `cost_usd` of None: nobody says, so the most that it can be is counted."""
+
+    outcome: AttemptOutcome
+    cost_usd: float | None
+    latency_s: float
+    usage: TokenUsage | None = None
+    failure: str | None = None
+    error: str | None = None
+    answer: str | None = None
+    has_tool_call: bool = False
+
+
+class Ledger:
+    """One repository's ledger, as one run writes it."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, *, run_id: str, now: Callable[[], datetime]) -> None:
+        self._connection = connection
+        self._path = path
+        self._run_id = run_id
+        self._now = now
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """One transaction for all that is written in the block."""
+        if self._connection.in_transaction:
+            yield
+            return
+        with writing(self._path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            finally:
+                # Of some refusals to write SQLite has rolled back by itself.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    def recover(self) -> int:
+        """Close what a dead run left open, counting the most that it can have cost; how many attempts that were."""
+        with self.together():
+            return self._connection.execute(
+                "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
+                "error = 'the run ended before the answer came' WHERE outcome IS NULL",
+                (AttemptOutcome.INTERRUPTED,),
+            ).rowcount
+
+    def reserve(self, attempt: Attempt) -> int:
+        """Write down a call before it is made; its sequence."""
+        with self.together():
+            found = self._connection.execute(
+                "INSERT INTO llm_attempts (id, level, request_hash, model, attempt, reserved_usd, run_id, started_at) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (*astuple(attempt), self._run_id, self.moment()),
+            ).lastrowid
+        return found or 0
+
+    def settle(self, sequence: int, settled: Settled, kept: KeptText | None = None) -> None:
+        """Write down how a call ended and, of one that gave a text, the text."""
+        usage = settled.usage or TokenUsage(0, 0)
+        with self.together():
+            self._connection.execute(
+                "UPDATE llm_attempts SET outcome = ?, failure = ?, error = ?, prompt_tokens = ?, "
+                "completion_tokens = ?, cached_tokens = ?, cost_usd = coalesce(?, reserved_usd), is_estimated = ?, "
+                "latency_s = ?, answer = ?, has_tool_call = ? WHERE sequence = ?",
+                (
+                    settled.outcome,
+                    settled.failure,
+                    settled.error,
+                    usage.prompt_tokens,
+                    usage.completion_tokens,
+                    usage.cached_tokens,
+                    settled.cost_usd,
+                    settled.cost_usd is None,
+                    settled.latency_s,
+                    settled.answer,
+                    settled.has_tool_call,
+                    sequence,
+                ),
+            )
+            if kept:
+                self._connection.execute(f"INSERT OR REPLACE INTO llm_outbox VALUES ({_marks(8)})", kept.row())
+
+    def refused_answers(self) -> dict[str, tuple[str, bool]]:
+        """By the hash of the request, what models answered in the last days that could not be taken, and whether that
+        was a tool call."""
+        rows = self._connection.execute(
+            "SELECT request_hash, answer, has_tool_call FROM llm_attempts WHERE outcome = 'invalid' AND failure = ? "
+            "AND started_at >= ? ORDER BY sequence",
+            (UNUSABLE, _iso(self._now() - timedelta(days=KEEP_DAYS))),
+        )
+        return {request_hash: (answer, bool(has_tool_call)) for request_hash, answer, has_tool_call in rows}
+
+    def deliver(self, put: Callable[[Sequence[KeptText]], None]) -> int:
+        """Hand over what was paid and is not yet handed over; how many texts that were. A kill in between hands them
+        over twice, which must do no harm."""
+        rows = self._connection.execute(f"SELECT {NAMES} FROM llm_outbox ORDER BY exact_key").fetchall()
+        if rows:
+            put([KeptText.of(row) for row in rows])
+            with self.together():
+                self._connection.executemany("DELETE FROM llm_outbox WHERE exact_key = ?", [row[:1] for row in rows])
+        return len(rows)
+
+    def spent(self, run_id: str | None = None) -> float:
+        """US dollars of a run (default: this one), open attempts with the most that they can cost."""
+        return float(self._connection.execute(f"{_SPENT} WHERE run_id = ?", (run_id or self._run_id,)).fetchone()[0])
+
+    def spent_today(self) -> float:
+        """US dollars since midnight, UTC."""
+        midnight = _iso(_midnight(self._now()))
+        return float(self._connection.execute(f"{_SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
+
+    def rows(self, run_id: str | None = None) -> list[LedgerRow]:
+        """The settled attempts that are still here, of one run or of all, in order."""
+        rows = self._connection.execute(
+            f"SELECT {_ROW} FROM llm_attempts WHERE outcome IS NOT NULL AND coalesce(?, run_id) = run_id "
+            "ORDER BY sequence",
+            (run_id,),
+        )
+        return [_row(values) for values in rows]
+
+    def compact(self, tables: TableStore, repo: str) -> int:
+        """Bring the warehouse's table up to date, and forget what is old; how many rows were added.
+
+        A kill in between leaves rows in both, which the next time knows by run and sequence.
+        """
+        new = self._not_in_table()
+        waiting = [row for row in self.rows() if row.sequence in new]
+        before = tables.read_rows_or_empty("ledger", repo, LedgerRow)
+        known = {(row.run_id, row.sequence) for row in before}
+        added = [_for_table(row) for row in waiting if (row.run_id, row.sequence) not in known]
+        if added:
+            tables.write_rows("ledger", repo, [*before, *added], LedgerRow)
+        with self.together():
+            self._connection.executemany(
+                "UPDATE llm_attempts SET is_in_table = 1, answer = CASE WHEN outcome = 'invalid' THEN answer END "
+                "WHERE sequence = ?",
+                [(row.sequence,) for row in waiting],
+            )
+            self._connection.execute(
+                "DELETE FROM llm_attempts WHERE is_in_table = 1 AND started_at < ?",
+                (_iso(self._now() - timedelta(days=KEEP_DAYS)),),
+            )
+        return len(added)
+
+    def moment(self) -> str:
+        """Now, as ISO 8601 in UTC to the millisecond."""
+        return _iso(self._now())
+
+    def _not_in_table(self) -> set[int]:
+        rows = self._connection.execute(
+            "SELECT sequence FROM llm_attempts WHERE outcome IS NOT NULL AND is_in_table = 0"
+        )
+        return {sequence for (sequence,) in rows}
+
+
+@contextmanager
+def open_ledger(state: Path, *, run_id: str, now: Callable[[], datetime]) -> Iterator[Ledger]:
+    """The ledger of the repository whose lease is in `state`, for its holder."""
+    with writing(state):
+        state.parent.mkdir(parents=True, exist_ok=True)
+        # The thread that writes may be another one.
+        connection = sqlite3.connect(state, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    with closing(connection):
+        with writing(state):
+            connection.execute("PRAGMA journal_mode = WAL")
+            # On disk when a transaction ends: what is paid must outlive a power cut, too.
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.executescript(_CREATE)
+        yield Ledger(connection, state, run_id=run_id, now=now)
+
+
+def erase_ledger(state: Path) -> None:
+    """Forget a repository's attempts, and what waits for the cache; its lease must be held."""
+    if state.exists():
+        with writing(state), closing(sqlite3.connect(state, timeout=BUSY_TIMEOUT_S)) as connection, connection:
+            connection.executescript("DROP TABLE IF EXISTS llm_attempts; DROP TABLE IF EXISTS llm_outbox")
+
+
+def spent_today(state: Path, *, now: datetime) -> float:
+    """US dollars of a repository since midnight, UTC, for those without its lease; 0 where nothing was asked."""
+    if not state.exists():
+        return 0.0
+    with closing(
+        sqlite3.connect(f"{state.absolute().as_uri()}?mode=ro", timeout=BUSY_TIMEOUT_S, uri=True)
+    ) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'llm_attempts'").fetchone():
+            return 0.0
+        return float(connection.execute(f"{_SPENT} WHERE started_at >= ?", (_iso(_midnight(now)),)).fetchone()[0])
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _row(values: Sequence[object]) -> LedgerRow:
+    found = dict(zip((field.name for field in fields(LedgerRow)), values, strict=True))
+    found["level"] = Level(str(found["level"]))
+    found["outcome"] = AttemptOutcome(str(found["outcome"]))
+    found["is_estimated"] = bool(found["is_estimated"])
+    return LedgerRow(**found)  # type: ignore[arg-type]
+
+
+def _for_table(row: LedgerRow) -> LedgerRow:
+    """Without an answer that was taken: its text is kept where it belongs."""
+    return row if row.outcome is AttemptOutcome.INVALID else replace(row, answer=None)
+
+
+def _iso(moment: datetime) -> str:
+    return f"{moment.strftime('%Y-%m-%dT%H:%M:%S')}.{moment.microsecond // 1000:03d}Z"
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)

@@ -1,0 +1,196 @@
+"""A provider's model, asked through LiteLLM: one request, one attempt.
+
+Only the pinned form of a request is sent. LiteLLM's own repetitions are off:
+who asks repeats, and writes each attempt down. A key is read from the
+environment when it is used; it is never kept, shown or logged.
+"""
+
+import asyncio
+import logging
+import os
+from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from codesum_pipeline.llm.answers import AnswerTool, answer_tool
+from codesum_pipeline.llm.backend import Templates, checked, refuse_unpinned
+from codesum_pipeline.llm.failures import failure_of
+from codesum_pipeline.llm.litellm_door import litellm_client
+from codesum_pipeline.llm.messages import arguments_of
+from codesum_pipeline.llm.model_list import listed
+from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
+from codesum_pipeline.llm.prices import Price, cost_usd, price_of
+from codesum_pipeline.llm.rates import Rates
+from codesum_pipeline.llm.tokens import predict_tokens
+from codesum_pipeline.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
+from codesum_pipeline.model.options import LlmOptions
+
+_logger = logging.getLogger(__name__)
+_CONNECT_TIMEOUT_S = 5.0
+
+
+class LiteLlmBackend:
+    """All models that the options allow. Making it asks nobody; the first request does."""
+
+    def __init__(self, options: LlmOptions, templates: Templates) -> None:
+        self._options = options
+        self._templates = templates
+        self._provider = _provider_of(options.model)
+        self._rates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Rates]] = WeakKeyDictionary()
+        self.max_prompt_chars = options.max_prompt_chars
+        for missing in self._without_key():
+            _logger.warning(missing)
+
+    async def summarize(self, request: SummaryRequest) -> SummaryResponse:
+        refuse_unpinned(request, self._options, self._templates)
+        self._require_named_key(request.model_name)
+        rates = self._rates_of(request.model_name)
+        template, tool = self._templates[request.level], answer_tool(request.level)
+        await rates.admit(predict_tokens(template.system, *request.sources) + request.parameters.max_tokens)
+        try:
+            answer = await self._complete(arguments_of(request, template, tool))
+        except SummaryCallFailed as failure:
+            if failure.failure is CallFailure.RATE_LIMIT:
+                rates.refused(failure.retry_after_s)
+            raise
+        rates.answered()
+        return checked(request, self._read(request, tool, answer), self._options)
+
+    async def health(self) -> bool:
+        """Whether keys are there and, of a server of one's own, whether something listens."""
+        if self._without_key():
+            return False
+        if not self._options.api_base:
+            return True
+        place = urlsplit(self._options.api_base)
+        port = place.port or (443 if place.scheme == "https" else 80)
+        try:
+            _, writer = await asyncio.wait_for(asyncio.open_connection(place.hostname, port), _CONNECT_TIMEOUT_S)
+        except (OSError, TimeoutError):
+            return False
+        writer.close()
+        return True
+
+    async def aclose(self) -> None:
+        await litellm_client().close_litellm_async_clients()
+
+    async def _complete(self, arguments: dict[str, Any]) -> Any:
+        """LiteLLM's answer; raises `SummaryCallFailed`, without its cause: a provider's words may repeat a key."""
+        litellm, model, timeout_s = litellm_client(), arguments["model"], self._options.timeout_s
+        try:
+            # LiteLLM's own time-out is one of silence: an answer that drips would never end.
+            async with asyncio.timeout(timeout_s):
+                return await litellm.acompletion(
+                    **arguments,
+                    **self._connection(model),
+                    timeout=timeout_s,
+                    num_retries=0,
+                    max_retries=0,
+                    caching=False,
+                    # Reasoning models have no temperature, and refuse to be told one.
+                    drop_params=True,
+                )
+        except TimeoutError:
+            raise SummaryCallFailed(
+                f"{model}: no whole answer in {timeout_s:g} s (llm.timeout_s)", failure=CallFailure.TIMEOUT
+            ) from None
+        except tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES) as error:
+            raise failure_of(error, model, key=self._key(model), is_key_missing=self._is_key_missing(model)) from None
+
+    def _connection(self, model: str) -> dict[str, Any]:
+        """Where a model is asked and with which key; LiteLLM knows both of other providers than the main model's."""
+        if _provider_of(model) != self._provider:
+            return {}
+        return {"api_base": self._options.api_base, "api_key": self._key(model) or None}
+
+    def _key(self, model: str) -> str:
+        name = self._options.api_key_env
+        return os.environ.get(name, "") if name and _provider_of(model) == self._provider else ""
+
+    def _is_key_missing(self, model: str) -> bool:
+        if self._options.api_key_env and _provider_of(model) == self._provider:
+            return not self._key(model)
+        return bool(_missing_variables(model))
+
+    def _require_named_key(self, model: str) -> None:
+        """A key that the settings name and nobody has set is not replaced by one that LiteLLM finds elsewhere."""
+        name = self._options.api_key_env
+        if name and _provider_of(model) == self._provider and not self._key(model):
+            raise SummaryCallFailed(
+                f"{model}: the variable {name} (llm.api_key_env) is empty: put the key into it",
+                failure=CallFailure.CREDENTIALS,
+                was_sent=False,
+            )
+
+    def _without_key(self) -> list[str]:
+        """A sentence for each model whose key is not there."""
+        models = (self._options.model, *self._options.fallback_models)
+        return [
+            f"llm.model {model!r}: its key is empty: put it into the environment "
+            f"({self._options.api_key_env or ', '.join(_missing_variables(model))}); "
+            "for a server that wants none, any word will do"
+            for model in models
+            if self._is_key_missing(model)
+        ]
+
+    def _rates_of(self, model: str) -> Rates:
+        limits = self._rates.setdefault(asyncio.get_running_loop(), {})
+        if model not in limits:
+            limits[model] = Rates(
+                requests_per_minute=self._options.requests_per_minute,
+                tokens_per_minute=self._options.tokens_per_minute,
+            )
+        return limits[model]
+
+    def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
+        """LiteLLM's answer in our words; raises `SummaryCallFailed` where it has none."""
+        if not answer.choices:
+            raise SummaryCallFailed(f"{request.model_name}: an answer without choices", failure=CallFailure.UNREADABLE)
+        message = answer.choices[0].message
+        calls = [call.function for call in message.tool_calls or () if call.function.name == tool.name]
+        claim = str(calls[0].arguments if calls else message.content or "")
+        usage, written = _usage_of(answer)
+        key = self._key(request.model_name)
+        return SummaryResponse(
+            claim=claim.replace(key, "…") if key else claim,
+            has_tool_call=bool(calls),
+            usage=usage,
+            model_name_echoed=str(answer.model or ""),
+            cost_usd=self._cost(request.model_name, usage, written),
+        )
+
+    def _cost(self, model: str, usage: TokenUsage | None, cache_write_tokens: int) -> float | None:
+        price = _price_if_known(model, self._options)
+        return None if price is None or usage is None else cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+
+
+def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:
+    """What was counted, and how many of the prompt's tokens were written to a cache."""
+    usage = getattr(answer, "usage", None)
+    if usage is None:
+        return None, 0
+    details = getattr(usage, "prompt_tokens_details", None)
+    cached = int(getattr(details, "cached_tokens", 0) or 0)
+    written = getattr(usage, "cache_creation_input_tokens", 0) or getattr(details, "cache_write_tokens", 0) or 0
+    return TokenUsage(int(usage.prompt_tokens), int(usage.completion_tokens), cached), int(written)
+
+
+def _price_if_known(model: str, options: LlmOptions) -> Price | None:
+    try:
+        return price_of(model, options)
+    except ConfigurationError:
+        return None
+
+
+def _missing_variables(model: str) -> list[str]:
+    """The variables that LiteLLM would read a key from and that are not set, or are empty."""
+    found: list[str] = litellm_client().validate_environment(model)["missing_keys"]
+    # LiteLLM takes an empty one for set.
+    usual = f"{_provider_of(model).upper()}_API_KEY"
+    return found or ([usual] if os.environ.get(usual) == "" else [])
+
+
+def _provider_of(model: str) -> str:
+    """`openai` of `openai/gpt-4o`, and of `gpt-4o` what the list of models says."""
+    provider, has_provider, _ = model.partition("/")
+    return provider if has_provider else str((listed(model) or {}).get("litellm_provider", ""))

@@ -1,0 +1,42 @@
+"""Material is data: it stands between markers that nobody who wrote it could have known.
+
+A marker holds the sha256 of the text that it encloses, so no text can close
+its own marker and go on in the words of the one who asks; and the same text
+gives the same request. What a person would not see (controls, bidirectional
+and zero-width characters) is taken out first.
+"""
+
+import re
+import unicodedata
+
+from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.model.printable import SUSPECT, UNPRINTABLE
+
+# 128 bits: a text that holds its own marker cannot be searched for.
+_DIGEST_CHARS = 32
+_VARIATION_SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+
+
+def enclose(text: str, label: str) -> str:
+    """The visible text between markers that say what it is; nothing at all where there is no text."""
+    shown = visible(text)
+    if not shown.strip():
+        return ""
+    digest = sha256_hex(shown.encode("utf-8"))[:_DIGEST_CHARS]
+    return f"<<<{label} {digest}\n{shown}\n{digest} {label}>>>"
+
+
+def visible(text: str) -> str:
+    """The text without characters that are not seen; as many lines as before."""
+    return SUSPECT.sub(_kept, text)
+
+
+def numbered(source: str) -> str:
+    """Each line behind its number, counted from 1: what citations refer to."""
+    return "\n".join(f"{number}| {line}" for number, line in enumerate(source.rstrip("\n").split("\n"), start=1))
+
+
+def _kept(match: re.Match[str]) -> str:
+    character = match.group()
+    unseen = unicodedata.category(character) in UNPRINTABLE or _VARIATION_SELECTORS.match(character)
+    return "" if unseen else character

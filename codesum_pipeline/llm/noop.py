@@ -1,0 +1,20 @@
+"""Nobody answers: every request fails, and the extractive text stands."""
+
+from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.model.errors import BackendNotConfigured
+
+
+class NoopBackend:
+    """The backend of who has none."""
+
+    def __init__(self, *, max_prompt_chars: int) -> None:
+        self.max_prompt_chars = max_prompt_chars
+
+    async def summarize(self, request: SummaryRequest) -> SummaryResponse:
+        raise BackendNotConfigured("llm.backend is 'noop': nothing is asked")
+
+    async def health(self) -> bool:
+        return False
+
+    async def aclose(self) -> None:
+        """There is nothing to let go of."""

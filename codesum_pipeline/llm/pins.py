@@ -1,0 +1,105 @@
+"""What is asked of a model, pinned: everything that an answer may depend on, and a hash of it.
+
+A request that differs in nothing has the same hash, on any machine and at any
+time, so that an answer can be recorded and found again.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from blake3 import blake3
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.hashing import canonical_json
+
+# Keeps these hashes apart from any other use of BLAKE3 over the same bytes.
+_DOMAIN = "codesum.llm.summary.request.v1"
+
+
+class AnswerForm(StrEnum):
+    """How a model is made to answer in the schema: a forced tool call, a response format, or JSON in its text."""
+
+    TOOL = "tool"
+    JSON_SCHEMA = "json_schema"
+    JSON_TEXT = "json_text"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What is said to a model besides words."""
+
+    temperature: float = 0.0
+    max_tokens: int = 2048
+    form: AnswerForm = AnswerForm.TOOL
+
+
+@dataclass(frozen=True)
+class SummaryRequest:
+    """One call.
+
+    `sources` are the user's turn, then, for a repair, each answer as it came
+    and what was wrong with it, in turns. `prompt_template_blake3` covers the
+    system template and the instruction template of the level; `schema_blake3`
+    the bytes of the answer's schema. `max_output_bytes` bounds the answer.
+    """
+
+    level: Level
+    model_name: str
+    prompt_template_blake3: str
+    schema_blake3: str
+    parameters: Parameters
+    sources: tuple[str, ...]
+    max_output_bytes: int | None = None
+    job_id: str | None = None
+
+    @cached_property
+    def request_hash(self) -> str:
+        """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
+        return blake3_of(
+            canonical_json(
+                {
+                    "domain": _DOMAIN,
+                    "level": self.level,
+                    "model_name": self.model_name,
+                    "prompt_template_blake3": self.prompt_template_blake3,
+                    "schema_blake3": self.schema_blake3,
+                    "temperature": self.parameters.temperature,
+                    "max_tokens": self.parameters.max_tokens,
+                    "form": self.parameters.form,
+                    "sources": self.sources,
+                    "max_output_bytes": self.max_output_bytes,
+                    "job_id": self.job_id,
+                }
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """What a provider says it counted; `cached_tokens` are those of `prompt_tokens` that its cache held."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryResponse:
+    """An answer as it came: `claim` is the tool call's arguments or the text, not yet read.
+
+    `has_tool_call` says which. `model_name_echoed` is the name under which the
+    provider says it answered. `cost_usd` is None where neither LiteLLM's list
+    nor the settings have a price.
+    """
+
+    claim: str
+    has_tool_call: bool
+    usage: TokenUsage | None
+    model_name_echoed: str
+    cost_usd: float | None = None
+
+
+def blake3_of(text: str) -> str:
+    """`blake3:` and the lowercase hex digest of the UTF-8 bytes."""
+    return f"blake3:{blake3(text.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -1,0 +1,75 @@
+"""The file format in which answers are recorded: the request with its pins, and the response.
+
+A folder holds one file per request, named by its hash; or one file holds a
+list of `entries`. Of a call's transport (addresses, headers, keys) nothing is
+kept.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
+from codesum_pipeline.store.atomic import write_text_atomically
+
+_SUFFIX = ".json"
+_REQUEST = TypeAdapter(SummaryRequest)
+_RESPONSE = TypeAdapter(SummaryResponse)
+
+
+def write_recording(folder: Path, request: SummaryRequest, response: SummaryResponse) -> Path:
+    """Write one entry; an earlier one of the same request is replaced."""
+    path = folder / f"{request.request_hash.partition(':')[2]}{_SUFFIX}"
+    entry = {"request": asdict(request), "response": asdict(response)}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text_atomically(path, json.dumps(entry, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    return path
+
+
+def read_recordings(path: Path) -> dict[str, SummaryResponse]:
+    """Return the answers of a folder or file by the hash of their request, which is computed anew.
+
+    Raises `SummaryCallFailed` where something cannot be read, or a request stands there twice.
+    """
+    found: dict[str, SummaryResponse] = {}
+    for place, entry in _entries(path):
+        request, response = _read_entry(place, entry)
+        if request.request_hash in found:
+            raise _unreadable(f"{place}: a second answer to {request.request_hash}: remove one of them")
+        found[request.request_hash] = response
+    return found
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Any]]:
+    if path.is_dir():
+        for file in sorted(path.glob(f"*{_SUFFIX}")):
+            yield str(file), _load(file)
+        return
+    document = _load(path)
+    entries = document.get("entries") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        raise _unreadable(f"{path}: there is no list of 'entries' in it")
+    yield from ((f"{path}: entry {number}", entry) for number, entry in enumerate(entries, start=1))
+
+
+def _load(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _unreadable(f"{file}: {error}: record again, or name another folder in llm.recording") from error
+
+
+def _read_entry(place: str, entry: Any) -> tuple[SummaryRequest, SummaryResponse]:
+    try:
+        return _REQUEST.validate_python(entry["request"]), _RESPONSE.validate_python(entry["response"])
+    except (KeyError, TypeError, ValidationError) as error:
+        raise _unreadable(f"{place}: not a request and its response: {error}") from error
+
+
+def _unreadable(detail: str) -> SummaryCallFailed:
+    return SummaryCallFailed(detail, failure=CallFailure.UNREADABLE, was_sent=False)

@@ -1,0 +1,296 @@
+"""Prompt templates: Markdown files that a person may edit, with strict placeholders.
+
+`<kind>/<name>.md` lies in the project's folder or in the copy that ships with
+the package, which is never written. Names that mean something are those of the
+levels and `default`, which stands for every level without a template of its
+own; the whole project's folder comes before the package's copy. A file is read
+each time it is asked for, so that an edit counts from the next run on.
+
+Braces belong to placeholders: what shall stand as a brace is doubled. Values
+are put in once and never looked at again, whatever they hold.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from string import Formatter
+
+from codesum_pipeline.llm.pins import blake3_of
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
+from codesum_pipeline.model.hashing import canonical_json
+from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.refusals import writing
+
+MAX_TEMPLATE_BYTES = 64 * 1024
+DEFAULT_NAME = "default"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_SUFFIX = ".md"
+
+
+class TemplateKind(StrEnum):
+    """The system turn, the same for all documents of a level, and the user's turn, filled for each."""
+
+    SYSTEM = "system"
+    INSTRUCTION = "instruction"
+
+
+PLACEHOLDERS = {
+    TemplateKind.SYSTEM: {
+        "language": "the natural language to write in",
+    },
+    TemplateKind.INSTRUCTION: {
+        "level": "function, class, file or module",
+        "name": "the document's own name, between markers: a function's and class's is qualified",
+        "code_language": "the programming language; nothing for a module",
+        "metadata": "what a class, file or module says of itself, between markers: signature, docstring, README",
+        "body": "a function's source in numbered lines, or a text file's text, between markers",
+        "children": "names and texts of what a class, file or module holds, between markers",
+        "context": "names of some callers and callees, between markers",
+    },
+}
+
+# Without these a writer is not shown what it shall write about.
+_NEEDED = {
+    Level.FUNCTION: frozenset({"body"}),
+    Level.CLASS: frozenset({"children"}),
+    Level.FILE: frozenset({"body", "children"}),
+    Level.MODULE: frozenset({"children"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTemplate:
+    """Where a template lies; one that ships with the package is read-only."""
+
+    kind: TemplateKind
+    name: str
+    path: Path
+    is_packaged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedTemplate:
+    """The two templates of one level: `system` as it is sent, `instruction` as it is written.
+
+    `digest` covers both raw texts and the language: it is what a request pins.
+    """
+
+    level: Level
+    system: str
+    instruction: str
+    digest: str
+
+    def render(self, **fields: str) -> str:
+        """The user's turn. `fields` are all placeholders of an instruction; those that do not apply are empty."""
+        return _fill(TemplateKind.INSTRUCTION, self.level, self.instruction, fields)
+
+    @property
+    def wrapper_chars(self) -> int:
+        """Characters of the user's turn when every placeholder is empty."""
+        return len(self.render(**dict.fromkeys(PLACEHOLDERS[TemplateKind.INSTRUCTION], "")))
+
+
+def resolve(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate:
+    """The templates that stand for a level; raises `TemplateRenderError` where one of them cannot be used."""
+    system = find_for(prompts_dir, TemplateKind.SYSTEM, level)
+    instruction = find_for(prompts_dir, TemplateKind.INSTRUCTION, level)
+    system_text, instruction_text = _read(system), _read(instruction)
+    return ResolvedTemplate(
+        level=level,
+        system=_fill(system.kind, system.name, system_text, {"language": language}),
+        instruction=instruction_text,
+        digest=blake3_of(
+            canonical_json({"system": system_text, "instruction": instruction_text, "language": language})
+        ),
+    )
+
+
+def find_for(prompts_dir: Path | None, kind: TemplateKind, level: Level) -> FoundTemplate:
+    """The template that stands for a level: the project's own, its default, the package's own, its default."""
+    for folder in _folders(prompts_dir):
+        for name in (level, DEFAULT_NAME):
+            path = _path_in(folder, kind, name)
+            if path.is_file():
+                return FoundTemplate(kind, name, path, folder == packaged_prompts())
+    raise TemplateNotFound(f"there is no template {kind}/{level} and no {kind}/{DEFAULT_NAME}: reinstall the package")
+
+
+def find_template(prompts_dir: Path | None, kind: TemplateKind, name: str) -> FoundTemplate:
+    """A template by name, the project's before the package's; raises `TemplateNotFound`."""
+    for folder in _folders(prompts_dir):
+        path = _path_in(folder, kind, name)
+        if path.is_file():
+            return FoundTemplate(kind, name, path, folder == packaged_prompts())
+    known = ", ".join(list_templates(prompts_dir, kind))
+    raise TemplateNotFound(f"there is no template {kind}/{name}; there are: {known}")
+
+
+def template_exists(prompts_dir: Path | None, kind: TemplateKind, name: str) -> bool:
+    """Whether the project or the package has a template of that name."""
+    return any(_path_in(folder, kind, name).is_file() for folder in _folders(prompts_dir))
+
+
+def list_templates(prompts_dir: Path | None, kind: TemplateKind) -> list[str]:
+    """All names of a kind, sorted. Files whose name cannot be one, and links that lead out, are no templates."""
+    return sorted({name for folder in _folders(prompts_dir) for name in _names_in(folder, kind)})
+
+
+def load_template(prompts_dir: Path | None, kind: TemplateKind, name: str) -> str:
+    """The text of a template that can be rendered; raises `TemplateNotFound` or `TemplateRenderError`."""
+    return _read(find_template(prompts_dir, kind, name))
+
+
+def render_system(prompts_dir: Path | None, name: str, *, language: str) -> str:
+    """The system turn of a template."""
+    text = load_template(prompts_dir, TemplateKind.SYSTEM, name)
+    return _fill(TemplateKind.SYSTEM, name, text, {"language": language})
+
+
+def render_instruction(prompts_dir: Path | None, name: str, /, **fields: str) -> str:
+    """The user's turn of a template; `fields` are all placeholders of an instruction."""
+    text = load_template(prompts_dir, TemplateKind.INSTRUCTION, name)
+    return _fill(TemplateKind.INSTRUCTION, name, text, fields)
+
+
+def try_render(kind: TemplateKind, name: str, content: str) -> None:
+    """Raise `TemplateRenderError` where a template of that name could not be used."""
+    size = len(content.encode("utf-8", "surrogatepass"))
+    if size > MAX_TEMPLATE_BYTES:
+        raise TemplateRenderError(
+            f"template {kind}/{name} has {size:,} bytes; at most {MAX_TEMPLATE_BYTES:,} are read: shorten it"
+        )
+    if not content.strip():
+        raise TemplateRenderError(f"template {kind}/{name} is empty: write what the model shall be told")
+    used = {field for _, field in _pieces(kind, name, content) if field}
+    if kind is TemplateKind.INSTRUCTION:
+        _check_needed(kind, name, used)
+
+
+def save_template_atomic(prompts_dir: Path, kind: TemplateKind, name: str, content: str) -> Path:
+    """Write a template into the project's folder: a reader sees the old text or the new one."""
+    path = _path_in(prompts_dir, kind, name)
+    try_render(kind, name, content)
+    write_text_atomically(path, content)
+    return path
+
+
+def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_name: str) -> Path:
+    """Give a template of the project another name that it has not used yet."""
+    old, new = _own(prompts_dir, kind, old_name), _path_in(prompts_dir, kind, new_name)
+    if new.exists():
+        raise ConfigurationError(f"template {kind}/{new_name} is there already, in {new}: delete it first")
+    try_render(kind, new_name, _read(FoundTemplate(kind, old_name, old, is_packaged=False)))
+    with writing(new):
+        # Unlike Path.rename, this name says nothing of replacing: the new name was free.
+        os.rename(old, new)  # noqa: PTH104
+    return new
+
+
+def delete_template(prompts_dir: Path, kind: TemplateKind, name: str) -> None:
+    """Remove a template of the project; raises `TemplateNotFound` where it has none of that name."""
+    path = _own(prompts_dir, kind, name)
+    with writing(path):
+        path.unlink()
+
+
+def packaged_prompts() -> Path:
+    """The copy that ships: in a wheel it lies in the package, in a checkout at the project's top."""
+    package = Path(__file__).parent.parent
+    inside = package / "prompts"
+    return inside if inside.is_dir() else package.parent / "prompts"
+
+
+def _folders(prompts_dir: Path | None) -> tuple[Path, ...]:
+    return (packaged_prompts(),) if prompts_dir is None else (prompts_dir, packaged_prompts())
+
+
+def _path_in(folder: Path, kind: TemplateKind, name: str) -> Path:
+    """The file of a template, which may not be there; raises `ConfigurationError` where it would lie outside."""
+    if not _NAME.fullmatch(name) or ".." in name:
+        raise ConfigurationError(
+            f"template name {name!r}: use up to 100 letters, digits, '.', '_' and '-', "
+            "beginning with a letter or digit and without '..'"
+        )
+    path = folder / kind / f"{name}{_SUFFIX}"
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ConfigurationError(f"template {path} is a link that leads out of {folder}: put a copy there instead")
+    return path
+
+
+def _names_in(folder: Path, kind: TemplateKind) -> set[str]:
+    names = {path.name.removesuffix(_SUFFIX) for path in (folder / kind).glob(f"*{_SUFFIX}")}
+    return {name for name in names if _is_template(folder, kind, name)}
+
+
+def _is_template(folder: Path, kind: TemplateKind, name: str) -> bool:
+    try:
+        return _path_in(folder, kind, name).is_file()
+    except ConfigurationError:
+        return False
+
+
+def _own(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
+    """The file of a template that the project can change."""
+    path = _path_in(prompts_dir, kind, name)
+    if path.is_file():
+        return path
+    if template_exists(None, kind, name):
+        raise ConfigurationError(
+            f"template {kind}/{name} ships with the package and stays as it is: "
+            f"save one of that name, and the one in {prompts_dir} is used"
+        )
+    raise TemplateNotFound(f"there is no template {kind}/{name} in {prompts_dir}")
+
+
+def _read(found: FoundTemplate) -> str:
+    with found.path.open("rb") as file:
+        data = file.read(MAX_TEMPLATE_BYTES + 1)
+    if len(data) > MAX_TEMPLATE_BYTES:
+        raise TemplateRenderError(
+            f"template {found.path} is larger than the {MAX_TEMPLATE_BYTES:,} bytes that are read: shorten it"
+        )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TemplateRenderError(
+            f"template {found.path} is not UTF-8: {error.reason} at byte {error.start}"
+        ) from error
+    try_render(found.kind, found.name, text)
+    return text
+
+
+def _check_needed(kind: TemplateKind, name: str, used: set[str]) -> None:
+    levels = [Level(name)] if name in _NEEDED else list(LEVELS) if name == DEFAULT_NAME else []
+    for field in sorted(set().union(*(_NEEDED[level] for level in levels)) - used):
+        raise TemplateRenderError(f"template {kind}/{name} lacks {{{field}}}: the model would not see what it is about")
+
+
+def _fill(kind: TemplateKind, name: str, text: str, fields: dict[str, str]) -> str:
+    if fields.keys() != PLACEHOLDERS[kind].keys():
+        odd = ", ".join(sorted(fields.keys() ^ PLACEHOLDERS[kind].keys()))
+        raise TemplateRenderError(f"template {kind}/{name}: each placeholder takes one value, not so: {odd}")
+    return "".join(literal + (fields[field] if field else "") for literal, field in _pieces(kind, name, text))
+
+
+def _pieces(kind: TemplateKind, name: str, text: str) -> list[tuple[str, str | None]]:
+    """Literal text, each with the placeholder after it; raises `TemplateRenderError` naming what is none."""
+    known = PLACEHOLDERS[kind]
+    try:
+        parsed = list(Formatter().parse(text))
+    except ValueError as error:
+        raise TemplateRenderError(
+            f"template {kind}/{name}: {error}; a brace that is no placeholder is doubled"
+        ) from error
+    for _, field, format_spec, conversion in parsed:
+        if field is not None and (field not in known or format_spec or conversion):
+            written = field + (f"!{conversion}" if conversion else "") + (f":{format_spec}" if format_spec else "")
+            allowed = ", ".join(f"{{{name}}}" for name in known)
+            raise TemplateRenderError(
+                f"template {kind}/{name}: unknown placeholder {{{written}}}; {kind} templates know {allowed}, "
+                "and a brace that is none is doubled"
+            )
+    return [(literal, field) for literal, field, _, _ in parsed]

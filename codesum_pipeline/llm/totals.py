@@ -1,0 +1,70 @@
+"""Rows of the ledger, added up."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
+
+Key = TypeVar("Key", str, tuple[str, ...])
+_ANSWERED = (AttemptOutcome.GOOD, AttemptOutcome.INVALID)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Of some attempts: how many were sent and how many gave a text, tokens, dollars, waits.
+
+    `estimated_usd` is the part of `cost_usd` that nobody confirmed: the most
+    that calls without an answer can have cost. Latencies are of answers.
+    `failures` are counts by kind, most frequent first.
+    """
+
+    calls: int
+    texts: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    cost_usd: float
+    estimated_usd: float
+    latency_p50_s: float
+    latency_p95_s: float
+    failures: tuple[tuple[str, int], ...]
+
+    @property
+    def cached_share(self) -> float:
+        """Of the tokens read, the share that a provider's cache held."""
+        return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
+
+
+def total(rows: Iterable[LedgerRow]) -> Totals:
+    """All of them together."""
+    rows = list(rows)
+    waits = sorted(row.latency_s for row in rows if row.outcome in _ANSWERED)
+    kinds = Counter(row.failure or row.outcome.value for row in rows if row.outcome is not AttemptOutcome.GOOD)
+    return Totals(
+        calls=sum(row.outcome is not AttemptOutcome.NOT_SENT for row in rows),
+        texts=sum(row.outcome is AttemptOutcome.GOOD for row in rows),
+        prompt_tokens=sum(row.prompt_tokens for row in rows),
+        completion_tokens=sum(row.completion_tokens for row in rows),
+        cached_tokens=sum(row.cached_tokens for row in rows),
+        cost_usd=math.fsum(row.cost_usd for row in rows),
+        estimated_usd=math.fsum(row.cost_usd for row in rows if row.is_estimated),
+        latency_p50_s=_percentile(waits, 0.5),
+        latency_p95_s=_percentile(waits, 0.95),
+        failures=tuple(sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))),
+    )
+
+
+def total_by(keyed: Iterable[tuple[Key, LedgerRow]]) -> dict[Key, Totals]:
+    """By the key that each row is given with, in its order."""
+    groups: dict[Key, list[LedgerRow]] = {}
+    for key, row in keyed:
+        groups.setdefault(key, []).append(row)
+    return {key: total(groups[key]) for key in sorted(groups)}
+
+
+def _percentile(ordered: Sequence[float], share: float) -> float:
+    """The smallest value that at least `share` of all do not exceed (nearest rank)."""
+    return ordered[math.ceil(share * len(ordered)) - 1] if ordered else 0.0

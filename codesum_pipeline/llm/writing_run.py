@@ -1,0 +1,220 @@
+"""The tasks of one run, worked through by as many workers as calls may be made at once.
+
+Tasks are begun in their order. What stops one for a reason that holds for all
+(the cap, lost credentials, one failure after the other) stops all that were not
+begun; calls that are under way are heard to their end.
+"""
+
+import asyncio
+import logging
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from codesum_pipeline.llm.admission import Admission, CapReached
+from codesum_pipeline.llm.attempts import Caller, Desk, FreeCaller, failure_kind
+from codesum_pipeline.llm.backend import SummaryBackend
+from codesum_pipeline.llm.books import Books
+from codesum_pipeline.llm.cache import AnswerCache
+from codesum_pipeline.llm.conversation import WritingTask, converse
+from codesum_pipeline.llm.factory import form_of
+from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.llm.ledger import Ledger
+from codesum_pipeline.llm.outcomes import Accepts, Caps, Outcome, found_text
+from codesum_pipeline.llm.pins import Parameters
+from codesum_pipeline.llm.prices import Price
+from codesum_pipeline.model.documents import Gate, WrittenText
+from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed, SummaryError
+from codesum_pipeline.model.options import BackendName, LlmOptions
+from codesum_pipeline.model.progress import Progress
+
+# So many documents one after the other for which calls gave nothing, and the others are not asked for: whatever is
+# wrong, it is not these documents.
+GIVE_UP_AFTER = 10
+GAVE_UP = "gave-up"
+# Texts that wait in the ledger before the cache is given them.
+_DELIVER_AT = 50
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A task that is over, for others with the same body."""
+
+    prompt: str
+    outcome: Outcome
+    kept: KeptText | None
+
+
+class WritingRun:
+    """`all` fills `outcomes`, by id. `was_terminated`: it was ended by SIGTERM."""
+
+    def __init__(
+        self,
+        tasks: Sequence[WritingTask],
+        backend: SummaryBackend,
+        ledger: Ledger,
+        cache: AnswerCache,
+        caps: Caps,
+        price_of: Callable[[str], Price],
+        options: LlmOptions,
+        accepts: Accepts,
+        progress: Progress,
+    ) -> None:
+        self.outcomes: dict[str, Outcome] = {}
+        self.was_terminated = False
+        self._queue = deque(tasks)
+        self._count = len(tasks)
+        self._books = Books(ledger)
+        self._cache = cache
+        self._options = options
+        self._accepts = accepts
+        self._progress = progress
+        self._is_free = options.asks_nobody
+        self._documents_left = len(tasks) if self._is_free else caps.documents_left
+        self._desk = Desk(
+            backend=backend,
+            books=self._books,
+            # A recording has to hold every answer of a conversation.
+            refused_answers={} if options.backend is BackendName.RECORD else ledger.refused_answers(),
+            now=ledger.moment,
+            admission=Admission(caps.usd_left),
+            price_of=price_of,
+            max_retries=options.max_retries,
+        )
+        self._models = (options.model, *options.fallback_models)
+        self._stopped_by: tuple[Gate, str | None] | None = None
+        self._failed_in_a_row = 0
+        self._undelivered = 0
+        self._first_of_body: dict[str, asyncio.Future[_Done]] = {}
+
+    async def all(self) -> None:
+        """Work through the queue; however it ends, no attempt is left open."""
+        try:
+            for model in () if self._is_free else self._models:
+                self._desk.price_of(model)
+            with self._books.open(), self._cancelled_by_sigterm():
+                await self._work_at_once(min(self._options.concurrency, self._count))
+        finally:
+            await self._desk.backend.aclose()
+
+    async def _work_at_once(self, count: int) -> None:
+        workers = [asyncio.create_task(self._work()) for _ in range(count)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+    async def _work(self) -> None:
+        while self._queue:
+            task = self._queue.popleft()
+            self.outcomes[task.id] = await self._write(task)
+            self._progress("summaries by the model", len(self.outcomes), self._count)
+
+    async def _write(self, task: WritingTask) -> Outcome:
+        """A document's text: of the same body in this run if there is one, else asked for."""
+        if task.body_key is None or self._is_free:
+            return (await self._ask_within_caps(task)).outcome
+        first = self._first_of_body.get(task.body_key)
+        if first is None:
+            first = self._first_of_body[task.body_key] = asyncio.get_running_loop().create_future()
+            first.set_result(await self._ask_within_caps(task))
+            return first.result().outcome
+        known = await first
+        if known.kept and self._accepts(task, known.kept):
+            return found_text(task, known.kept)
+        if not known.kept and known.prompt == task.prompt:
+            return Outcome(task.id, None, gate=known.outcome.gate, failure=known.outcome.failure)
+        return (await self._ask_within_caps(task)).outcome
+
+    async def _ask_within_caps(self, task: WritingTask) -> _Done:
+        stopped = self._stopped_by or ((Gate.CAP, None) if self._documents_left <= 0 else None)
+        if stopped:
+            gate, failure = stopped
+            return _Done(task.prompt, Outcome(task.id, None, gate=gate, failure=failure), None)
+        self._documents_left -= 1
+        caller = FreeCaller(self._desk.backend) if self._is_free else Caller(self._desk, task)
+        outcome = await self._ask(task, caller)
+        if not caller.attempts:
+            # It was known without a call: what fails day after day must not take the place of others.
+            self._documents_left += 1
+        self._look_at_failures(outcome, caller)
+        await self._hand_over(caller)
+        return _Done(task.prompt, outcome, caller.kept)
+
+    async def _ask(self, task: WritingTask, caller: Caller | FreeCaller) -> Outcome:
+        """Ask the model, and where its calls fail the next one."""
+        gate, failure = Gate.FAILED, ""
+        for model in self._models:
+            try:
+                text = await self._converse(task, caller, model)
+            except CapReached:
+                self._stop(Gate.CAP, None, f"the cap in dollars is reached before {task.id}")
+                gate, failure = Gate.CAP, ""
+                break
+            except SummaryError as error:
+                failure = failure_kind(error)
+                _log.warning("%s: no text by %s: %s", task.id, model, error)
+                if isinstance(error, SummaryCallFailed) and error.failure is CallFailure.CREDENTIALS:
+                    self._stop(Gate.NO_CREDENTIALS, failure, "no more calls: the credentials are missing or refused")
+                    gate = Gate.NO_CREDENTIALS
+                    break
+                if not isinstance(error, (SummaryCallFailed, BackendNotConfigured)):
+                    break
+            else:
+                return Outcome(
+                    task.id, text, model, cost_usd=caller.cost_usd, calls=caller.calls,
+                    from_cache=self._is_free, written_with=task.context,
+                )  # fmt: skip
+        return Outcome(task.id, None, gate=gate, failure=failure or None, cost_usd=caller.cost_usd, calls=caller.calls)
+
+    async def _converse(self, task: WritingTask, caller: Caller | FreeCaller, model: str) -> WrittenText:
+        parameters = Parameters(max_tokens=self._options.max_tokens, form=form_of(self._options, model))
+        return await converse(task, caller, model=model, parameters=parameters, max_attempts=self._options.max_attempts)
+
+    def _look_at_failures(self, outcome: Outcome, caller: Caller | FreeCaller) -> None:
+        """Count documents in a row for which calls were made in vain."""
+        if outcome.text:
+            self._failed_in_a_row = 0
+        elif caller.attempts and outcome.gate is Gate.FAILED:
+            self._failed_in_a_row += 1
+        if self._failed_in_a_row == GIVE_UP_AFTER:
+            self._stop(Gate.FAILED, GAVE_UP, f"no more calls: {GIVE_UP_AFTER} documents in a row got no text")
+
+    def _stop(self, gate: Gate, failure: str | None, why: str) -> None:
+        if self._stopped_by is None:
+            self._stopped_by = (gate, failure)
+            _log.warning("%s", why)
+
+    async def _hand_over(self, caller: Caller | FreeCaller) -> None:
+        """Give the cache what waits, now and then: other processes can use it, and a kill leaves less to do."""
+        self._undelivered += caller.kept is not None
+        if self._undelivered >= _DELIVER_AT:
+            self._undelivered = 0
+            # Alone: a text must not be in the cache before the ledger has its call.
+            await self._books.enter(lambda ledger: ledger.deliver(self._cache.put_many), is_alone=True)
+
+    @contextmanager
+    def _cancelled_by_sigterm(self) -> Iterator[None]:
+        """Where SIGTERM would end the process at once, let it first settle what is under way."""
+        main = asyncio.current_task()
+        is_ours = threading.current_thread() is threading.main_thread()
+        if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL or main is None:
+            yield
+            return
+
+        def terminate() -> None:
+            self.was_terminated = True
+            main.cancel()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, terminate)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)

@@ -1,0 +1,51 @@
+"""What a build did not have to ask of a model, and why: one row per run, level and cause."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codesum_pipeline.model.documents import Level
+
+
+class Avoided(StrEnum):
+    """Why a document took no call; the first that holds. `asked` is what was not avoided."""
+
+    ASKED = "asked"
+    PLACEHOLDER = "placeholder"
+    CACHE = "cache"
+    SAME_BODY = "same body elsewhere"
+    CUT_OFF = "early cut-off"
+    GATE = "gate"
+    GRAPH = "graph within threshold"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """So many calls, and about so many tokens and US dollars."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+
+    def __add__(self, other: "Saving") -> "Saving":
+        return Saving(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.usd + other.usd,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AvoidedRow:
+    """One cause at one level of one run."""
+
+    run_id: str
+    noted_at: str
+    level: Level
+    cause: Avoided
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    usd: float

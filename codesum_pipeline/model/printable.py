@@ -1,0 +1,36 @@
+"""Text of others, without what a terminal or a reader could be misled by.
+
+Names, docstrings, commit subjects and models' answers may hold escape sequences
+that move the cursor or retitle the window, and bidirectional controls that make
+text read otherwise than it is.
+"""
+
+import re
+import unicodedata
+
+# ECMA-48: control sequences, then strings such as OSC up to BEL or ST, then other two-character escapes.
+_ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\x9c|$)|\x1b[ -/]*[0-~]?", re.S)
+SUSPECT = re.compile(r"[^\n\t\x20-\x7e]")
+# Control, format (bidirectional controls, zero-width), surrogate and unassigned private characters.
+UNPRINTABLE = {"Cc", "Cf", "Cs", "Co"}
+LINE_SEPARATORS = {"\x85", "\u2028", "\u2029"}
+
+
+def clean(text: str) -> str:
+    """The text without escape sequences, control and invisible characters; line feeds and tabs stay."""
+    return SUSPECT.sub(_visible, _ESCAPES.sub("", text.replace("\r\n", "\n")))
+
+
+def one_line(text: str) -> str:
+    """`clean`, with every run of white space as one space."""
+    return " ".join(clean(text).split())
+
+
+def _visible(match: re.Match[str]) -> str:
+    character = match.group()
+    if character in LINE_SEPARATORS or character == "\r":
+        return "\n"
+    category = unicodedata.category(character)
+    if category == "Cs":
+        return "\ufffd"
+    return "" if category in UNPRINTABLE else character

@@ -1,0 +1,133 @@
+"""Settings from their places.
+
+Defaults < `codesum.toml` < environment (`CODESUM_` + key, nested with `__`) <
+flags. An unknown key, in the file or in the environment, is an error that
+names the nearest known one.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.source.brought_along import check_is_own
+
+ENV_PREFIX = "CODESUM_"
+SETTINGS_FILE = "codesum.toml"
+HOME_FOLDER = ".codesum"
+# Read from the environment before there are settings: which home, and which file.
+_LOCATORS = ("home", "settings_file")
+
+
+def load_settings(flags: Mapping[str, Any] | None = None, *, environ: Mapping[str, str] | None = None) -> Settings:
+    """Merge defaults, file, environment and flags; raises `ConfigurationError` naming key, value and source.
+
+    `flags` may hold any key of `Settings` (nested as mappings) and `settings_file`.
+    """
+    environ = os.environ if environ is None else environ
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    home = Path(given.pop("home", None) or environ.get("CODESUM_HOME") or find_home())
+    home = home.expanduser().absolute()
+    if "?" in str(home):
+        # DuckDB takes what follows for a query and cannot write its file.
+        raise ConfigurationError(f"home {str(home)!r}: its path must not hold a '?': choose another with --home")
+    file = Path(given.pop("settings_file", None) or environ.get("CODESUM_SETTINGS_FILE") or home / SETTINGS_FILE)
+    merged: dict[str, Any] = {}
+    for source, values in (
+        (str(file), _read_file(file)),
+        ("the environment", _read_environment(environ)),
+        ("the command line", given),
+    ):
+        _check_keys(values, Settings, source=source, prefix="")
+        _merge(merged, values)
+    try:
+        return Settings(**{**merged, "home": home})
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, file)) from error
+
+
+def find_home(start: Path | None = None) -> Path:
+    """The nearest `.codesum/` upward of `start` (default: the current folder), else one in `start`."""
+    start = (start or Path.cwd()).absolute()
+    for folder in (start, *start.parents):
+        if (folder / HOME_FOLDER).is_dir():
+            check_is_own(folder / HOME_FOLDER)
+            return folder / HOME_FOLDER
+    return start / HOME_FOLDER
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    if not file.exists():
+        return {}
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise ConfigurationError(f"{file}: not valid TOML: nested deeper than any setting is") from error
+    # Besides what is no TOML: text that is not UTF-8, and numbers too long to be read.
+    except ValueError as error:
+        raise ConfigurationError(f"{file}: not valid TOML: {error}") from error
+    if "home" in values:
+        raise ConfigurationError(f"{file}: 'home' cannot be set in a file inside the home: use CODESUM_HOME or --home")
+    return values
+
+
+def _read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name in sorted(environ):
+        if not name.upper().startswith(ENV_PREFIX):
+            continue
+        path = name[len(ENV_PREFIX) :].lower().split("__")
+        if path[0] in _LOCATORS:
+            continue
+        target = values
+        for part in path[:-1]:
+            target = target.setdefault(part, {})
+        target[path[-1]] = _from_text(environ[name])
+    return values
+
+
+def _from_text(text: str) -> Any:
+    """A TOML list as a list; anything else stays text, which the settings convert."""
+    if text.startswith("["):
+        try:
+            return tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            return text
+    return text
+
+
+def _check_keys(values: Mapping[str, Any], model: type[BaseModel], *, source: str, prefix: str) -> None:
+    known = model.model_fields
+    for key, value in values.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, list(known), n=1, cutoff=0.0)
+            hint = f"; the nearest known key is {prefix + near[0]!r}" if near else ""
+            raise ConfigurationError(f"{source}: unknown setting {prefix + key!r}{hint}")
+        nested = known[key].annotation
+        if isinstance(nested, type) and issubclass(nested, BaseModel) and isinstance(value, Mapping):
+            _check_keys(value, nested, source=source, prefix=f"{prefix}{key}.")
+
+
+def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
+    for key, value in values.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = dict(value) if isinstance(value, Mapping) else value
+
+
+def _explain(error: ValidationError, file: Path) -> str:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    # What is no address may be the key that somebody put there.
+    value = "" if key.endswith("api_base") else f" = {first['input']!r}"
+    return (
+        f"setting {key!r}{value}: {first['msg']} "
+        f"(set in {file}, by {ENV_PREFIX}{key.upper().replace('.', '__')} or by a flag)"
+    )

@@ -1,0 +1,86 @@
+"""What was asked of a model at one level of one build, and what came of it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from codesum_pipeline.model.avoided import Avoided, Saving
+from codesum_pipeline.model.documents import Gate
+from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
+from codesum_pipeline.summaries.by_model.meter import idle
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Sums over the attempts of a run at one level.
+
+    `texts` were written by calls, `found` were there already. `pending` are
+    documents that a later run may ask for. `predicted_usd` is what the plan
+    said of those that were asked for, `avoided` what the others would have
+    taken, by cause.
+    """
+
+    texts: int
+    found: int
+    pending: int
+    attempts: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cost_usd: float
+    predicted_usd: float
+    latency_p50_s: float
+    latency_p95_s: float
+    secrets_masked: Mapping[str, int]
+    failures: Mapping[str, int]
+    gates: Mapping[Gate, int]
+    avoided: Mapping[Avoided, Saving]
+
+
+def sum_up(
+    rows: Sequence[LedgerRow],
+    *,
+    texts: int,
+    found: int,
+    pending: int,
+    predicted_usd: float,
+    secrets_masked: Mapping[str, int],
+    gates: Mapping[Gate, int],
+    avoided: Mapping[Avoided, Saving],
+) -> Asked:
+    """The attempts of one run at one level."""
+    heard = [row.latency_s for row in rows if row.outcome in (AttemptOutcome.GOOD, AttemptOutcome.INVALID)] or [0.0]
+    failures = Counter(row.failure or "interrupted" for row in rows if row.outcome is not AttemptOutcome.GOOD)
+    return Asked(
+        texts=texts,
+        found=found,
+        pending=pending,
+        attempts=len(rows),
+        input_tokens=sum(row.prompt_tokens for row in rows),
+        output_tokens=sum(row.completion_tokens for row in rows),
+        cached_tokens=sum(row.cached_tokens for row in rows),
+        cost_usd=sum(row.cost_usd for row in rows),
+        predicted_usd=predicted_usd,
+        latency_p50_s=float(np.percentile(heard, 50)),
+        latency_p95_s=float(np.percentile(heard, 95)),
+        secrets_masked=dict(sorted(secrets_masked.items())),
+        failures=dict(sorted(failures.items())),
+        gates=dict(sorted(gates.items())),
+        avoided=avoided,
+    )
+
+
+def asked_of_nobody(before: Asked) -> Asked:
+    """What a run says of a level that it finds as it was left."""
+    return sum_up(
+        (),
+        texts=0,
+        found=0,
+        pending=before.pending,
+        predicted_usd=0.0,
+        secrets_masked={},
+        gates=before.gates,
+        avoided=idle(before.avoided),
+    )

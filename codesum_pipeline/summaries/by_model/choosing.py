@@ -1,0 +1,100 @@
+"""Which text stands for a document that a model may write: the last build's, a kept one, or one to be asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.model.documents import Cause, Level, Neighbourhood
+from codesum_pipeline.model.options import BackendName
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
+from codesum_pipeline.summaries.by_model.last import LastText, last_by_model
+from codesum_pipeline.summaries.by_model.setup import ModelSetup
+from codesum_pipeline.summaries.by_model.wanting import Source
+from codesum_pipeline.summaries.decide import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is to stand for one document.
+
+    `stands`: the last build's text, and nothing has to be done. `had_text`: it
+    had one by a model, of this input or of another. Otherwise
+    `found` is a kept text that would do; without one a model has to be asked.
+    `cause` says why the text is another one where its hashes do not.
+    `leftover` is the last model's text where it was written from the same: it
+    stays where a model may not be asked.
+    """
+
+    wanted: Wanted
+    context: Neighbourhood | None
+    stands: bool
+    had_text: bool = False
+    found: KeptText | None = None
+    cause: tuple[Cause, tuple[str, ...]] | None = None
+    leftover: Wanted | None = None
+
+
+class Chooser:
+    """The choices of one level."""
+
+    def __init__(self, workspace: Workspace, setup: ModelSetup, level: Level, contexts: Contexts | None) -> None:
+        self._workspace = workspace
+        self._setup = setup
+        self._level = level
+        self._contexts = contexts
+        self._cache = setup.cache(workspace)
+        self._last: Mapping[str, LastText] = last_by_model(workspace, level)
+
+    def choose(self, sources: Sequence[Source]) -> list[Choice]:
+        """One choice per source, in their order."""
+        choices = [self._look_back(source) for source in sources]
+        # A recording is to hold every answer: what is kept does not stand for one.
+        is_recorded = self._setup.options.backend is BackendName.RECORD
+        open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
+        keys = {self._keys(choice): choice for choice in open_ones}
+        found = self._cache.find_many(list(keys)) if keys else {}
+        kept: dict[str, KeptText] = {}
+        for (exact, _), choice in keys.items():
+            fitting = next((text for text in found.get(exact, ()) if self._fits(text, choice)), None)
+            if fitting:
+                kept[choice.wanted.id] = fitting
+        return [replace(choice, found=kept.get(choice.wanted.id)) for choice in choices]
+
+    def _keys(self, choice: Choice) -> tuple[str, str]:
+        return self._setup.keys(choice.wanted, self._level, choice.context)
+
+    def _look_back(self, source: Source) -> Choice:
+        """Whether the last build's text stands, or why not."""
+        wanted = source.wanted(self._setup.writer(self._level))
+        context = self._contexts.of(source.id) if self._contexts else None
+        last = self._last.get(source.id)
+        if last is None:
+            return Choice(wanted, context, stands=False)
+        leftover = source.wanted(last.writer)
+        if leftover.summary_hash != last.summary_hash:
+            return Choice(wanted, context, stands=False, had_text=True)
+        cause = self._cause(wanted, context, last)
+        stands = cause is None and not self._workspace.force
+        return Choice(wanted, context, stands, had_text=True, cause=cause, leftover=leftover)
+
+    def _cause(
+        self, wanted: Wanted, context: Neighbourhood | None, last: LastText
+    ) -> tuple[Cause, tuple[str, ...]] | None:
+        """Why a text is written again that was written from the same."""
+        own = (wanted.id,)
+        if last.writer != wanted.writer:
+            return Cause.PROMPT, own
+        if last.model not in self._setup.models:
+            return Cause.MODEL, own
+        if last.parameters != self._setup.parameters:
+            return Cause.SETTINGS, own
+        if context is not None and (came := self._changed(last.written_with, context)):
+            return Cause.GRAPH, came
+        return None
+
+    def _fits(self, text: KeptText, choice: Choice) -> bool:
+        return choice.context is None or not self._changed(text.context, choice.context)
+
+    def _changed(self, then: Neighbourhood | None, now: Neighbourhood) -> tuple[str, ...]:
+        return changed_by(then or Neighbourhood((), (), (), ()), now, self._workspace.options.graph)

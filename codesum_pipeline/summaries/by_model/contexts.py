@@ -1,0 +1,138 @@
+"""What a model is shown of a function's neighbours, and when that has become another context.
+
+A context is updated with every change of the graph; a text is written again
+for it only past two thresholds, or on any change under `GraphPolicy.STRICT`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import Neighbour, Neighbourhood
+from codesum_pipeline.model.graph import EdgeKind
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.model.options import GraphOptions, GraphPolicy
+from codesum_pipeline.store.workspace import Workspace
+
+_NUMBER = re.compile(r"#\d+$")
+NO_NEIGHBOURS = Neighbourhood((), (), (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class ShownContext:
+    """Qualified names, sorted and without repetition: what moves between files is shown the same."""
+
+    called_by: tuple[str, ...]
+    calls: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: Neighbourhood) -> "ShownContext":
+        return cls(_names(found.called_by), _names(found.calls))
+
+    @property
+    def hash(self) -> str:
+        return hash_of([self.called_by, self.calls])
+
+
+class Contexts:
+    """The neighbourhoods of functions in the graph at hand, read when first asked for."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._options = workspace.options.graph
+        self._found: dict[str, Neighbourhood] | None = None
+
+    def of(self, id_: str) -> Neighbourhood:
+        """The neighbourhood of a function; an empty one where the graph knows none."""
+        if self._found is None:
+            self._found = _read(self._workspace)
+        return self._found.get(id_, NO_NEIGHBOURS)
+
+    def came_between(self, before: Neighbourhood | None, id_: str) -> tuple[str, ...]:
+        """The neighbours for which a text that was written with `before` is to be written again; none: it stands."""
+        now, then = self.of(id_), before or NO_NEIGHBOURS
+        return changed_by(then, now, self._options)
+
+
+def changed_by(then: Neighbourhood, now: Neighbourhood, options: GraphOptions) -> tuple[str, ...]:
+    """The ids that make a context another one, sorted; none where it counts as the same."""
+    if options.policy is GraphPolicy.STRICT:
+        if ShownContext.of(then) == ShownContext.of(now):
+            return ()
+        return tuple(sorted(_ids(then) ^ _ids(now))) or tuple(sorted(_ids(now)))
+    if _similarity(then, now) > options.similarity_threshold:
+        return ()
+    new_callers = set(now.callers) - set(then.callers)
+    new_across = set(now.cross_module) - set(then.cross_module)
+    if not new_across and len(new_callers) <= options.max_new_callers:
+        return ()
+    return tuple(sorted(new_across | new_callers))
+
+
+def _similarity(then: Neighbourhood, now: Neighbourhood) -> float:
+    """The Jaccard index of two contexts; a neighbour that only moved (same content) is the same."""
+    common = 0
+    total = 0
+    for old, new in ((then.called_by, now.called_by), (then.calls, now.calls)):
+        ids = {one.id for one in old} & {one.id for one in new}
+        moved = {one.content_hash for one in old if one.id not in ids} & {
+            one.content_hash for one in new if one.id not in ids
+        }
+        same = len(ids) + len(moved)
+        common += same
+        total += len(old) + len(new) - same
+    return common / total if total else 1.0
+
+
+def _read(workspace: Workspace) -> dict[str, Neighbourhood]:
+    key, tables = workspace.key, workspace.tables
+    symbols = tables.read("symbols", key, columns=["id", "content_hash"])
+    hashes = dict(zip(*(symbols.column(name).to_pylist() for name in ("id", "content_hash")), strict=True))
+    contexts = tables.read("contexts", key, columns=["id", "called_by", "calls"])
+    callers, across = _neighbours(tables.read("edges", key, columns=list(_EDGE_COLUMNS)))
+    return {
+        id_: Neighbourhood(
+            _known(called_by, hashes), _known(calls, hashes), tuple(sorted(callers[id_])), tuple(sorted(across[id_]))
+        )
+        for id_, called_by, calls in zip(
+            *(contexts.column(name).to_pylist() for name in contexts.column_names), strict=True
+        )
+        if id_ in hashes
+    }
+
+
+_EDGE_COLUMNS = ("src_id", "dst", "is_external", "kind", "is_cross_module")
+
+
+def _neighbours(edges: pa.Table) -> tuple[defaultdict[str, set[str]], defaultdict[str, set[str]]]:
+    """The callers of each symbol, and of each its neighbours by calls across modules."""
+    calls = edges.filter(pc.and_not(pc.equal(edges.column("kind"), EdgeKind.CALL.value), edges.column("is_external")))
+    callers: defaultdict[str, set[str]] = defaultdict(set)
+    across: defaultdict[str, set[str]] = defaultdict(set)
+    names = ("src_id", "dst", "is_cross_module")
+    for src, dst, is_across in zip(*(calls.column(name).to_pylist() for name in names), strict=True):
+        callers[dst].add(src)
+        if is_across:
+            across[src].add(dst)
+            across[dst].add(src)
+    return callers, across
+
+
+def _known(ids: Iterable[str], hashes: dict[str, str]) -> tuple[Neighbour, ...]:
+    """Symbols among the neighbours: a file that calls at its top level has no name but its path."""
+    return tuple(Neighbour(id_, hashes[id_]) for id_ in sorted(set(ids)) if id_ in hashes)
+
+
+def _names(neighbours: Sequence[Neighbour]) -> tuple[str, ...]:
+    """The qualified names that stand in the ids, without their paths and numbers."""
+    names = {_NUMBER.sub("", one.id.partition(SEPARATOR)[2]) for one in neighbours}
+    return tuple(sorted(name.replace(SEPARATOR, ".") for name in names))
+
+
+def _ids(found: Neighbourhood) -> set[str]:
+    return {one.id for one in (*found.called_by, *found.calls)}

@@ -1,0 +1,102 @@
+"""How a level is written where a model writes: by it what it may and can, and the rest as without one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codesum_pipeline.model.documents import Gate, TextRow, WrittenBy
+from codesum_pipeline.summaries import shown as shows
+from codesum_pipeline.summaries.by_model.choosing import Choice
+from codesum_pipeline.summaries.by_model.contexts import NO_NEIGHBOURS, ShownContext
+from codesum_pipeline.summaries.by_model.level import Job, ModelLevel, Results
+from codesum_pipeline.summaries.by_model.wanting import ChildOrder, function_source, upper_source
+from codesum_pipeline.summaries.decide import Rewrite, Wanted
+from codesum_pipeline.summaries.functions import shown_functions, want_functions
+from codesum_pipeline.summaries.inputs import ChildHead, ChildText, TextFileInput, children_of
+from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.placeholder import UpperInput, is_empty
+from codesum_pipeline.summaries.writers import EXTRACTIVE
+
+if TYPE_CHECKING:
+    from codesum_pipeline.summaries.level_build import LevelBuild
+
+
+def functions_by_model(
+    build: "LevelBuild", model: ModelLevel, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]
+) -> tuple[list[Wanted], list[Rewrite]]:
+    """Have the functions written that the plan leaves to a model; what is wanted and rewritten besides them."""
+    writers = {found.id: found.writer for found in wanted}
+    mine = {rewrite.id: rewrite for rewrite in rewrites if writers[rewrite.id].startswith(f"{WrittenBy.LLM}/")}
+    shown = shown_functions(build.workspace, mine)
+    choices = model.choose([function_source(id_, source) for id_, (_, _, source) in shown.items()])
+    before = build.rows_before(mine.keys())
+    jobs = []
+    for choice in choices:
+        id_ = choice.wanted.id
+        context = ShownContext.of(choice.context or NO_NEIGHBOURS)
+        prompt = partial(model.prompter.of_function, *shown[id_], context)
+        jobs.append(Job(choice, mine[id_], prompt, before.get(id_)))
+    results = model.write(jobs, build.progress)
+    written = _take(build, mine, results)
+    stopped = {choice.wanted.id for choice in choices if choice.wanted.id not in written and not choice.leftover}
+    without_model = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE))
+    plain = [found for found in without_model if found.id in stopped]
+    again = build.last.decide(plain, force=False)
+    others = [found for found in wanted if found.id not in written and found.id not in stopped]
+    return [*others, *plain], [*(found for found in rewrites if found.id not in mine), *again]
+
+
+def layer_by_model(
+    build: "LevelBuild", model: ModelLevel, heads: Sequence[UpperInput], outline: Outline, texts: shows.Texts
+) -> list[UpperInput]:
+    """Have classes, files or folders written that do not depend on one another; those that are left to others."""
+    order = ChildOrder(build.workspace, outline)
+    below = {head.id: order(texts.heads(head.id, outline)) for head in heads}
+    asked = {
+        head.id: head
+        for head in heads
+        if model.planned.get(head.id) is not Gate.TRUST and not is_empty(head, below[head.id])
+    }
+    choices = {
+        choice.wanted.id: choice for choice in model.choose([upper_source(h, below[id_]) for id_, h in asked.items()])
+    }
+    open_ones = [c for c in choices.values() if not c.stands and model.may_be_written(c)]
+    rewrites = _rewrites(build, open_ones)
+    children = texts.children([choice.wanted.id for choice in open_ones], outline)
+    before = build.rows_before([choice.wanted.id for choice in open_ones])
+    jobs = []
+    for choice in open_ones:
+        id_ = choice.wanted.id
+        shown = _in_order(shows.with_children(asked[id_], children[id_]), below[id_])
+        prompt = partial(model.prompter.of_upper, build.level, shown)
+        jobs.append(Job(choice, rewrites[id_], prompt, before.get(id_)))
+    results = model.write(jobs, build.progress)
+    written = _take(build, rewrites, results)
+    texts.add(results.rows)
+    stay = [id_ for id_, choice in choices.items() if id_ not in written and (choice.stands or choice.leftover)]
+    build.kept.extend(stay)
+    done = {*written, *stay}
+    return [head for head in heads if head.id not in done]
+
+
+def _take(build: "LevelBuild", rewrites: Mapping[str, Rewrite], results: Results) -> dict[str, TextRow]:
+    written = {row.id: row for row in results.rows}
+    build.take([rewrites[id_] for id_ in written], results.rows)
+    build.gates.stopped.update(results.stopped)
+    build.gates.failures.update(results.failures)
+    return written
+
+
+def _rewrites(build: "LevelBuild", choices: Sequence[Choice]) -> dict[str, Rewrite]:
+    """Why each is written; where its hashes stand as they were, the choice knows."""
+    decided = build.last.decide([choice.wanted for choice in choices], force=build.workspace.force)
+    causes = {c.wanted.id: Rewrite(c.wanted.id, *c.cause) for c in choices if c.cause}
+    return {**causes, **{rewrite.id: rewrite for rewrite in decided}}
+
+
+def _in_order(shown: UpperInput, order: Sequence[ChildHead]) -> UpperInput:
+    if isinstance(shown, TextFileInput):
+        return shown
+    by_id: Mapping[str, ChildText] = {child.id: child for child in children_of(shown)}
+    return replace(shown, children=tuple(by_id[head.id] for head in order))

@@ -1,0 +1,34 @@
+"""The models' texts of the last build, and what they were written from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import ChildPair, Level, Neighbourhood, WrittenBy
+from codesum_pipeline.store.rows import column_names, from_table
+from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.store.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class LastText:
+    """One of them."""
+
+    id: str
+    writer: str
+    model: str | None
+    parameters: str | None
+    written_with: Neighbourhood | None
+    own_hash: str
+    children: tuple[ChildPair, ...]
+    summary_hash: str
+
+
+def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
+    """The texts of a level that a model wrote, by id."""
+    columns = [*column_names(LastText), "written_by"]
+    table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=columns)
+    rows = table.filter(pc.equal(table.column("written_by"), WrittenBy.LLM.value))
+    return {row.id: row for row in from_table(rows, LastText)}

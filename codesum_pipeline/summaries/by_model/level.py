@@ -1,0 +1,245 @@
+"""One level's texts by a model, while they are written: kept ones first, then calls, and what stands instead."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.llm.answers import answer_tool
+from codesum_pipeline.llm.conversation import WritingTask
+from codesum_pipeline.llm.factory import build_backend
+from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.llm.ledger import Ledger, open_ledger
+from codesum_pipeline.llm.outcomes import Caps, Outcome
+from codesum_pipeline.llm.prices import price_of
+from codesum_pipeline.llm.scheduling import write_all
+from codesum_pipeline.llm.tokens import tokens_upper
+from codesum_pipeline.model.documents import Gate, Level, Neighbourhood, PurposeSource, TextRow, WrittenText
+from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
+from codesum_pipeline.model.ledger import AttemptOutcome
+from codesum_pipeline.model.options import BackendName
+from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.asked import Asked, sum_up
+from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
+from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
+from codesum_pipeline.summaries.by_model.estimates import Estimator
+from codesum_pipeline.summaries.by_model.importance import importance_of
+from codesum_pipeline.summaries.by_model.meter import Seen, read_meter
+from codesum_pipeline.summaries.by_model.setup import ModelSetup
+from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
+from codesum_pipeline.summaries.by_model.wanting import Source
+from codesum_pipeline.summaries.decide import Rewrite
+from codesum_pipeline.summaries.extractive import Written
+from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.writing import ByModel, Stamp
+
+# What a later run may get past.
+_PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One document to be written, the prompt made only if it comes to a call."""
+
+    choice: Choice
+    rewrite: Rewrite
+    prompt: Callable[[], Prompt]
+    before: TextRow | None
+
+    @property
+    def id(self) -> str:
+        return self.choice.wanted.id
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Rows of what was written, and for the others what stopped them."""
+
+    rows: Sequence[TextRow]
+    stopped: Mapping[str, Gate]
+    failures: Mapping[str, str]
+
+
+class ModelLevel:
+    """A level of a build in which a model writes."""
+
+    def __init__(self, workspace: Workspace, setup: ModelSetup, level: Level, outline: Outline, stamp: Stamp) -> None:
+        self._workspace = workspace
+        self._setup = setup
+        self._level = level
+        self._stamp = stamp
+        self._cache = setup.cache(workspace)
+        self._importance = importance_of(workspace, outline)
+        contexts = Contexts(workspace) if level is Level.FUNCTION else None
+        self._chooser = Chooser(workspace, setup, level, contexts)
+        self.prompter = Prompter(setup.templates[level], setup.options.max_prompt_chars)
+        self.planned, self._predicted = _planned(workspace, level)
+        self._outcomes: list[Outcome] = []
+        self._found = 0
+        self._outline = outline
+        self._seen = Seen()
+
+    def choose(self, sources: Sequence[Source]) -> list[Choice]:
+        choices = self._chooser.choose(sources)
+        self._seen.standing.update(choice.wanted.id for choice in choices if choice.stands)
+        return choices
+
+    def may_be_written(self, choice: Choice) -> bool:
+        """Whether there is a text for it, or the plan lets a model be asked."""
+        gate = self.planned.get(choice.wanted.id)
+        return gate is not Gate.TRUST and (choice.found is not None or gate is None)
+
+    def write(self, jobs: Sequence[Job], progress: Progress) -> Results:
+        """The texts of some documents, the most important first."""
+        kept = {job.id: job.choice.found for job in jobs if job.choice.found}
+        asked = [job for job in jobs if job.id not in kept]
+        asked.sort(key=lambda job: (-self._importance.get(job.id, 0.0), job.before is None, job.id))
+        outcomes = {outcome.id: outcome for outcome in self._ask(asked, progress)}
+        self._outcomes += outcomes.values()
+        self._found += len(kept)
+        self._note(jobs, outcomes)
+        rows = []
+        for job in jobs:
+            found, outcome = kept.get(job.id), outcomes.get(job.id)
+            if found:
+                rows.append(self._row(job, found.text, found.model, found.context, 0.0))
+            elif outcome and outcome.text:
+                rows.append(self._row(job, outcome.text, outcome.model, outcome.written_with, outcome.cost_usd))
+        stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
+        failures = {outcome.id: outcome.failure for outcome in outcomes.values() if outcome.failure}
+        self._touch(list(kept.values()))
+        return Results(rows, stopped, failures)
+
+    def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, Outcome]) -> None:
+        """Who was asked for, and where the texts of the others were found: for the meter."""
+        is_recording = self._setup.options.asks_nobody
+        for job in jobs:
+            found, outcome = job.choice.found, outcomes.get(job.id)
+            if found:
+                own, _ = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
+                (self._seen.cached if found.exact_key == own else self._seen.same_body).add(job.id)
+            elif outcome and outcome.from_cache:
+                (self._seen.cached if is_recording else self._seen.same_body).add(job.id)
+            elif outcome and outcome.calls:
+                self._seen.asked.add(job.id)
+
+    def finish(self, texts: pa.Table) -> Asked:
+        """What came of all that was asked; raises `SummaryCallFailed` where everything was and nothing came of it."""
+        workspace = self._workspace
+        written = [outcome for outcome in self._outcomes if outcome.text]
+        failed = [outcome for outcome in self._outcomes if outcome.gate is Gate.FAILED]
+        gates = Counter({**self.planned, **{one.id: one.gate for one in self._outcomes if one.gate}}.values())
+        with open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now) as ledger:
+            rows = [row for row in ledger.rows(workspace.run_id) if row.level is self._level]
+            # Not the step's own store: what was paid is no output that a step is reused by.
+            ledger.compact(TableStore(workspace.tables.root), workspace.key)
+        if failed and not written and not self._found:
+            raise SummaryCallFailed(
+                f"repository {workspace.key!r}: none of {len(failed)} {self._level} texts could be had of "
+                f"{self._setup.options.model}: {failed[0].id}: {failed[0].failure}; see `codesum cost {workspace.key}`",
+                failure=CallFailure.REFUSED,
+            )
+        estimator = Estimator(self._setup, self._level)
+        return sum_up(
+            rows,
+            texts=len(written),
+            found=self._found,
+            pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask() else 0,
+            predicted_usd=sum(usd for id_, usd in self._predicted.items() if id_ in self._seen.asked),
+            secrets_masked=self.prompter.masked,
+            gates=gates,
+            avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._seen),
+        )
+
+    def _can_ask(self) -> bool:
+        options = self._setup.options
+        return options.asks_nobody or (options.max_summaries_per_run > 0 and not self._workspace.options.scan.offline)
+
+    def _touch(self, kept: Sequence[KeptText]) -> None:
+        if kept:
+            self._cache.touch(kept)
+
+    def _ask(self, jobs: Sequence[Job], progress: Progress) -> list[Outcome]:
+        if not jobs:
+            return []
+        workspace, options = self._workspace, self._setup.options
+        tasks = [self._task(job, rank) for rank, job in enumerate(jobs)]
+        state = workspace.layout.state(workspace.key)
+        with open_ledger(state, run_id=workspace.run_id, now=workspace.now) as ledger:
+            if any(row.failure == CallFailure.CREDENTIALS for row in ledger.rows(workspace.run_id)):
+                # Another level met it: nothing has changed since.
+                return [Outcome(job.id, None, gate=Gate.NO_CREDENTIALS) for job in jobs]
+            return write_all(
+                tasks,
+                new_backend=lambda: build_backend(options, self._setup.templates),
+                ledger=ledger,
+                cache=self._cache,
+                caps=_caps_left(ledger, workspace),
+                price_of=lambda model: price_of(model, options),
+                options=options,
+                accepts=self._accepts,
+                progress=progress,
+            )
+
+    def _task(self, job: Job, rank: int) -> WritingTask:
+        prompt, template = job.prompt(), self._setup.templates[self._level]
+        exact_key, body_key = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
+        return WritingTask(
+            repo=self._workspace.key,
+            id=job.id,
+            level=self._level,
+            template_blake3=template.digest,
+            prompt=prompt.text,
+            shown=prompt.shown,
+            exact_key=exact_key,
+            body_key=body_key,
+            context=job.choice.context,
+            prompt_tokens_upper=tokens_upper(
+                template.system, answer_tool(self._level).schema_bytes.decode(), prompt.text
+            ),
+            importance_rank=rank,
+        )
+
+    def _accepts(self, task: WritingTask, kept: KeptText) -> bool:
+        if self._setup.options.backend is BackendName.RECORD:
+            return False
+        if task.context is None or kept.context is None:
+            return task.context is None
+        return not changed_by(kept.context, task.context, self._workspace.options.graph)
+
+    def _row(
+        self, job: Job, text: WrittenText, model: str | None, context: Neighbourhood | None, cost_usd: float
+    ) -> TextRow:
+        by_model = ByModel(
+            model=model or self._setup.options.model,
+            prompt_version=self._setup.templates[self._level].digest,
+            parameters=self._setup.parameters,
+            written_with=context,
+            cost_usd=cost_usd,
+        )
+        written = Written(text, PurposeSource.MODEL)
+        return self._stamp.row(written, job.choice.wanted, job.rewrite, job.before, by_model=by_model)
+
+
+def _planned(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict[str, float]]:
+    """What stops a model at documents of a level, by the plan, and what it predicts of the others."""
+    plan = workspace.tables.read("plan", workspace.key, columns=["id", "level", "gate", "predicted_usd"])
+    rows = plan.filter(pc.equal(plan.column("level"), level.value))
+    ids, gates, prices = (rows.column(name).to_pylist() for name in ("id", "gate", "predicted_usd"))
+    stopped = {id_: Gate(gate) for id_, gate in zip(ids, gates, strict=True) if gate}
+    return stopped, dict(zip(ids, prices, strict=True))
+
+
+def _caps_left(ledger: Ledger, workspace: Workspace) -> Caps:
+    """What the levels and layers before left of the run's caps."""
+    options = workspace.options.llm
+    asked = {row.id for row in ledger.rows(workspace.run_id) if row.outcome is not AttemptOutcome.NOT_SENT}
+    most_usd = [cap for cap in (options.max_cost_usd_per_run, workspace.usd_left) if cap is not None]
+    return Caps(
+        documents_left=max(0, options.max_summaries_per_run - len(asked)),
+        usd_left=max(0.0, min(most_usd) - ledger.spent()) if most_usd else None,
+    )

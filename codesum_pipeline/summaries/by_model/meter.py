@@ -1,0 +1,142 @@
+"""The avoided-work meter: what writing everything anew would take, by what kept it from being asked for.
+
+Every document of a level counts once. What it would take is what the plan
+predicted; where the plan had no need to, a guess by size, which is about as
+good: most of a prompt is the same for every document.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.avoided import Avoided, AvoidedRow, Saving
+from codesum_pipeline.model.documents import Gate, Level, PlanAction, WrittenBy
+from codesum_pipeline.store.rows import column_names, from_table
+from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.estimates import Estimator
+from codesum_pipeline.summaries.outline import Outline
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What the plan said of a document."""
+
+    id: str
+    level: Level
+    action: PlanAction
+    gate: Gate | None
+    context_changed: bool
+    predicted_input_tokens: int
+    predicted_output_tokens: int
+    predicted_usd: float
+
+    @property
+    def saving(self) -> Saving | None:
+        """What a call for it takes, where that was predicted."""
+        if not self.predicted_input_tokens:
+            return None
+        return Saving(1, self.predicted_input_tokens, self.predicted_output_tokens, self.predicted_usd)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a document stands when its level is written."""
+
+    id: str
+    written_by: WrittenBy
+    gate: Gate | None
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was noted while a level was written: who was asked for, whose text was found where, and whose stands."""
+
+    asked: set[str] = field(default_factory=set)
+    cached: set[str] = field(default_factory=set)
+    same_body: set[str] = field(default_factory=set)
+    standing: set[str] = field(default_factory=set)
+
+    def cause_of(self, ended: Ended, planned: Planned) -> Avoided:
+        """Why a document took no call."""
+        is_function = planned.level is Level.FUNCTION
+        held = (
+            (Avoided.PLACEHOLDER, ended.written_by is WrittenBy.PLACEHOLDER),
+            (Avoided.ASKED, ended.id in self.asked),
+            (Avoided.CACHE, ended.id in self.cached),
+            (Avoided.SAME_BODY, ended.id in self.same_body),
+            (Avoided.CUT_OFF, ended.id in self.standing and planned.action is not PlanAction.KEEP),
+            (Avoided.GATE, planned.gate is not None or ended.gate is not None),
+            (Avoided.GRAPH, is_function and planned.context_changed),
+        )
+        return next((cause for cause, holds in held if holds), Avoided.UNCHANGED)
+
+
+def read_meter(
+    workspace: Workspace, level: Level, outline: Outline, estimator: Estimator, texts: pa.Table, seen: Seen
+) -> dict[Avoided, Saving]:
+    """What all documents of a level would take, by why they took none, or that they were asked for."""
+    # Apart from what the step notes as read: no text is made from this.
+    tables = TableStore(workspace.tables.root)
+    plan = from_table(tables.read("plan", workspace.key, columns=column_names(Planned)), Planned)
+    planned = {row.id: row for row in plan if row.level is level}
+    shown = _shown_characters(tables, workspace.key, level)
+    found: dict[Avoided, Saving] = {}
+    for ended in from_table(texts, Ended):
+        row = planned[ended.id]
+        children = outline.children.get(ended.id, ())
+        saving = row.saving or _saving(estimator, shown.get(ended.id, 0), len(children))
+        cause = seen.cause_of(ended, row)
+        found[cause] = found.get(cause, Saving()) + saving
+    return dict(sorted(found.items()))
+
+
+def idle(found: Mapping[Avoided, Saving]) -> dict[Avoided, Saving]:
+    """The same level in a run that finds everything as this one left it."""
+    settled: dict[Avoided, Saving] = {}
+    for cause, saving in found.items():
+        now = cause if cause in (Avoided.PLACEHOLDER, Avoided.GATE) else Avoided.UNCHANGED
+        settled[now] = settled.get(now, Saving()) + saving
+    return settled
+
+
+def note_avoided(workspace: Workspace, level: Level, found: Mapping[Avoided, Saving]) -> None:
+    """Write a level's meter into the table `avoided`; a level that is written again in the same run replaces it."""
+    before = workspace.tables.read_rows_or_empty("avoided", workspace.key, AvoidedRow)
+    kept = [row for row in before if (row.run_id, row.level) != (workspace.run_id, level)]
+    moment = workspace.timestamp()
+    rows = [
+        AvoidedRow(
+            run_id=workspace.run_id,
+            noted_at=moment,
+            level=level,
+            cause=cause,
+            calls=saving.calls,
+            input_tokens=saving.input_tokens,
+            output_tokens=saving.output_tokens,
+            usd=saving.usd,
+        )
+        for cause, saving in found.items()
+    ]
+    workspace.tables.write_rows("avoided", workspace.key, [*kept, *rows], AvoidedRow)
+
+
+def _saving(estimator: Estimator, characters: int, children: int) -> Saving:
+    estimate = estimator.of_size(characters, children)
+    return Saving(1, estimate.input_tokens, estimate.output_tokens, estimate.usd)
+
+
+def _shown_characters(tables: TableStore, key: str, level: Level) -> dict[str, int]:
+    """About how much of its own a document shows; of classes, folders and parsed files it is their children."""
+    if level is Level.FUNCTION:
+        table, id_, column = "symbols", "id", "canonical_source"
+    elif level is Level.FILE:
+        table, id_, column = "files", "path", "size"
+    else:
+        return {}
+    rows = tables.read(table, key, columns=[id_, column])
+    values = rows.column(column)
+    lengths = pc.utf8_length(values) if level is Level.FUNCTION else values
+    return dict(zip(rows.column(id_).to_pylist(), lengths.to_pylist(), strict=True))

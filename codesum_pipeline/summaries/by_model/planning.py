@@ -1,0 +1,233 @@
+"""Before anything is spent: which texts a model would write, what stops the others, and at what price."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from codesum_pipeline.model.documents import Cause, Gate, Level
+from codesum_pipeline.model.hashing import canonical_json
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
+from codesum_pipeline.summaries.by_model.contexts import Contexts, ShownContext
+from codesum_pipeline.summaries.by_model.estimates import Estimate, Estimator
+from codesum_pipeline.summaries.by_model.gates import Caller, Standing, gate_of, needs_confirmation, within_caps
+from codesum_pipeline.summaries.by_model.importance import importance_of
+from codesum_pipeline.summaries.by_model.setup import ModelSetup
+from codesum_pipeline.summaries.by_model.shown_to_model import Prompter, model_metadata
+from codesum_pipeline.summaries.by_model.trust import trusted_ids
+from codesum_pipeline.summaries.by_model.wanting import Source, function_source, upper_source
+from codesum_pipeline.summaries.decide import Wanted
+from codesum_pipeline.summaries.inputs import TextFileInput
+from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.placeholder import UpperInput
+
+NOTHING = Estimate(0, 0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a model does for one document.
+
+    With `wanted`, its text stands or is to be there; `stays` says that it is
+    the last build's. `estimate` is of the call that it takes, or would take if
+    `gate` did not stop it. Without `wanted`, another writer's text stands.
+    """
+
+    wanted: Wanted | None
+    stays: bool = False
+    gate: Gate | None = None
+    cause: tuple[Cause, tuple[str, ...]] | None = None
+    estimate: Estimate = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class LevelForecast:
+    """One level. Above functions `calls` and their price are at most so many: a child may come out as it was.
+
+    `would_summarize` counts what a cap, a missing confirmation or being offline keeps from being asked for.
+    """
+
+    calls: int
+    kept_texts: int
+    would_summarize: int
+    input_tokens: int
+    output_tokens: int
+    usd: float
+    would_usd: float
+    gates: Mapping[Gate, int]
+
+
+@dataclass
+class _Tally:
+    estimates: list[Estimate] = field(default_factory=list)
+    stopped: list[Estimate] = field(default_factory=list)
+    kept: int = 0
+    gates: Counter[Gate] = field(default_factory=Counter)
+
+    def forecast(self) -> LevelForecast:
+        return LevelForecast(
+            calls=len(self.estimates),
+            kept_texts=self.kept,
+            would_summarize=len(self.stopped),
+            input_tokens=sum(one.input_tokens for one in (*self.estimates, *self.stopped)),
+            output_tokens=sum(one.output_tokens for one in (*self.estimates, *self.stopped)),
+            usd=sum(one.usd for one in self.estimates),
+            would_usd=sum(one.usd for one in self.stopped),
+            gates=dict(sorted(self.gates.items())),
+        )
+
+
+class ModelPlanner:
+    """Decides for each document of a build, level after level, children first.
+
+    The caps are shared by all levels, so it goes twice: once as if everything
+    could be asked for, then, after `close`, with what there is room for.
+    """
+
+    def __init__(self, workspace: Workspace, setup: ModelSetup, outline: Outline) -> None:
+        self._workspace = workspace
+        self._setup = setup
+        self._outline = outline
+        self._trusted = trusted_ids(workspace, outline)
+        self._importance = importance_of(workspace, outline)
+        self._contexts = Contexts(workspace)
+        self._callers: dict[tuple[Level, str], Caller] = {}
+        self._room: set[Hashable] | None = None
+        self._is_held = False
+        self._tallies = {level: _Tally() for level in Level}
+        self._estimates: dict[str, Estimate] = {}
+        self._chosen: dict[Level, dict[str, Choice]] = {}
+
+    def functions(self, sources: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
+        """Of each function (id to qualified name, language and canonical source) what a model does for it."""
+        level = Level.FUNCTION
+        choices = self._choose(level, [function_source(id_, source) for id_, (_, _, source) in sources.items()])
+        prompter = Prompter(self._setup.templates[level], self._setup.options.max_prompt_chars)
+        estimator = Estimator(self._setup, level)
+
+        def estimate(choice: Choice) -> Estimate:
+            name, language, source = sources[choice.wanted.id]
+            context = ShownContext.of(self._contexts.of(choice.wanted.id))
+            return estimator.of_prompt(prompter.of_function(name, language, source, context).text)
+
+        return {id_: self._decide(level, choice, estimate) for id_, choice in choices.items()}
+
+    def texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
+        """Of files whose text is all that is shown."""
+        level = Level.FILE
+        inputs = {found.id: found for found in files}
+        choices = self._choose(level, [upper_source(found, ()) for found in files])
+        prompter = Prompter(self._setup.templates[level], self._setup.options.max_prompt_chars)
+        estimator = Estimator(self._setup, level)
+
+        def estimate(choice: Choice) -> Estimate:
+            return estimator.of_prompt(prompter.of_upper(level, inputs[choice.wanted.id]).text)
+
+        return {id_: self._decide(level, choice, estimate) for id_, choice in choices.items()}
+
+    def upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool) -> Decision:
+        """Of a document whose children may still change: whether it may be asked for, and at most at what price.
+
+        `if_below`: its text stands unless that of a child changes.
+        """
+        estimator = Estimator(self._setup, level)
+        below = self._outline.children.get(head.id, ())
+        estimate = estimator.of_parts(canonical_json(model_metadata(head)), below)
+        gate = self._gate(level, head.id, has_text=False, is_new=is_new, estimate=estimate, if_below=if_below)
+        self._count(level, gate, estimate)
+        return Decision(None, gate=gate, estimate=estimate)
+
+    def is_trusted(self, id_: str) -> bool:
+        return self._trusted is None or id_ in self._trusted
+
+    def writer(self, level: Level) -> str:
+        return self._setup.writer(level)
+
+    def is_current(self, model: str | None, parameters: str | None) -> bool:
+        """Whether a text by this model, with these parameters, is one that would be written now."""
+        return model in self._setup.models and parameters == self._setup.parameters
+
+    def close(self, existing: int) -> None:
+        """Share out what the caps leave; from here on only what has room is asked for. So many texts exist."""
+        options = self._setup.options
+        self._room = within_caps(
+            self._callers.values(), most=options.max_summaries_per_run, most_usd=options.max_cost_usd_per_run
+        )
+        chosen = [caller for name, caller in self._callers.items() if name in self._room]
+        held = needs_confirmation(chosen, existing, options.max_rewrite_fraction)
+        self._is_held = held and not self._workspace.is_confirmed
+        self._tallies = {level: _Tally() for level in Level}
+
+    def forecasts(self) -> dict[Level, LevelForecast]:
+        return {level: tally.forecast() for level, tally in self._tallies.items()}
+
+    def _choose(self, level: Level, sources: Sequence[Source]) -> dict[str, Choice]:
+        """What the last build and the cache have; the same on both ways."""
+        known = self._chosen.setdefault(level, {})
+        missing = [source for source in sources if source.id not in known]
+        contexts = self._contexts if level is Level.FUNCTION else None
+        if missing:
+            chooser = Chooser(self._workspace, self._setup, level, contexts)
+            known.update({choice.wanted.id: choice for choice in chooser.choose(missing)})
+        return {source.id: known[source.id] for source in sources}
+
+    def _decide(self, level: Level, choice: Choice, estimate: Callable[[Choice], Estimate]) -> Decision:
+        id_ = choice.wanted.id
+        has_text = choice.stands or choice.found is not None
+        cost = NOTHING if has_text else self._estimates.get(id_)
+        if cost is None:
+            cost = self._estimates[id_] = estimate(choice)
+        gate = self._gate(level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost)
+        if gate is None:
+            self._tallies[level].kept += has_text
+            if not has_text:
+                self._count(level, gate, cost)
+            return Decision(choice.wanted, choice.stands, None, choice.cause, cost)
+        self._count(level, gate, cost)
+        if gate is not Gate.TRUST and choice.leftover is not None:
+            return Decision(choice.leftover, True, gate, estimate=cost)
+        return Decision(None, gate=gate, estimate=cost)
+
+    def _gate(
+        self,
+        level: Level,
+        id_: str,
+        *,
+        has_text: bool,
+        is_new: bool,
+        estimate: Estimate,
+        if_below: bool = False,
+    ) -> Gate | None:
+        name = (level, id_)
+        # A recording's answers are no calls; which requests it holds is seen when they are made.
+        has_text = has_text or self._setup.options.asks_nobody
+        gate = gate_of(
+            Standing(
+                is_placeholder=False,
+                is_offline=self._workspace.options.scan.offline,
+                is_enabled=True,
+                is_trusted=self.is_trusted(id_),
+                has_text=has_text,
+                is_within_cap=self._room is None or name in self._room,
+                is_confirmed=not self._is_held,
+            )
+        )
+        if gate is None and not has_text and self._room is None:
+            worth = self._importance.get(id_, 0.0)
+            self._callers[name] = Caller(name, worth, is_new, estimate.usd, tuple(self._above(id_)), if_below)
+        return gate
+
+    def _above(self, id_: str) -> Iterator[tuple[Level, str]]:
+        above = self._outline.parents.get(id_)
+        while above is not None:
+            yield self._outline.levels[above], above
+            above = self._outline.parents.get(above)
+
+    def _count(self, level: Level, gate: Gate | None, estimate: Estimate) -> None:
+        tally = self._tallies[level]
+        if gate is None:
+            tally.estimates.append(estimate)
+            return
+        tally.gates[gate] += 1
+        if gate is not Gate.TRUST:
+            tally.stopped.append(estimate)

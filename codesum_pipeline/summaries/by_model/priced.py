@@ -1,0 +1,105 @@
+"""What a plan would cost: calls, tokens and dollars by level, and what each gate keeps from being asked for."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from codesum_pipeline.model.avoided import Saving
+from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.model.options import Options
+from codesum_pipeline.store.tables import TableStore
+
+_NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
+
+
+@dataclass(slots=True)
+class Priced:
+    """Of some planned documents: what is asked for (above functions at most), how many texts are there already, and
+    what is stopped by which gate."""
+
+    asked: Saving = field(default_factory=Saving)
+    found: int = 0
+    stopped: dict[Gate, Saving] = field(default_factory=dict)
+
+    def add(self, row: PlanRow) -> None:
+        """Count one document."""
+        saving = Saving(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd)
+        if row.gate is not None:
+            if row.gate not in _NO_MODEL:
+                self.stopped[row.gate] = self.stopped.get(row.gate, Saving()) + saving
+        elif row.action in (PlanAction.WRITE, PlanAction.MAYBE):
+            if row.predicted_input_tokens:
+                self.asked += saving
+            else:
+                self.found += (row.writer or "").startswith(f"{WrittenBy.LLM}/")
+
+    @property
+    def all_stopped(self) -> Saving:
+        return sum(self.stopped.values(), Saving())
+
+
+def price_levels(rows: Iterable[PlanRow]) -> dict[Level, Priced]:
+    """By level, all four of them."""
+    levels = {level: Priced() for level in Level}
+    for row in rows:
+        levels[row.level].add(row)
+    return levels
+
+
+def price_all(rows: Iterable[PlanRow]) -> Priced:
+    """All levels together."""
+    found = Priced()
+    for row in rows:
+        found.add(row)
+    return found
+
+
+def ways_on(key: str, options: Options, priced: Priced) -> list[str]:
+    """For each gate that keeps something from being asked for, what would let it pass; the first that answers first."""
+    return [way(key, options, priced) for gate, way in _WAYS.items() if gate in priced.stopped]
+
+
+def held_back(tables: TableStore, key: str, options: Options) -> str | None:
+    """What of the plan that stands waits to be confirmed, and its price; None where nothing does."""
+    if not options.llm.enabled:
+        return None
+    priced = price_all(tables.read_rows_or_empty("plan", key, PlanRow))
+    return _confirm(key, options, priced) if Gate.CONFIRM in priced.stopped else None
+
+
+def _offline(key: str, options: Options, priced: Priced) -> str:
+    return f"offline = true keeps {_so_much(priced.stopped[Gate.OFFLINE])} from being asked for"
+
+
+def _trust(key: str, options: Options, priced: Priced) -> str:
+    documents = priced.stopped[Gate.TRUST].calls
+    trust = options.llm.trust.value
+    return f"llm.trust = {trust!r} leaves {documents:,} documents out: no edge of a SCIP index touches them"
+
+
+def _cap(key: str, options: Options, priced: Priced) -> str:
+    llm, stopped = options.llm, priced.stopped[Gate.CAP]
+    if not llm.max_summaries_per_run:
+        return (
+            f"llm.max_summaries_per_run = 0 asks for nothing: it would be {_so_much(stopped)}. Set it to a number, and "
+            "llm.max_cost_usd_per_run to a price, to let a build ask"
+        )
+    dollars = "" if llm.max_cost_usd_per_run is None else f" and ${llm.max_cost_usd_per_run:,.2f}"
+    return (
+        f"the caps ({llm.max_summaries_per_run:,} texts{dollars} a run) leave {_so_much(stopped)} to later runs: "
+        f"`codesum index {key}` again goes on"
+    )
+
+
+def _confirm(key: str, options: Options, priced: Priced) -> str:
+    return (
+        f"held: {_so_much(priced.stopped[Gate.CONFIRM])}, since the model would write more than "
+        f"{options.llm.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms"
+    )
+
+
+_WAYS = {Gate.OFFLINE: _offline, Gate.TRUST: _trust, Gate.CAP: _cap, Gate.CONFIRM: _confirm}
+
+
+def _so_much(saving: Saving) -> str:
+    tokens = saving.input_tokens + saving.output_tokens
+    return f"{saving.calls:,} texts, about {tokens:,} tokens, ${saving.usd:,.4f}"

@@ -1,0 +1,80 @@
+"""What is fixed for a build: which templates, which model, what is said to it besides words, and the keys of that."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from codesum_pipeline.llm.answers import answer_tool
+from codesum_pipeline.llm.cache import AnswerCache
+from codesum_pipeline.llm.factory import form_of
+from codesum_pipeline.llm.masking import MASKING_VERSION
+from codesum_pipeline.llm.pins import blake3_of
+from codesum_pipeline.llm.prices import Price, price_of
+from codesum_pipeline.llm.templates import ResolvedTemplate, resolve
+from codesum_pipeline.model.documents import Level, Neighbourhood, WrittenBy
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.options import GraphPolicy, LlmOptions
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.contexts import ShownContext
+from codesum_pipeline.summaries.decide import Wanted
+
+
+@dataclass(frozen=True)
+class ModelSetup:
+    """A build with a model, as its options and the templates on disk say."""
+
+    options: LlmOptions
+    graph_policy: GraphPolicy
+    templates: Mapping[Level, ResolvedTemplate]
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> "ModelSetup | None":
+        """None where no model writes."""
+        options = workspace.options.llm
+        return cls(options, workspace.options.graph.policy, templates_of(options)) if options.enabled else None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models whose texts stand: the first, and those that are asked where it fails."""
+        return (self.options.model, *self.options.fallback_models)
+
+    @cached_property
+    def price(self) -> Price:
+        """Of the first model; raises `ConfigurationError` where nobody says one. A recording costs nothing."""
+        if self.options.asks_nobody:
+            return Price(0.0, 0.0, 0.0, 0.0)
+        return price_of(self.options.model, self.options)
+
+    @cached_property
+    def parameters(self) -> str:
+        """A hash of what an answer depends on besides words, template and model."""
+        options = self.options
+        form = form_of(options, options.model)
+        return hash_of([0.0, options.max_tokens, form, options.max_prompt_chars, options.max_attempts, MASKING_VERSION])
+
+    def writer(self, level: Level) -> str:
+        """The template that writes a level's texts: system, instruction and the shape of the answer."""
+        return writer_of(self.templates[level])
+
+    def keys(self, wanted: Wanted, level: Level, context: Neighbourhood | None) -> tuple[str, str]:
+        """Under which a text is kept: with the document's id, and without it."""
+        body = [wanted.summary_hash, level, self.options.model, self.parameters, self.options.language]
+        if self.graph_policy is GraphPolicy.STRICT and context is not None:
+            body.append(ShownContext.of(context).hash)
+        return hash_of([wanted.id, body]), hash_of(body)
+
+    def cache(self, workspace: Workspace) -> AnswerCache:
+        return AnswerCache(Path(self.options.cache_folder), now=workspace.now)
+
+
+def templates_of(options: LlmOptions) -> dict[Level, ResolvedTemplate]:
+    """The templates of all levels as they are now; raises `ConfigurationError` where one cannot be used."""
+    folder = Path(options.prompts_folder) if options.prompts_folder else None
+    return {level: resolve(folder, level, language=options.language) for level in Level}
+
+
+def writer_of(template: ResolvedTemplate) -> str:
+    """A writer's name: it changes with the template and with the shape of the answer."""
+    digest = blake3_of(f"{template.digest}\n{answer_tool(template.level).schema_blake3}")
+    return f"{WrittenBy.LLM}/{digest.removeprefix('blake3:')[:16]}"

@@ -1,0 +1,136 @@
+"""What a model is shown of a document: a function of the document's hash, with no path below the module level.
+
+Everything goes through the masking of secrets first, and stands between
+markers: material is data.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from codesum_pipeline.llm.budgets import Entry, body_budget, cut, fill_entries
+from codesum_pipeline.llm.checking import Shown
+from codesum_pipeline.llm.marking import enclose, numbered
+from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.plain_text import markup_of, plain_text
+from codesum_pipeline.llm.templates import ResolvedTemplate
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.summaries.by_model.contexts import ShownContext
+from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
+from codesum_pipeline.summaries.placeholder import UpperInput
+
+# What the markers, their labels and the line around them take; several stand in a prompt.
+_MARKERS_CHARS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The user's turn for one document, and what its answer is checked against."""
+
+    text: str
+    shown: Shown
+
+
+@dataclass
+class Prompter:
+    """Makes the prompts of one level; `masked` counts the secrets that were taken out, by kind."""
+
+    template: ResolvedTemplate
+    max_prompt_chars: int
+    masked: Counter[str] = field(default_factory=Counter)
+
+    def of_function(self, qualified_name: str, language: str, source: str, context: ShownContext) -> Prompt:
+        """A function or method: its canonical source in numbered lines, and its neighbours' names."""
+        about = self._lines({"called by": ", ".join(context.called_by), "calls": ", ".join(context.calls)})
+        name = self._masked(qualified_name)
+        lines = numbered(self._masked(source))
+        body = cut(lines, self._room(name, about))
+        fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
+        hidden = tuple(sorted({*context.called_by, *context.calls}))
+        shown = Shown(Level.FUNCTION, line_count=_shown_lines(body), hidden_names=hidden)
+        return Prompt(self._render(language, fields), shown)
+
+    def of_upper(self, level: Level, given: UpperInput) -> Prompt:
+        """A class, file or folder: what it says of itself, and its children's texts."""
+        name = (
+            ""
+            if level is Level.FILE
+            else self._masked(given.qualified_name if isinstance(given, ClassInput) else given.name)
+        )
+        about = self._lines(model_metadata(given))
+        if isinstance(given, TextFileInput):
+            body = cut(self._masked(shown_words(given)), self._room(name, about))
+            fields = {"name": "", "metadata": enclose(about, "metadata"), "body": enclose(body, "text")}
+            return Prompt(self._render(given.language, fields), Shown(level, line_count=None))
+        filled = fill_entries([self._entry(child) for child in given.children], self._room(name, about), about=given.id)
+        listed = "\n".join(f"{entry.head}{entry.body}" for entry in filled.entries)
+        if filled.left_out:
+            listed += f"\n({filled.left_out} more are not shown)"
+        fields = {
+            "name": enclose(name, "name"),
+            "metadata": enclose(about, "metadata"),
+            "children": enclose(listed, "children"),
+        }
+        language = "" if isinstance(given, ModuleInput) else given.language
+        names = tuple(child.name for child in given.children[: len(filled.entries)])
+        return Prompt(self._render(language, fields), Shown(level, line_count=None, child_names=names))
+
+    def _entry(self, child: ChildText) -> Entry:
+        return Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.text.summary))
+
+    def _room(self, *always: str) -> int:
+        return body_budget(
+            self.max_prompt_chars,
+            system=self.template.system,
+            wrapper_chars=self.template.wrapper_chars,
+            boilerplate_chars=_MARKERS_CHARS + sum(map(len, always)),
+        )
+
+    def _render(self, language: str, fields: Mapping[str, str]) -> str:
+        empty = dict.fromkeys(("name", "metadata", "body", "children", "context"), "")
+        return self.template.render(
+            **{**empty, **fields, "level": self.template.level.value, "code_language": language}
+        )
+
+    def _masked(self, text: str) -> str:
+        masked = mask_secrets(text)
+        self.masked.update(masked.counts)
+        return masked.text
+
+    def _lines(self, values: Mapping[str, Any]) -> str:
+        lines = (f"{name}: {_joined(value)}" for name, value in values.items() if value)
+        return self._masked("\n".join(lines))
+
+
+def model_metadata(given: UpperInput) -> dict[str, Any]:
+    """What a model is shown of a document besides its children, as JSON-able values.
+
+    A file's name is a path's end, which a rename changes; its folder's writer sees it.
+    """
+    match given:
+        case ClassInput():
+            kept = given.metadata()
+        case FileInput():
+            kept = {name: value for name, value in given.metadata().items() if name != "name"}
+        case TextFileInput():
+            return {"language": given.language, "text_form": markup_of(given.name).value}
+        case ModuleInput():
+            markup = markup_of(given.readme_name or "")
+            kept = {"name": given.name, "readme": plain_text(given.readme, markup) if given.readme else None}
+    return kept
+
+
+def shown_words(given: TextFileInput) -> str:
+    """What a model is shown of a text file."""
+    return plain_text(given.text, markup_of(given.name))
+
+
+def _joined(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, Iterable) and not isinstance(value, str) else str(value)
+
+
+def _shown_lines(body: str) -> int:
+    """How many numbered lines are shown: a cut body ends in a mark."""
+    lines: Sequence[str] = body.split("\n")
+    return sum(line.partition("|")[0].isdecimal() for line in lines)

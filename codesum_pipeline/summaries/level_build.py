@@ -1,0 +1,157 @@
+"""One level of texts while it is built: what is kept, what is written and why, and its table at the end."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import Cause, Level, TextRow, WrittenBy
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.rows import from_table, to_table
+from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.asked import Asked
+from codesum_pipeline.summaries.by_model.level import ModelLevel
+from codesum_pipeline.summaries.by_model.setup import ModelSetup
+from codesum_pipeline.summaries.decide import LastTexts, Rewrite, Wanted
+from codesum_pipeline.summaries.functions import function_rows
+from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.placeholder import UpperInput
+from codesum_pipeline.summaries.standing_gates import StandingGates
+from codesum_pipeline.summaries.writers import write
+from codesum_pipeline.summaries.writing import Stamp, WriteFunctions, function_batches
+from codesum_pipeline.workers.pool import Pool
+
+# Texts written between two reports of progress.
+PROGRESS_STEP = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LevelReport:
+    """One level of one build. `rewrites` are the texts written, each with its cause; `asked` is what a model did."""
+
+    level: Level
+    rows: int
+    written: int
+    kept: int
+    removed: int
+    placeholders: int
+    by_cause: Mapping[Cause, int]
+    rewrites: tuple[Rewrite, ...]
+    table_hash: str
+    asked: Asked | None = None
+
+
+@dataclass
+class LevelBuild:
+    """One level while it is written, layer by layer."""
+
+    workspace: Workspace
+    level: Level
+    progress: Progress
+    last: LastTexts
+    previous: pa.Table
+    stamp: Stamp
+    gates: StandingGates
+    model: ModelLevel | None
+    kept: list[str] = field(default_factory=list)
+    rewrites: list[Rewrite] = field(default_factory=list)
+    written: list[pa.Table] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, workspace: Workspace, level: Level, progress: Progress, outline: Outline) -> "LevelBuild":
+        previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
+        last, stamp, gates = (
+            LastTexts(workspace, level),
+            Stamp.of(workspace, level),
+            StandingGates.of(workspace.options),
+        )
+        setup = ModelSetup.of(workspace)
+        model = ModelLevel(workspace, setup, level, outline, stamp) if setup else None
+        if model:
+            gates.stopped.update(model.planned)
+        return cls(workspace, level, progress, last, previous, stamp, gates, model)
+
+    def write_functions(self, pool: Pool, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]) -> None:
+        """Write the texts that `rewrites` names, and keep the others."""
+        names = self.note(wanted, rewrites)
+        symbols = function_rows(self.workspace, names)
+        batches = function_batches(symbols, wanted, rewrites, self.previous_of(names))
+        done = 0
+        for rows in pool.map(WriteFunctions(self.stamp), batches):
+            self._tell(done, symbols.num_rows)
+            self.written.append(rows)
+            done += rows.num_rows
+        self._tell(done, symbols.num_rows)
+
+    def write_upper(
+        self, shown: Sequence[UpperInput], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]
+    ) -> list[TextRow]:
+        """The texts that `rewrites` names; the others are kept."""
+        inputs = {found.id: found for found in shown}
+        wants = {found.id: found for found in wanted}
+        names = self.note(wanted, rewrites)
+        before = self.rows_before(names)
+        rows = []
+        for done, rewrite in enumerate(sorted(rewrites, key=lambda found: found.id)):
+            if done % PROGRESS_STEP == 0:
+                self._tell(done, len(rewrites))
+            wanted_one = wants[rewrite.id]
+            written = write(inputs[rewrite.id], wanted_one.writer)
+            rows.append(self.stamp.row(written, wanted_one, rewrite, before.get(rewrite.id)))
+        self._tell(len(rewrites), len(rewrites))
+        self.written.append(to_table(rows, TextRow))
+        return rows
+
+    def take(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
+        """Texts that were written elsewhere, each with why."""
+        self.rewrites.extend(rewrites)
+        self.written.append(to_table(rows, TextRow))
+
+    def rows_before(self, ids: Collection[str]) -> dict[str, TextRow]:
+        """The last build's rows of some documents."""
+        return {row.id: row for row in from_table(self.previous_of(ids), TextRow)} if ids else {}
+
+    def finish(self) -> LevelReport:
+        """Replace the level's table."""
+        ids = {*self.kept, *(rewrite.id for rewrite in self.rewrites)}
+        gone = self.last.removed(ids)
+        table = self.gates.put_into(pa.concat_tables([self.previous_of(self.kept), *self.written]))
+        placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
+        asked = self.model.finish(table) if self.model else None
+        written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, table)
+        return LevelReport(
+            level=self.level,
+            rows=written.rows,
+            written=len(self.rewrites),
+            kept=len(self.kept),
+            removed=len(gone),
+            placeholders=placeholders,
+            by_cause=dict(sorted(Counter(rewrite.cause for rewrite in self.rewrites).items())),
+            rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
+            table_hash=_content_hash(table),
+            asked=asked,
+        )
+
+    def note(self, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]) -> set[str]:
+        """What is about to be written, by id."""
+        names = {rewrite.id for rewrite in rewrites}
+        self.kept.extend(found.id for found in wanted if found.id not in names)
+        self.rewrites.extend(rewrites)
+        return names
+
+    def _tell(self, done: int, total: int) -> None:
+        self.progress(f"writing {self.level} texts", done, total)
+
+    def previous_of(self, ids: Collection[str]) -> pa.Table:
+        wanted = pa.array(sorted(ids), pa.string())
+        return self.previous.filter(pc.is_in(self.previous.column("id"), value_set=wanted))
+
+
+def _content_hash(table: pa.Table) -> str:
+    """sha1 over what the texts say and what they were made from, provenance apart."""
+    columns = [table.column(name).to_pylist() for name in ("id", "summary_hash", "text_hash", "purpose_source")]
+    return hash_of(sorted(zip(*columns, strict=True)))

@@ -1,0 +1,224 @@
+"""A model on the command line: first the price, then the cap, a run, a confirmation, and the account of it."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline_tests.cli.test_plan_status_doctor import fingerprint
+from codesum_pipeline_tests.llm.server import ScriptedServer, always_well
+from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.summaries.by_model.building import MODEL
+from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, FUNCTIONS, TAX, TILL
+
+# No setting of codesum, whose names begin with its own.
+KEY_ENV = "TILL_PROVIDER_KEY"
+KEY = "sk-loopback-0123456789abcdef"
+
+
+class Till:
+    """A repository, a home with its settings, and the provider."""
+
+    def __init__(self, folder: Path, server: ScriptedServer) -> None:
+        self.folder = folder
+        self.server = server
+        self.home = folder / "home"
+        self.repo = GitRepo(folder / "till")
+
+    def settings(self, *lines: str) -> None:
+        """Write codesum.toml: a model that may ask for everything, and what `lines` add or change."""
+        given = {
+            "enabled": "true",
+            "model": json.dumps(MODEL),
+            "api_base": json.dumps(self.server.base),
+            "api_key_env": json.dumps(KEY_ENV),
+            "max_summaries_per_run": "1000",
+        } | dict(line.split(" = ") for line in lines)
+        self.home.mkdir(exist_ok=True)
+        text = "".join(f"{name} = {value}\n" for name, value in given.items())
+        (self.home / "codesum.toml").write_text(f"[llm]\n{text}")
+
+    def copy(self, folder: Path) -> "Till":
+        copied = Till(folder, self.server)
+        for name in ("home", "till"):
+            shutil.copytree(self.folder / name, folder / name, symlinks=True)
+        registry = folder / "home/repos.yaml"
+        registry.write_text(registry.read_text().replace(str(self.folder), str(folder)))
+        return copied
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    with pytest.MonkeyPatch.context() as patch, ScriptedServer(always_well) as running:
+        patch.setenv(KEY_ENV, KEY)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def built(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Till:
+    """A home that was indexed with a model; `said` is what that printed."""
+    from typer.testing import CliRunner
+
+    from codesum_pipeline.cli.app import app
+
+    till = Till(tmp_path_factory.mktemp("till"), server)
+    GitRepo.create(till.folder / "till", TILL)
+    till.settings()
+    result = CliRunner().invoke(app, ["--home", str(till.home), "index", str(till.repo.path), "--json"])
+    assert result.exit_code == 0, result.stderr
+    till.said = json.loads(result.stdout.splitlines()[-1])["llm"]  # type: ignore[attr-defined]
+    return till
+
+
+@pytest.fixture
+def till(built: Till, tmp_path: Path) -> Till:
+    """A copy of it, with nothing asked so far."""
+    built.server.seen.clear()
+    return built.copy(tmp_path)
+
+
+@pytest.fixture
+def new(server: ScriptedServer, tmp_path: Path) -> Till:
+    """A repository that was never built, and a home with settings alone."""
+    server.seen.clear()
+    made = Till(tmp_path, server)
+    GitRepo.create(tmp_path / "till", TILL)
+    made.settings()
+    return made
+
+
+def words(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def test_a_plan_prices_a_repository_that_was_never_built_and_asks_nobody(codesum: Any, new: Till) -> None:
+    new.settings("enabled = false", "max_summaries_per_run = 0")
+    before = fingerprint(new.home)
+
+    planned = codesum(new.home, "plan", new.repo.path, "--llm", "--json")
+
+    found = json.loads(planned.stdout)["llm"]
+    assert (found["model"], found["enabled"], found["all"]["asked"]["calls"]) == (MODEL, False, 0)
+    assert found["levels"]["function"]["stopped"]["cap"]["calls"] == FUNCTIONS
+    stopped = found["all"]["stopped"]["cap"]
+    assert stopped["calls"] == BY_MODEL
+    assert 5_000 * BY_MODEL < stopped["input_tokens"] < 8_000 * BY_MODEL
+    assert 0 < stopped["usd"] < 0.1
+    assert (fingerprint(new.home), new.server.seen) == (before, [])
+
+
+def test_a_plan_says_what_the_caps_allow_and_how_to_go_on(codesum: Any, new: Till) -> None:
+    new.settings("max_summaries_per_run = 5")
+
+    with_table = words(codesum(new.home, "plan", new.repo.path, "--llm", "--limit", 0).stdout)
+    one_line = codesum(new.home, "plan", new.repo.path, "--limit", 0).stdout.splitlines()[-1]
+
+    heads = next(line for line in with_table if line.startswith("level asked for"))
+    assert heads == "level asked for there already tokens read written US dollars stopped of US dollars by"
+    whole = next(line for line in with_table if line.startswith("all "))
+    assert whole.split()[1] == "5"
+    assert whole.endswith(f"{BY_MODEL - 5} cap")
+    assert any(line.startswith("the caps (5 texts a run) leave 9 texts") for line in with_table)
+    assert "`codesum index till` asks for them" in with_table
+    assert one_line.startswith(f"{MODEL}: at most 5 texts asked for, about $0.00")
+
+
+def test_a_plan_needs_a_model_to_price(codesum: Any, new: Till) -> None:
+    (new.home / "codesum.toml").write_text("")
+
+    planned = codesum(new.home, "plan", new.repo.path, "--llm")
+
+    assert planned.exit_code == 2
+    assert "--llm needs a model: set llm.model" in planned.stderr
+
+
+def test_a_run_says_what_was_asked_and_spent_and_avoided(built: Till) -> None:
+    said = built.said  # type: ignore[attr-defined]
+
+    assert {name: said[name] for name in ("model", "texts", "calls", "found", "pending", "gates", "failures")} == {
+        "model": MODEL, "texts": BY_MODEL, "calls": BY_MODEL, "found": 0, "pending": 0, "gates": {"placeholder": 1},
+        "failures": {},
+    }  # fmt: skip
+    assert said["avoided"] == {"asked": BY_MODEL, "placeholder": 1}
+    assert 0 < said["cost_usd"] < said["predicted_usd"]
+    assert (said["skipped_reason"], said["warnings"]) == (None, [])
+
+
+def test_a_prompt_edit_is_held_with_its_price_until_it_is_confirmed(codesum: Any, till: Till) -> None:
+    template = till.home / "prompts/instruction/default.md"
+    template.parent.mkdir(parents=True)
+    for name in ("default", "function", "class", "file", "module"):
+        text = "Write the entry. {name} {code_language}\n\n{metadata}\n\n{body}\n\n{children}\n\n{context}\n"
+        template.with_name(f"{name}.md").write_text(text if name != "function" else text.replace("{children}", ""))
+
+    held = codesum(till.home, "index", "till")
+    asked_while_held = len(till.server.seen)
+    again = codesum(till.home, "index", "till")
+    confirmed = codesum(till.home, "index", "till", "--yes", "--json")
+
+    assert held.exit_code == 0, held.stderr
+    assert f"till: held: {BY_MODEL} texts, about" in held.stderr
+    assert "`codesum index till --yes` confirms" in held.stderr
+    assert asked_while_held == 0
+    assert "nothing to do" in again.stdout
+    found = json.loads(confirmed.stdout)["llm"]
+    assert (found["texts"], found["warnings"], len(till.server.seen)) == (BY_MODEL, [], BY_MODEL)
+
+
+def test_without_credentials_the_index_is_built_and_says_what_is_missing(
+    codesum: Any, new: Till, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(KEY_ENV)
+
+    built = codesum(new.home, "index", new.repo.path)
+
+    assert built.exit_code == 0, built.stderr
+    assert f"{BY_MODEL} no-credentials" in built.stdout
+    assert "till: skipped_reason: no-credentials" in built.stderr
+    assert KEY_ENV in built.stderr
+    assert new.server.seen == []
+
+
+def test_the_meter_and_the_writer_of_a_text_can_be_read_afterwards(codesum: Any, till: Till) -> None:
+    till.repo.commit({"till/tax.py": TAX.replace("amount += 1", "amount += 2")})
+    codesum(till.home, "index", "till")
+
+    avoided = words(codesum(till.home, "cost", "--avoided").stdout)
+    shown = words(codesum(till.home, "show", "till/tax.py::round_up").stdout)
+    explained = codesum(till.home, "explain", "till/tax.py").stdout
+    status = codesum(till.home, "status", "till").stdout
+
+    assert avoided[0] == "cause calls tokens US dollars share"
+    assert [line.rpartition(" ")[0].split(",")[0].rsplit(" ", 1)[0] for line in avoided[1:4]] == [
+        f"asked {BY_MODEL + 4}", "placeholder 2", f"unchanged {BY_MODEL - 4}",
+    ]  # fmt: skip
+    assert {"written by llm", f"model {MODEL}"} <= set(shown)
+    assert any(line.startswith("price $0.0") for line in shown)
+    assert "llm/" in explained and "$0.0" in explained and "free" not in explained
+    assert f"{BY_MODEL} by {MODEL}, 1 by placeholder" in " ".join(status.split())
+    assert f"{BY_MODEL + 4} for $0.0" in status
+
+
+def test_a_rebuild_takes_texts_from_the_cache_and_keeps_the_books(codesum: Any, till: Till) -> None:
+    before = codesum(till.home, "cost", "--by", "run").stdout
+
+    rebuilt = json.loads(codesum(till.home, "index", "till", "--rebuild", "--json").stdout)["llm"]
+
+    assert (rebuilt["found"], rebuilt["calls"], till.server.seen) == (BY_MODEL, 0, [])
+    assert rebuilt["avoided"] == {"placeholder": 1, "cache": BY_MODEL}
+    assert codesum(till.home, "cost", "--by", "run").stdout == before
+
+
+def test_the_manifest_names_the_model_whose_texts_are_published(built: Till) -> None:
+    manifest = json.loads((HomeLayout(built.home).published("till") / "manifest.json").read_text())
+
+    template = manifest.pop("prompt_template_hash")
+    assert template.startswith("blake3:")
+    assert {name: value for name, value in manifest.items() if name.startswith("summary_llm_")} == {
+        "summary_llm_provider": "openai", "summary_llm_model": MODEL, "summary_llm_temperature": 0.0,
+        "summary_llm_seed": None,
+    }  # fmt: skip

@@ -1,0 +1,122 @@
+"""Templates are listed, shown, checked and changed from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.cli.commands import load_command
+from codesum_pipeline.llm.templates import packaged_prompts
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def _rows(result) -> list[dict]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_templates_are_listed_with_whose_they_are_and_who_uses_them(codesum, home):
+    codesum(home, "prompts", "save", "instruction", "class", "-", stdin="{name} {children}")
+    table = codesum(home, "prompts", "list").stdout
+    rows = {(row["kind"], row["name"]): row for row in _rows(codesum(home, "prompts", "list", "--json"))}
+
+    assert table.splitlines()[0].split() == ["kind", "name", "from", "used", "for", "path"]
+    assert rows["system", "default"] == {
+        "kind": "system",
+        "name": "default",
+        "from": "package",
+        "levels": ["function", "class", "file", "module"],
+        "path": str(packaged_prompts() / "system" / "default.md"),
+    }
+    assert rows["instruction", "class"]["from"] == "project"
+    assert rows["instruction", "class"]["levels"] == ["class"]
+    assert rows["instruction", "default"]["levels"] == []
+
+
+def test_a_template_is_shown_as_it_is_written(codesum, home):
+    packaged = (packaged_prompts() / "instruction" / "file.md").read_text()
+
+    assert codesum(home, "prompts", "show", "instruction", "file").stdout == packaged
+    assert _rows(codesum(home, "prompts", "show", "instruction", "file", "--json"))[0]["text"] == packaged
+
+
+def test_a_template_is_saved_renamed_and_deleted(codesum, home, tmp_path):
+    (tmp_path / "new.md").write_text("Describe {body}\n")
+
+    saved = codesum(home, "prompts", "save", "instruction", "terse", tmp_path / "new.md")
+    renamed = codesum(home, "prompts", "rename", "instruction", "terse", "function")
+    shown = codesum(home, "prompts", "show", "instruction", "function")
+    deleted = codesum(home, "prompts", "delete", "instruction", "function")
+
+    assert [result.exit_code for result in (saved, renamed, shown, deleted)] == [0, 0, 0, 0]
+    assert "no level uses a template of this name" in saved.stderr
+    assert "used for function" in renamed.stderr
+    assert "codesum plan --llm" in renamed.stderr
+    assert shown.stdout == "Describe {body}\n"
+    assert not list((home / "prompts" / "instruction").iterdir())
+
+
+def test_templates_lie_where_the_setting_says(codesum, home):
+    home.mkdir()
+    (home / "codesum.toml").write_text('prompts_dir = "../ours"\n')
+    codesum(home, "prompts", "save", "system", "default", "-", stdin="Write {language}.")
+
+    assert (home.parent / "ours" / "system" / "default.md").read_text() == "Write {language}."
+
+
+def test_a_template_with_an_unknown_placeholder_is_not_saved(codesum, home):
+    result = codesum(home, "prompts", "save", "instruction", "function", "-", stdin="{body} {langauge}")
+
+    assert result.exit_code == 2
+    assert "instruction/function: unknown placeholder {langauge}" in result.stderr
+    assert not (home / "prompts").exists()
+
+
+def test_a_check_says_what_each_level_is_written_with(codesum, home):
+    rows = _rows(codesum(home, "prompts", "check", "--json"))
+
+    assert [row["level"] for row in rows] == ["function", "class", "file", "module"]
+    assert {Path(row["system"]).name for row in rows} == {"default.md"}
+    assert all(row["digest"].startswith("blake3:") and row["characters"] > 20_000 for row in rows)
+    assert "characters" in codesum(home, "prompts", "check").stdout
+
+
+def test_a_check_names_every_template_that_cannot_be_used(codesum, home):
+    for name in ("class", "spare"):
+        file = home / "prompts" / "instruction" / f"{name}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{children} {oops}")
+
+    result = codesum(home, "prompts", "check")
+
+    assert result.exit_code == 2
+    assert "instruction/class: unknown placeholder {oops}" in result.stderr
+    assert "instruction/spare: unknown placeholder {oops}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("show", "system", "../../etc/passwd"), id="a name that leads out"),
+        pytest.param(("show", "system", "none"), id="a template that is nowhere"),
+        pytest.param(("delete", "system", "default"), id="one that ships with the package"),
+        pytest.param(("show", "sytem", "default"), id="an unknown kind"),
+    ],
+)
+def test_a_wrong_call_ends_with_a_line_and_a_code(codesum, home, arguments):
+    result = codesum(home, "prompts", *arguments)
+
+    assert result.exit_code == 2
+    assert result.stderr.strip()
+
+
+def test_every_command_of_the_group_is_explained():
+    group = load_command("prompts")
+
+    assert sorted(group.commands) == ["check", "delete", "list", "rename", "save", "show"]
+    for command in group.commands.values():
+        assert command.help
+        assert all(parameter.help and parameter.help.endswith(".") for parameter in command.params)

@@ -1,0 +1,93 @@
+"""The job and the sensor where `shop` has been built already."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from codesum_pipeline.defs.steps import last_materialization
+from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.repositories import GitRepo
+
+Look = Callable[..., dg.SensorResult]
+RunJob = Callable[..., dg.ExecuteInProcessResult]
+
+
+@pytest.fixture
+def begin_with(job_template: Path) -> Path:
+    return job_template
+
+
+def data_versions(instance: dg.DagsterInstance) -> dict[str, str]:
+    """What the last run recorded of each asset."""
+    made = {key.to_user_string(): last_materialization(instance, key, "shop") for key in instance.all_asset_keys()}
+    return {name: (event.tags or {})["dagster/data_version"] for name, event in made.items() if event}
+
+
+def wanted(result: dg.SensorResult) -> list[str | None]:
+    return [request.partition_key for request in result.run_requests or ()]
+
+
+def test_a_second_run_materialises_everything_again_and_writes_nothing(
+    built_shop: GitRepo, run_job: RunJob, instance: dg.DagsterInstance, home: Home
+) -> None:
+    first = data_versions(instance)
+    # A copied file is another file: the steps that wrote files look once, and note the new ones.
+    build(home.workspace("shop", run_id="copied"))
+
+    result = run_job("shop")
+
+    assert result.success
+    assert len(first) == 14
+    plan = "summary_plan"  # it says what is about to be written: everything, then nothing
+    assert {**data_versions(instance), plan: ""} == {**first, plan: ""}
+    events = result.get_asset_materialization_events()
+    made = {event.asset_key.to_user_string(): event.materialization for event in events if event.asset_key}
+    shown = {name: {label: value.value for label, value in event.metadata.items()} for name, event in made.items()}
+    levels = ("function_summaries", "class_summaries", "file_summaries", "module_summaries")
+    assert [shown[level]["written"] for level in levels] == [0, 0, 0, 0]
+    assert shown["dense_index"]["embedded"] == 0
+    assert shown["sparse_index"]["tokenized"] == 0
+    assert shown["symbols"]["parsed"] == 0
+    assert shown["published_index"]["published"] is False
+    looking = {"repo_snapshot", "retrieval_evaluation", "published_index"}
+    assert {name for name, values in shown.items() if values["reused"] is False} == looking
+
+
+def test_a_commit_is_noticed_and_gives_the_steps_it_touches_new_data_versions(
+    built_shop: GitRepo, run_job: RunJob, instance: dg.DagsterInstance, look: Look, home: Home
+) -> None:
+    before = data_versions(instance)
+    assert look().skip_reason == dg.SkipReason("1 up to date")
+    commit = built_shop.commit(
+        {"shop/prices.py": 'def total(items):\n    """Sum up."""\n    return sum(items) + len(items)\n'}
+    )
+
+    behind = look()
+    assert run_job("shop").success
+
+    assert wanted(behind) == ["shop"]
+    (evaluation,) = behind.asset_events
+    assert isinstance(evaluation, dg.AssetCheckEvaluation)
+    assert (evaluation.check_name, evaluation.passed, evaluation.partition) == ("index_is_at_head", False, "shop")
+    changed = {name for name, version in data_versions(instance).items() if version != before[name]}
+    assert {"repo_snapshot", "symbols", "function_summaries", "summary_documents", "published_index"} <= changed
+    assert "class_summaries" not in changed
+    version = published_version(home.layout.published("shop"), home.layout.versions("shop"), read_content=True)
+    assert version is not None and version.manifest["commit"] == commit
+    assert look().skip_reason == dg.SkipReason("1 up to date")
+
+
+def test_a_changed_setting_is_something_to_build(built_shop: GitRepo, look: Look, home: Home) -> None:
+    (home.layout.home / "codesum.toml").write_text("top_k_callers = 2\n")
+
+    assert wanted(look()) == ["shop"]
+
+
+def test_an_index_that_was_deleted_is_built_again(built_shop: GitRepo, look: Look, home: Home) -> None:
+    home.layout.published("shop").unlink()
+
+    assert wanted(look()) == ["shop"]

@@ -1,0 +1,67 @@
+"""What a model did, or would do, as the Dagster UI shows it."""
+
+from codesum_pipeline.defs.metadata import report_metadata
+from codesum_pipeline.model.avoided import Avoided, Saving
+from codesum_pipeline.model.documents import Cause, Gate, Level
+from codesum_pipeline.summaries.by_model.asked import Asked
+from codesum_pipeline.summaries.by_model.planning import LevelForecast
+from codesum_pipeline.summaries.level_build import LevelReport
+from codesum_pipeline.summaries.plan import PlanReport
+
+ASKED = Asked(
+    texts=3, found=1, pending=2, attempts=4, input_tokens=1000, output_tokens=50, cached_tokens=800, cost_usd=0.5,
+    predicted_usd=0.4, latency_p50_s=1.0, latency_p95_s=2.0, secrets_masked={"aws-key": 1}, failures={"timeout": 1},
+    gates={Gate.CAP: 2, Gate.NO_CREDENTIALS: 1},
+    avoided={Avoided.ASKED: Saving(3, 900, 60, 0.4), Avoided.CACHE: Saving(1, 300, 20, 0.1)},
+)  # fmt: skip
+
+
+def level_report(asked: Asked | None) -> LevelReport:
+    return LevelReport(
+        level=Level.FUNCTION, rows=6, written=4, kept=2, removed=0, placeholders=0, by_cause={Cause.NEW: 4},
+        rewrites=(), table_hash="", asked=asked,
+    )  # fmt: skip
+
+
+def test_what_a_level_asked_for_becomes_numbers_over_time_and_tables_of_counts() -> None:
+    shown = {name: value.value for name, value in report_metadata(level_report(ASKED)).items()}
+
+    assert {name: value for name, value in shown.items() if name.startswith("model_")} == {
+        "model_texts": 3, "model_found": 1, "model_pending": 2, "model_attempts": 4, "model_input_tokens": 1000,
+        "model_output_tokens": 50, "model_cost_usd": 0.5, "model_predicted_usd": 0.4, "model_latency_p50_s": 1.0,
+        "model_latency_p95_s": 2.0, "model_cached_share": 0.8, "model_prediction_error": 0.25,
+        "model_avoided_calls": 1, "model_avoided_input_tokens": 300, "model_avoided_output_tokens": 20,
+        "model_avoided_usd": 0.1, "model_no_credentials": 1,
+        "model_failures": "| what | count |\n| --- | --- |\n| timeout | 1 |",
+        "model_gates": "| what | count |\n| --- | --- |\n| cap | 2 |\n| no\\-credentials | 1 |",
+        "model_secrets_masked": "| what | count |\n| --- | --- |\n| aws\\-key | 1 |",
+        "model_avoided": "| cause | calls | tokens | US dollars |\n| --- | --- | --- | --- |\n"
+        "| asked | 3 | 960 | 0\\.4000 |\n| cache | 1 | 320 | 0\\.1000 |",
+    }  # fmt: skip
+    assert shown["skipped_reason"] == "no-credentials"
+
+
+def test_without_a_model_nothing_is_said_of_one() -> None:
+    shown = report_metadata(level_report(None)) | report_metadata(PlanReport(1, {}, {}, 0, "", {}))
+
+    assert not [name for name in shown if name.startswith(("model_", "predicted_", "would_", "forecast", "asked"))]
+
+
+def test_a_plan_shows_what_a_model_would_do_with_its_price() -> None:
+    forecast = LevelForecast(
+        calls=2, kept_texts=1, would_summarize=3, input_tokens=500, output_tokens=40, usd=0.2, would_usd=0.3,
+        gates={Gate.CAP: 3},
+    )  # fmt: skip
+
+    shown = report_metadata(PlanReport(6, {}, {}, 0, "", {Level.FUNCTION: forecast}))
+
+    assert {name: shown[name].value for name in shown if name != "rows" and name != "contexts_changed"} == {
+        "forecast": "| level | calls (above functions at most) | texts there already | tokens read | tokens written | "
+        "US dollars | would summarize | of US dollars | stopped by |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        "| function | 2 | 1 | 500 | 40 | 0\\.2000 | 3 | 0\\.3000 | 3 cap |",
+        "predicted_calls": 2,
+        "predicted_usd": 0.2,
+        "would_summarize": 3,
+        "would_usd": 0.3,
+    }

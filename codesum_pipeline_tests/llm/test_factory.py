@@ -1,0 +1,82 @@
+"""The options choose who answers and in which form."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.llm.factory import build_backend, form_of
+from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+from codesum_pipeline.llm.noop import NoopBackend
+from codesum_pipeline.llm.pins import AnswerForm
+from codesum_pipeline.llm.record import RecordBackend
+from codesum_pipeline.llm.replay import ReplayBackend
+from codesum_pipeline.model.errors import BackendNotConfigured, ConfigurationError
+from codesum_pipeline.model.options import BackendName, LlmOptions
+from codesum_pipeline_tests.llm.asking import MODEL, ask_backend, request_for, templates
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (BackendName.NOOP, NoopBackend),
+        (BackendName.REPLAY, ReplayBackend),
+        (BackendName.RECORD, RecordBackend),
+        (BackendName.LITELLM, LiteLlmBackend),
+    ],
+)
+def test_each_name_builds_its_backend_with_the_longest_prompt_of_the_settings(
+    name: BackendName, kind: type, tmp_path: Path
+) -> None:
+    options = LlmOptions(model=MODEL, backend=name, recording=str(tmp_path), max_prompt_chars=1234)
+
+    backend = build_backend(options, templates())
+
+    assert (type(backend), backend.max_prompt_chars) == (kind, 1234)
+
+
+def test_noop_answers_nothing_and_is_not_well() -> None:
+    backend = build_backend(LlmOptions(backend=BackendName.NOOP), templates())
+
+    (error,) = ask_backend(backend, request_for())
+
+    assert isinstance(error, BackendNotConfigured)
+    assert not asyncio.run(backend.health())
+
+
+@pytest.mark.parametrize("name", [BackendName.REPLAY, BackendName.RECORD])
+def test_a_recording_needs_a_place(name: BackendName) -> None:
+    with pytest.raises(ConfigurationError, match="name its folder in llm.recording"):
+        build_backend(LlmOptions(model=MODEL, backend=name), templates())
+
+
+@pytest.mark.parametrize("found", ["", "word"], ids=["empty", "there"])
+def test_an_empty_key_warns_at_start(
+    found: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", found)
+
+    build_backend(LlmOptions(model=MODEL), templates())
+
+    assert ("its key is empty: put it into the environment (OPENAI_API_KEY)" in caplog.text) == (not found)
+
+
+@pytest.mark.parametrize(
+    ("model", "form", "expected"),
+    [
+        pytest.param(MODEL, "auto", AnswerForm.TOOL, id="declares tools"),
+        pytest.param("anthropic/claude-haiku-4-5", "auto", AnswerForm.TOOL, id="another provider"),
+        pytest.param(
+            "anyscale/mistralai/Mixtral-8x7B-Instruct-v0.1", "auto", AnswerForm.JSON_TEXT, id="cannot be forced"
+        ),
+        pytest.param("deepseek/deepseek-reasoner", "auto", AnswerForm.JSON_SCHEMA, id="declares a format alone"),
+        pytest.param("perplexity/sonar-deep-research", "auto", AnswerForm.JSON_TEXT, id="declares neither"),
+        pytest.param("openai/own", "auto", AnswerForm.JSON_TEXT, id="nobody knows it"),
+        pytest.param("openai/own", "tool", AnswerForm.TOOL, id="the settings know it"),
+        pytest.param(MODEL, "json_schema", AnswerForm.JSON_SCHEMA, id="the settings want another"),
+    ],
+)
+def test_the_form_is_that_of_the_settings_or_of_what_the_model_declares(
+    model: str, form: str, expected: AnswerForm
+) -> None:
+    assert form_of(LlmOptions(form=form), model) is expected

@@ -1,0 +1,133 @@
+"""Secrets do not leave the machine, and code that only speaks of them does."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codesum_pipeline.llm.masking import Masked, mask_secrets
+from codesum_pipeline_tests.llm.planted import ASSIGNED, TOKENS, Planted, planted
+
+PLANTED = list(planted(seed=7, each=7))
+
+
+def _is_gone(one: Planted, masked: Masked) -> bool:
+    """Of a web hook's address only the path's end is secret."""
+    secret = one.secret.rpartition("/")[2] if one.secret.startswith("https://") else one.secret
+    return secret not in masked.text and masked.counts == {one.kind: 1}
+
+
+def test_there_are_many_kinds_of_planted_secrets() -> None:
+    assert len(TOKENS.keys() | {kind for kind, _, _ in ASSIGNED}) >= 55
+
+
+@pytest.mark.parametrize("kind", TOKENS)
+def test_a_token_of_a_known_format_is_masked_wherever_it_stands(kind: str) -> None:
+    tokens = [one for one in PLANTED if one.kind == kind and one.secret in one.text]
+
+    assert [one for one in tokens if not _is_gone(one, mask_secrets(one.text))] == []
+
+
+def test_almost_every_secret_that_is_assigned_to_a_telling_name_is_masked() -> None:
+    """A random password can look like a word: such a one is not found."""
+    assigned = [one for one in planted(seed=11, each=40) if one.kind not in TOKENS]
+    missed = [one for one in assigned if one.secret in mask_secrets(one.text).text]
+
+    assert len(missed) / len(assigned) < 0.005, missed
+
+
+def test_secrets_are_counted_by_kind_and_lines_stay_as_many() -> None:
+    text = "".join(one.text for one in PLANTED)
+    masked = mask_secrets(text)
+
+    assert masked.text.count("\n") == text.count("\n")
+    assert masked.counts == dict(sorted(Counter(one.kind for one in PLANTED).items()))
+
+
+@pytest.mark.parametrize("line", ["token_store = '{}'", "api_key: {}\r", "secretFuture = '{}'", "APP_TOKEN_V2={}"])
+def test_a_name_that_only_sounds_like_one_about_a_secret_hides_none(line: str) -> None:
+    secret = next(one.secret for one in PLANTED if one.kind == "assigned-key" and one.secret.isalnum())
+
+    assert mask_secrets(line.format(secret)).text == line.format("«masked assigned-key»")
+
+
+def test_a_masked_text_is_masked_no_further() -> None:
+    masked = mask_secrets("".join(one.text for one in PLANTED))
+
+    assert mask_secrets(masked.text) == Masked(masked.text, {})
+
+
+def test_a_mask_says_the_kind_and_leaves_the_code_around_it() -> None:
+    secret = next(one.secret for one in PLANTED if one.kind == "npm-token")
+
+    assert mask_secrets(f'push("{secret}", 3)') == Masked('push("«masked npm-token»", 3)', {"npm-token": 1})
+
+
+def test_a_key_within_code_takes_its_lines_and_no_others() -> None:
+    pem = next(one.secret for one in PLANTED if one.kind == "private-key")
+    escaped = pem.replace("\n", "\\n")
+    text = f'a = 1\nKEY = """{pem}"""\nb = {{"private_key": "{escaped}"}}\n'
+
+    masked = mask_secrets(text)
+
+    lines = "\n" * pem.count("\n")
+    assert (
+        masked.text
+        == f'a = 1\nKEY = """«masked private-key»{lines}"""\nb = {{"private_key": "«masked private-key»"}}\n'
+    )
+    assert masked.counts == {"private-key": 2}
+
+
+def test_a_key_that_was_cut_off_is_masked_as_far_as_it_goes() -> None:
+    pem = next(one.secret for one in PLANTED if one.kind == "private-key")
+    cut = "\n".join(pem.split("\n")[:3])
+
+    assert mask_secrets(cut).counts == {"private-key": 1}
+    assert pem.split("\n")[1] not in mask_secrets(cut).text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'return "-----BEGIN PRIVATE KEY-----\\n" + body + "\\n-----END PRIVATE KEY-----"',
+        'password = request.form["password"]',
+        'PASSWORD_FIELD = "user_password_2"',
+        'passwordFieldName = "user-Pass#2"',
+        'val token68Pattern = "[a-zA-Z0-9\\._~+/-]+=*".toRegex()',
+        "password = user.password1",
+        "        password: String?",
+        "credential = this@toJs.credential",
+        "def login(user: str, password: str = None) -> Token:",
+        'token_url = "https://auth.invalid/oauth2/token"',
+        'TOKEN_TYPE = "urn:ietf:params:oauth:token-type:jwt"',
+        'SECRET_KEY = os.environ["SECRET_KEY"]',
+        'secret_name = "projects/shop/secrets/db-password/versions/1"',
+        'api_key = "YOUR_API_KEY_GOES_HERE_123456"',
+        'client_secret="${CLIENT_SECRET_1234567890}"',
+        "DB_URL=mysql://$DATABASE_USER:$DATABASE_PASSWORD@localhost/shop",
+        'url = f"postgresql://{user}:{password}@{host}/{name}"',
+        'authentication = "django.contrib.auth.backends.ModelBackend"',
+        'token = "csrfmiddlewaretoken"',
+        'if token == "Bearer authentication required":',
+        "Bearer authentication and basic authentication are supported",
+        'commit = "9fceb02d0ae598e95dc970b74767f19372d61af8"',
+        "integrity = 'sha512-9nEFMnI0WfRnhVQFvVNY0Kkq4+1nXq1hJf3rO8T5vA=='",
+        'id = "550e8400-e29b-41d4-a716-446655440000"',
+        'tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased")',
+        "monkey: banana123456",
+        'keyboard_shortcut = "ctrl+shift+alt+F12"',
+        "pwd = os.getcwd()",
+        'pragma = "sk-task-list-item-2"',
+    ],
+)
+def test_code_that_only_speaks_of_secrets_stays_as_it_is(code: str) -> None:
+    assert mask_secrets(code) == Masked(code, {})
+
+
+@given(st.text(alphabet=st.sampled_from("abT0-_.:/@=\"'<>{}\n sk_live_password=BEGIN «masked x»"), max_size=300))
+def test_any_text_keeps_its_lines(text: str) -> None:
+    masked = mask_secrets(text)
+
+    assert masked.text.count("\n") == text.count("\n")
+    assert bool(masked.counts) == (masked.text != text)

@@ -1,0 +1,159 @@
+"""What a run says that it avoided: every document counts once, by the first reason that holds."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codesum_pipeline.model.avoided import Avoided, AvoidedRow, Saving
+from codesum_pipeline.model.documents import Gate, Level, PlanAction, WrittenBy
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.meter import Ended, Planned, Seen, idle
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, Shop, shop
+from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, PAY, TAX, TILL
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """A shop of which a model has written everything."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(KEY_ENV, "sk-loopback-0123456789abcdef")
+        with shop(tmp_path_factory.mktemp("built"), TILL) as made:
+            build(made.workspace())
+            yield made
+
+
+@pytest.fixture
+def till(built: Shop, tmp_path: Path) -> Shop:
+    """A copy of the shop with its home."""
+    return Shop.copy(built, tmp_path)
+
+
+def calls(workspace: Workspace) -> dict[str, int]:
+    """The calls of this run's meter over all levels, by cause."""
+    rows = workspace.tables.read_rows("avoided", workspace.key, AvoidedRow)
+    found: Counter[str] = Counter()
+    for row in rows:
+        if row.run_id == workspace.run_id:
+            found[row.cause.value] += row.calls
+    return dict(found)
+
+
+def test_a_first_run_asks_for_everything_and_avoids_the_placeholder(built: Shop) -> None:
+    rows = built.workspace().tables.read_rows("avoided", "shop", AvoidedRow)
+
+    first = [row for row in rows if row.run_id == "run 1"]
+    assert sum(row.calls for row in first if row.cause is Avoided.ASKED) == BY_MODEL
+    assert sum(row.calls for row in first if row.cause is Avoided.PLACEHOLDER) == 1
+    assert {row.cause for row in first} == {Avoided.ASKED, Avoided.PLACEHOLDER}
+    assert all(row.input_tokens > 5_000 * row.calls and row.usd > 0 for row in first)
+
+
+EDITS: dict[str, tuple[dict[str, str], dict[str, int]]] = {
+    "a comment": ({"till/tax.py": TAX.replace("RATE = 19", "# By law.\nRATE = 19")}, {"unchanged": BY_MODEL}),
+    "one function's body": (
+        {"till/tax.py": TAX.replace("amount += 1", "amount += 2")},
+        {"asked": 4, "unchanged": BY_MODEL - 4},
+    ),
+    "a caller in the same module, within the threshold": (
+        {"till/tax.py": f"{TAX}\n\ndef double(amount):\n    if amount:\n        return add_tax(add_tax(amount))\n"},
+        {"asked": 4, "graph within threshold": 1, "unchanged": BY_MODEL - 4},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_run_says_what_it_did_not_have_to_ask_for(till: Shop, name: str) -> None:
+    files, expected = EDITS[name]
+    till.repo.commit(files)
+    workspace = till.workspace()
+
+    build(workspace)
+
+    assert calls(workspace) == {"placeholder": 1, **expected}
+
+
+def test_steps_that_look_at_everything_and_steps_that_need_not_run_avoid_the_same(till: Shop) -> None:
+    looking, not_run = till.workspace(), till.workspace()
+
+    build(looking)
+    build(not_run)
+
+    assert calls(looking) == calls(not_run) == {"placeholder": 1, "unchanged": BY_MODEL}
+
+
+def test_a_text_that_is_found_under_another_path_is_the_same_body(till: Shop) -> None:
+    (till.repo.path / "till/tax.py").rename(till.repo.path / "till/taxes.py")
+    till.repo.commit({"shop/pay.py": PAY.replace("till.tax", "till.taxes")})
+    workspace = till.workspace()
+
+    build(workspace)
+
+    found = calls(workspace)
+    assert (found["same body elsewhere"], found["asked"]) == (3, 4)
+    assert sum(found.values()) == BY_MODEL + 1
+
+
+def test_what_was_paid_before_comes_from_the_cache(till: Shop) -> None:
+    build(till.workspace(llm={"enabled": False}))
+    workspace = till.workspace()
+
+    build(workspace)
+
+    assert calls(workspace) == {"cache": BY_MODEL, "placeholder": 1}
+
+
+def test_under_a_cap_of_nothing_all_is_avoided_by_the_gate(till: Shop) -> None:
+    workspace = till.workspace(home="new", llm={"max_summaries_per_run": 0})
+
+    build(workspace)
+
+    assert calls(workspace) == {"gate": BY_MODEL, "placeholder": 1}
+
+
+def test_without_a_model_there_is_no_meter(till: Shop) -> None:
+    workspace = till.workspace(home="plain", llm={"enabled": False})
+
+    build(workspace)
+
+    assert workspace.tables.repositories("avoided") == []
+
+
+def planned(action: PlanAction = PlanAction.KEEP, **values: Any) -> Planned:
+    given = {"gate": None, "context_changed": False, "predicted_input_tokens": 0, "predicted_output_tokens": 0}
+    return Planned(**{"id": "a", "level": Level.FUNCTION, "action": action, "predicted_usd": 0.0, **given, **values})
+
+
+@pytest.mark.parametrize(
+    ("ended", "plan", "cause"),
+    [
+        pytest.param({}, planned(), Avoided.UNCHANGED, id="nothing was planned"),
+        pytest.param({}, planned(context_changed=True), Avoided.GRAPH, id="its neighbours changed and its text stands"),
+        pytest.param({}, planned(level=Level.FILE, context_changed=True), Avoided.UNCHANGED, id="no context is shown"),
+        pytest.param({}, planned(PlanAction.MAYBE, level=Level.FILE), Avoided.CUT_OFF, id="its children came out so"),
+        pytest.param({}, planned(gate=Gate.CAP), Avoided.GATE, id="the last model's text stands for what is capped"),
+        pytest.param(
+            {"written_by": WrittenBy.EXTRACTIVE, "gate": Gate.FAILED}, planned(), Avoided.GATE, id="a gate seen late"
+        ),
+        pytest.param(
+            {"written_by": WrittenBy.PLACEHOLDER, "gate": Gate.PLACEHOLDER}, planned(), Avoided.PLACEHOLDER,
+            id="a placeholder is no gate",
+        ),
+    ],
+)  # fmt: skip
+def test_a_document_counts_for_the_first_reason_that_holds(
+    ended: dict[str, Any], plan: Planned, cause: Avoided
+) -> None:
+    standing = Ended("a", **{"written_by": WrittenBy.LLM, "gate": None, **ended})
+
+    assert Seen(standing={"a"}).cause_of(standing, plan) is cause
+
+
+def test_a_run_that_finds_everything_as_it_was_left_avoids_what_that_one_asked_for() -> None:
+    once = Saving(1, 10, 2, 0.5)
+    found = {Avoided.ASKED: once, Avoided.CACHE: once, Avoided.PLACEHOLDER: once, Avoided.GATE: once}
+
+    assert idle(found) == {Avoided.UNCHANGED: once + once, Avoided.PLACEHOLDER: once, Avoided.GATE: once}

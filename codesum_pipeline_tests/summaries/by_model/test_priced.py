@@ -1,0 +1,84 @@
+"""A plan's price by gate, and what would let a model go on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codesum_pipeline.model.avoided import Saving
+from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow
+from codesum_pipeline.model.options import LlmOptions, Options, ScanOptions
+from codesum_pipeline.summaries.by_model.priced import Priced, price_all, price_levels, ways_on
+from codesum_pipeline.summaries.plan import plan_summaries
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.summaries.by_model.building import shop
+from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, TILL
+
+
+def row(id_: str, action: PlanAction = PlanAction.WRITE, **values: Any) -> PlanRow:
+    """A planned call of 100 and 10 tokens for a cent."""
+    given = {
+        "level": Level.FUNCTION, "cause": None, "cause_ids": (), "writer": "llm/1", "summary_hash": None,
+        "context_changed": False, "predicted_input_tokens": 100, "predicted_output_tokens": 10, "predicted_usd": 0.01,
+    }  # fmt: skip
+    return PlanRow(id=id_, action=action, **{**given, **values})
+
+
+FREE = {"predicted_input_tokens": 0, "predicted_output_tokens": 0, "predicted_usd": 0.0}
+ONE = Saving(1, 100, 10, 0.01)
+
+
+def test_what_is_asked_for_found_and_stopped_is_told_apart() -> None:
+    rows = [
+        row("asked"),
+        row("perhaps", PlanAction.MAYBE, level=Level.FILE),
+        row("in the cache", **FREE),
+        row("as it was", PlanAction.KEEP, **FREE),
+        row("by rules", writer="extractive/1", **FREE),
+        row("a placeholder", gate=Gate.PLACEHOLDER, **FREE),
+        row("capped", PlanAction.KEEP, gate=Gate.CAP),
+        row("held", gate=Gate.CONFIRM, level=Level.FILE),
+    ]
+
+    assert price_all(rows) == Priced(ONE + ONE, 1, {Gate.CAP: ONE, Gate.CONFIRM: ONE})
+    assert price_levels(rows) == {
+        Level.FUNCTION: Priced(ONE, 1, {Gate.CAP: ONE}),
+        Level.CLASS: Priced(),
+        Level.FILE: Priced(ONE, 0, {Gate.CONFIRM: ONE}),
+        Level.MODULE: Priced(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("gate", "llm", "said"),
+    [
+        pytest.param(Gate.OFFLINE, {}, "offline = true keeps 1 texts, about 110 tokens, $0.0100", id="offline"),
+        pytest.param(Gate.CAP, {}, "llm.max_summaries_per_run = 0 asks for nothing", id="a cap of nothing"),
+        pytest.param(
+            Gate.CAP, {"max_summaries_per_run": 3, "max_cost_usd_per_run": 0.5},
+            "the caps (3 texts and $0.50 a run) leave 1 texts", id="caps",
+        ),
+        pytest.param(Gate.CONFIRM, {}, "more than 50% of the index again: `codesum index shop --yes`", id="held"),
+        pytest.param(Gate.TRUST, {}, "leaves 1 documents out", id="trust"),
+    ],
+)  # fmt: skip
+def test_each_gate_says_the_way_on(gate: Gate, llm: dict[str, Any], said: str) -> None:
+    options = Options(scan=ScanOptions(offline=gate is Gate.OFFLINE), llm=LlmOptions(enabled=True, **llm))
+
+    (way,) = ways_on("shop", options, price_all([row("a", gate=gate)]))
+
+    assert said in way
+
+
+def test_a_plan_that_finds_everything_as_it_was_left_says_again_what_is_stopped(tmp_path: Path) -> None:
+    with shop(tmp_path, TILL) as found:
+        llm = {"max_summaries_per_run": 0}
+        build(found.workspace(llm=llm))
+        workspace = found.workspace(llm=llm)
+        settled = build(workspace)["summary_plan"]
+        rows = workspace.tables.read("plan", "shop").to_pylist()
+        fresh = plan_summaries(workspace)
+
+    assert sum(level.would_summarize for level in settled.forecast.values()) == BY_MODEL
+    assert settled.forecast == fresh.forecast
+    assert rows == workspace.tables.read("plan", "shop").to_pylist()
