@@ -201,12 +201,20 @@ class _Planner:
         if action is PlanAction.KEEP:
             self._add(level, head.id, action, rewrite)
             return
-        decision = model.upper(level, head, is_new=not is_by_model, if_below=is_current and action is PlanAction.MAYBE)
+        if_below = (
+            is_current and action is PlanAction.MAYBE and rewrite is not None and self._rests(model, head, rewrite)
+        )
+        decision = model.upper(level, head, is_new=not is_by_model, if_below=if_below)
         stays = decision.gate is not None and rewrite is not None and rewrite.cause in _TURNS
         if stays:
             self._add(level, head.id, PlanAction.KEEP, None, decision=decision)
         else:
             self._add(level, head.id, action, rewrite, decision=decision)
+
+    def _rests(self, model: ModelPlanner, head: Head, rewrite: Rewrite) -> bool:
+        """Whether all of the children for which a document may be written again are those that a model is asked for."""
+        levels = {child.id: child.level for child in self._outline.children.get(head.id, ())}
+        return all(model.is_caller(levels[id_], id_) for id_ in rewrite.cause_ids if id_ in levels)
 
     def _is_empty(self, head: Head) -> bool:
         below = self._outline.children.get(head.id, ())

@@ -140,6 +140,10 @@ class ModelPlanner:
     def is_trusted(self, id_: str) -> bool:
         return self._trusted is None or id_ in self._trusted
 
+    def is_caller(self, level: Level, id_: str) -> bool:
+        """Whether a model would have to be asked for it, if there were room for everything."""
+        return (level, id_) in self._callers
+
     def writer(self, level: Level) -> str:
         return self._setup.writer(level)
 
