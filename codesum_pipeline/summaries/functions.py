@@ -15,6 +15,7 @@ from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import Fact, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.wanting import function_source
 from codesum_pipeline.summaries.decide import Wanted
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.placeholder import does_real_work, is_short
@@ -48,13 +49,20 @@ def choose_writers(workspace: Workspace) -> dict[str, str]:
 def want_functions(workspace: Workspace, writers: Mapping[str, str]) -> list[Wanted]:
     """Every function with the writer that was chosen for it."""
     table = _functions(workspace, ["id", "canonical_source", "has_syntax_errors"])
-    broken = table.filter(table.column("has_syntax_errors")).column("id").to_pylist()
-    sources = dict(zip(table.column("id").to_pylist(), table.column("canonical_source").to_pylist(), strict=True))
-    others = [id_ for id_ in broken if written_by(writers.get(id_, EXTRACTIVE)) is not WrittenBy.LLM]
-    if others:
-        symbols = from_table(function_rows(workspace, others), Symbol)
+    ids = table.column("id").to_pylist()
+    by_model = [id_ for id_ in ids if written_by(writers.get(id_, EXTRACTIVE)) is WrittenBy.LLM]
+    wanted = {
+        id_: function_source(id_, *shown).wanted(writers[id_])
+        for id_, shown in (shown_functions(workspace, by_model) if by_model else {}).items()
+    }
+    sources = dict(zip(ids, table.column("canonical_source").to_pylist(), strict=True))
+    broken = [
+        id_ for id_ in table.filter(table.column("has_syntax_errors")).column("id").to_pylist() if id_ not in wanted
+    ]
+    if broken:
+        symbols = from_table(function_rows(workspace, broken), Symbol)
         sources |= {symbol.id: shown_source(FunctionInput.of(symbol)) for symbol in symbols}
-    return [want_function(id_, writers.get(id_, EXTRACTIVE), source) for id_, source in sources.items()]
+    return [wanted.get(id_) or want_function(id_, writers.get(id_, EXTRACTIVE), sources[id_]) for id_ in ids]
 
 
 def shown_functions(workspace: Workspace, ids: Collection[str]) -> dict[str, tuple[str, str, str]]:

@@ -29,7 +29,7 @@ def functions_by_model(
     writers = {found.id: found.writer for found in wanted}
     mine = {rewrite.id: rewrite for rewrite in rewrites if writers[rewrite.id].startswith(f"{WrittenBy.LLM}/")}
     shown = shown_functions(build.workspace, mine)
-    choices = model.choose([function_source(id_, source) for id_, (_, _, source) in shown.items()])
+    choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
     before = build.rows_before(mine.keys())
     jobs = []
     for choice in choices:

@@ -101,7 +101,7 @@ class ModelPlanner:
     def functions(self, sources: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
         """Of each function (id to qualified name, language and canonical source) what a model does for it."""
         level = Level.FUNCTION
-        choices = self._choose(level, [function_source(id_, source) for id_, (_, _, source) in sources.items()])
+        choices = self._choose(level, [function_source(id_, *shown) for id_, shown in sources.items()])
         prompter = Prompter(self._setup.templates[level], self._setup.options.max_prompt_chars)
         estimator = Estimator(self._setup, level)
 

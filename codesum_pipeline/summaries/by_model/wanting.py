@@ -27,9 +27,10 @@ class Source:
         return Wanted(self.id, writer, self.own_hash, self.children, summary_hash(writer, self.shown))
 
 
-def function_source(id_: str, canonical_source: str) -> Source:
-    """A function: of the code its writer sees the canonical source and nothing else."""
-    return Source(id_, sha1_hex(canonical_source), (), canonical_source)
+def function_source(id_: str, qualified_name: str, language: str, canonical_source: str) -> Source:
+    """A function: its name and language, and of the code the canonical source and nothing else."""
+    shown = canonical_json([qualified_name, language, canonical_source])
+    return Source(id_, sha1_hex(canonical_source), (), shown)
 
 
 def upper_source(given: UpperInput, children: Sequence[ChildHead]) -> Source:
