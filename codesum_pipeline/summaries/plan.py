@@ -193,6 +193,7 @@ class _Planner:
             self._add(level, head.id, action, rewrite)
             return
         is_by_model = last is not None and last.writer == model.writer(level)
+        had_model = last is not None and last.writer.startswith(f"{WrittenBy.LLM}/")
         is_current = last is not None and is_by_model and model.is_current(last.model, last.parameters)
         if last is not None and action is PlanAction.KEEP and not is_current:
             action, rewrite = PlanAction.WRITE, Rewrite(head.id, _turn(last, model.writer(level)), (head.id,))
@@ -204,7 +205,7 @@ class _Planner:
         if_below = (
             is_current and action is PlanAction.MAYBE and rewrite is not None and self._rests(model, head, rewrite)
         )
-        decision = model.upper(level, head, is_new=not is_by_model, if_below=if_below)
+        decision = model.upper(level, head, is_new=not had_model, if_below=if_below)
         stays = decision.gate is not None and rewrite is not None and rewrite.cause in _TURNS
         if stays:
             self._add(level, head.id, PlanAction.KEEP, None, decision=decision)
