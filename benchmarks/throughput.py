@@ -45,6 +45,7 @@ import tree_sitter_python
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.source.languages import language_of_path
+from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.workers.pool import WORKER
 from codesum_pipeline_tests.building import open_home, workspace_of
@@ -184,23 +185,30 @@ class WorkerPeak:
 
 
 def measure(name: str, sources: Sources, folder: Path, *, with_forced: bool) -> dict[str, Any]:
-    """All figures of one repository; those of forced runs and of the command where asked for."""
+    """All figures of one repository; those of forced runs and of the command where asked for.
+
+    The sources are taken out of `sources`: what the builds need is not measured on top of them.
+    """
     lines = sum(source.count(b"\n") for source in sources.values())
+    files, languages = len(sources), languages_of(sources)
     repo = GitRepo.create(folder / "repo", sources)
     bare = bare_parse_s(sources)
+    edit = edit_one_function(sources)
+    sources.clear()
+    give_back()
     with WorkerPeak() as workers:
         builds = {"cold": timed_build(folder / "home", repo), "unchanged": timed_build(folder / "home", repo)}
-        repo.commit(edit_one_function(sources))
+        repo.commit(edit)
         builds["one-function edit"] = timed_build(folder / "home", repo)
         if with_forced:
             builds["forced"] = timed_build(folder / "home", repo, force=True)
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    _print_steps(f"{name}: {len(sources)} files, {lines:,} lines; bare parse {bare:.3f} s", builds)
+    _print_steps(f"{name}: {files} files, {lines:,} lines; bare parse {bare:.3f} s", builds)
     totals = {what: sum(seconds.values()) for what, seconds in builds.items()}
     figures = {
         "name": name,
         "lines": lines,
-        "languages": languages_of(sources),
+        "languages": languages,
         "bare_parse_s": round(bare, 3),
         "cold_s": round(totals["cold"], 2),
         "unchanged_s": round(totals["unchanged"], 3),

@@ -6,13 +6,14 @@ anything changed that other files' names are found by.
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.graph.contexts import Documents, SymbolPlace, find_contexts
+from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.loading import LoadedFiles, load_files
@@ -25,6 +26,7 @@ from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 
@@ -32,6 +34,8 @@ GRAPH_VERSION = "3"
 
 _FACTS = ["file_path", "language", "exports", "references"]
 _PLACES = ["id", "type", "parent_id"]
+# Edges that are values at one time, on their way into a table: bounds the memory.
+_EDGES_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +71,55 @@ class Graph:
 def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> GraphReport:
     """Read files, symbols and facts; write edges, graph_stats, contexts and `stats.json`."""
     places = ws.tables.read_rows("files", ws.key, FilePlace)
-    loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
-    symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
     last = Resolution.standing(ws)
-    families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
-    resolution, tables = resolve(families, last, settings=ws.fingerprint(""), progress=progress)
-    edges = _edges(ws, last, resolution, {path: table.edges() for path, table in tables.items()})
+    resolution, edges, resolved = _resolved(ws, places, last, progress)
+    give_back()
+    symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
     hashes = {"edges": ws.tables.write("edges", ws.key, edges).table_hash}
     documents = _documents_hash(ws)
     if last is not None and last.tables["edges"] == hashes["edges"] and last.documents == documents:
         others = {table: ws.tables.read(table, ws.key) for table in ("graph_stats", "contexts")}
     else:
-        others = _ranked_and_sampled(ws, places, symbols, from_table(edges, Edge), progress)
+        others = _ranked_and_sampled(ws, places, symbols, edges, progress)
     for table, rows in others.items():
         hashes[table] = ws.tables.write(table, ws.key, rows).table_hash
     stats = others["graph_stats"]
     if ws.tables.base is None:
         write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
         resolution.model_copy(update={"documents": documents, "tables": hashes}).write(ws)
-    return _report(edges, stats, resolution, hash_of(list(hashes.values())), resolved=len(tables), symbols=len(symbols))
+    return _report(edges, stats, resolution, hash_of(list(hashes.values())), resolved=resolved, symbols=len(symbols))
 
 
-def _edges(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Mapping[str, list[Edge]]) -> pa.Table:
+def _resolved(
+    ws: Workspace, places: Sequence[FilePlace], last: Resolution | None, progress: Progress
+) -> tuple[Resolution, pa.Table, int]:
+    """What is known of each file, all edges, and how many files were resolved; what was read for it is let go."""
+    loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
+    families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
+    resolution, tables = resolve(families, last, settings=ws.fingerprint(""), progress=progress)
+    return resolution, _edges(ws, last, resolution, tables), len(tables)
+
+
+def _edges(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Mapping[str, EdgeTable]) -> pa.Table:
     """The edges of the files that were resolved, and those that the last build found for the others."""
-    new = to_table([edge for edges in resolved.values() for edge in edges], Edge)
+    new = pa.concat_tables([to_table([], Edge), *(to_table(some, Edge) for some in _in_batches(resolved.values()))])
     if last is None:
         return new
     old = ws.tables.read("edges", ws.key)
     standing = pa.array(now.files.keys() - resolved.keys(), pa.string())
     sources = pc.list_element(pc.split_pattern(old.column("src_id"), SEPARATOR, max_splits=1), 0)
     return pa.concat_tables([old.filter(pc.is_in(sources, value_set=standing)), new])
+
+
+def _in_batches(tables: Iterable[EdgeTable]) -> Iterator[list[Edge]]:
+    """The edges of all files, those of some at a time."""
+    batch: list[Edge] = []
+    for table in tables:
+        batch += table.edges()
+        if len(batch) >= _EDGES_AT_ONCE:
+            yield batch
+            batch = []
+    yield batch
 
 
 def _documents_hash(ws: Workspace) -> str:
@@ -106,11 +129,11 @@ def _documents_hash(ws: Workspace) -> str:
 
 
 def _ranked_and_sampled(
-    ws: Workspace, places: Sequence[FilePlace], symbols: pa.Table, edges: Sequence[Edge], progress: Progress
+    ws: Workspace, places: Sequence[FilePlace], symbols: pa.Table, edges: pa.Table, progress: Progress
 ) -> dict[str, pa.Table]:
     rows = [SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"]) for row in symbols.to_pylist()]
     stats, contexts = rank_and_sample(
-        places, rows, edges, root=ws.entry.root_module, options=ws.options.graph, progress=progress
+        places, rows, from_table(edges, Edge), root=ws.entry.root_module, options=ws.options.graph, progress=progress
     )
     return {"graph_stats": to_table(stats, GraphStats), "contexts": to_table(contexts, Context)}
 

@@ -39,7 +39,8 @@ MAX_DEPTH = 80
 _TOKEN = re.compile(r"\{[^}]*\}|super\([^)]*\)|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+")
 
 
-@lru_cache(maxsize=100_000)
+# Files share few shapes with any but those around them; more would only hold memory.
+@lru_cache(maxsize=1 << 13)
 def _tokens(shape: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(shape))
 

@@ -24,7 +24,7 @@ from codesum_pipeline.indexes.json_columns import json_objects, json_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
 from codesum_pipeline.indexes.passages import TOKEN_BREAK, break_apart
-from codesum_pipeline.indexes.published_documents import document_lines, index_order
+from codesum_pipeline.indexes.published_documents import OF_HISTORY, document_lines, index_order
 from codesum_pipeline.indexes.stored_zip import Array, npy_parts, write_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import build_symbol_names
@@ -61,6 +61,8 @@ _BM25_FILES = {Lane.CODE: CODE_BM25, Lane.KEYWORDS: KEYWORDS_BM25, Lane.SUMMARY:
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
 _TOKENS = TABLES["terms"].schema.field("tokens")
 _RANKS = ["id", "pagerank"]
+_NO_IDS = TABLES["vectors"].schema.empty_table().select(["id", "lane"])
+_NO_TOKENS = TABLES["terms"].schema.empty_table().select(["id", "lane", "tokens"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,34 +88,28 @@ class CandidateTables:
         """The hash of columns of a table, of which nothing is read."""
         return self.tables.content_hash(table, self.key, columns=columns)
 
-    def vectors(self) -> dict[Lane, Vectors]:
-        """The vectors of each dense lane; raises `BrokenStore` when one lacks a document."""
+    def vectors(self, lane: Lane) -> Vectors:
+        """The vectors of a dense lane; raises `BrokenStore` when a document lacks one."""
         ids = self.dense_ids
-        lanes = (Lane.SUMMARY, *VECTOR_FILES)
-        matrices = {lane: np.empty((len(ids), self.dimensions), dtype=np.float32) for lane in lanes}
-        known, stored = (dict.fromkeys(lanes, 0) for _ in range(2))
-        for some in self.tables.read_parts("vectors", self.key, columns=["id", "lane", "vector"]):
-            positions = pc.fill_null(pc.index_in(some.column("id"), value_set=ids), -1).to_numpy()
-            matrix = matrix_of(some, self.dimensions)
-            for lane, rows in _rows_by_lane(some):
-                stored[lane] += len(rows)
-                rows = rows[positions[rows] >= 0]
-                known[lane] += len(rows)
-                matrices[lane][positions[rows]] = matrix[rows]
-        for lane in lanes:
-            self._check(lane, known[lane], stored[lane], len(ids))
-        return matrices
+        matrix = np.empty((len(ids), self.dimensions), dtype=np.float32)
+        stored = pa.concat_tables([_NO_IDS, *self._of_lane("vectors", lane)]).column("id")
+        positions = pc.fill_null(pc.index_in(stored, value_set=ids), -1).to_numpy()
+        self._check(lane, int((positions >= 0).sum()), len(positions), len(ids))
+        first = 0
+        for some in self._of_lane("vectors", lane, "vector"):
+            matrix[positions[first : first + some.num_rows]] = matrix_of(some, self.dimensions)
+            first += some.num_rows
+        return matrix
 
-    def tokens(self) -> dict[Lane, pa.ChunkedArray]:
-        """The tokens of each document, for each BM25 lane; raises `BrokenStore` when one lacks a document."""
-        terms = self.tables.read("terms", self.key, columns=["id", "lane", "tokens"])
-        found = {}
-        for lane in TERM_LANES:
-            of_lane = terms.filter(pc.equal(terms.column("lane"), str(lane))).combine_chunks()
-            positions = pc.index_in(self.ids, value_set=of_lane.column("id"))
-            self._check(lane, len(positions) - positions.null_count, of_lane.num_rows, len(positions))
-            found[lane] = of_lane.column("tokens").take(positions)
-        return found
+    def tokens(self, lane: Lane) -> pa.ChunkedArray:
+        """The tokens of each document in a BM25 lane; raises `BrokenStore` when a document lacks them."""
+        terms = pa.concat_tables([_NO_TOKENS, *self._of_lane("terms", lane, "tokens")]).combine_chunks()
+        positions = pc.index_in(self.ids, value_set=terms.column("id"))
+        self._check(lane, len(positions) - positions.null_count, terms.num_rows, len(positions))
+        return terms.column("tokens").take(positions)
+
+    def _of_lane(self, table: str, lane: Lane, *columns: str) -> Iterator[pa.Table]:
+        return self.tables.read_parts(table, self.key, columns=["id", "lane", *columns], having=("lane", str(lane)))
 
     def _check(self, lane: Lane, known: int, stored: int, documents: int) -> None:
         if not known == stored == documents:
@@ -157,7 +153,8 @@ def write_files(parts: Parts, tables: CandidateTables, *, progress: Progress) ->
 def _write_documents(folder: Path, tables: CandidateTables) -> dict[str, str]:
     content = hashlib.sha256()
     lengths: list[Array] = []
-    documents, history = (tables.tables.read(name, tables.key) for name in ("documents", "document_history"))
+    history = tables.tables.read("document_history", tables.key, columns=list(OF_HISTORY))
+    documents = tables.tables.read_parts("documents", tables.key, columns=TABLES["documents"].schema.names)
     with _new_file(folder, DOCUMENTS).open("wb") as file:
         for some in document_lines(documents, history):
             content.update(utf8_of(some.contents))
@@ -214,8 +211,8 @@ def _importance(
 def _make_vectors(parts: Parts, tables: CandidateTables) -> dict[str, str]:
     """The vectors, and the cells of many; of these, the digest of what they are made from."""
     digests: dict[str, str] = {}
-    for lane, matrix in tables.vectors().items():
-        digests |= _make_matrix(parts, lane, matrix)
+    for lane in (Lane.SUMMARY, *VECTOR_FILES):
+        digests |= _make_matrix(parts, lane, tables.vectors(lane))
     parts.make(
         "vector ids",
         hash_of(tables.content_hash("documents", _HEAD)),
@@ -239,19 +236,20 @@ def _make_matrix(parts: Parts, lane: Lane, matrix: Vectors) -> dict[str, str]:
 
 def _make_terms(parts: Parts, tables: CandidateTables) -> None:
     order = tables.content_hash("documents", _HEAD)
-    for lane, texts in tables.tokens().items():
-        made_from = hash_of([order, *(column_hash(chunk, _TOKENS) for chunk in texts.chunks)])
-        _make_lane(parts, tables, lane, texts, made_from)
+    for lane in TERM_LANES:
+        _make_lane(parts, tables, lane, order)
 
 
-def _make_lane(parts: Parts, tables: CandidateTables, lane: Lane, texts: pa.ChunkedArray, made_from: str) -> None:
+def _make_lane(parts: Parts, tables: CandidateTables, lane: Lane, order: str | None) -> None:
+    made_from = hash_of([order, *(column_hash(chunk, _TOKENS) for chunk in tables.tokens(lane).chunks)])
     others = {Lane.CODE: [PASSAGES], Lane.KEYWORDS: [KEYWORDS_VOCABULARY, KEYWORDS_METADATA]}
     files = [_BM25_FILES[lane], *others.get(lane, [])]
-    parts.make(f"words {lane}", made_from, files, lambda: _write_lane(parts.folder, tables, lane, texts))
+    parts.make(f"words {lane}", made_from, files, lambda: _write_lane(parts.folder, tables, lane))
 
 
-def _write_lane(folder: Path, tables: CandidateTables, lane: Lane, texts: pa.ChunkedArray) -> None:
-    rows = level_numbers(tables.heads)
+def _write_lane(folder: Path, tables: CandidateTables, lane: Lane) -> None:
+    # Read again after they were compared: kept, they would stand beside their own passages.
+    texts, rows = tables.tokens(lane), level_numbers(tables.heads)
     if lane is Lane.CODE:
         texts, passage_files = _with_passages(texts, rows == LEVELS.index(Level.FILE))
         _write_npy(_new_file(folder, PASSAGES), passage_files)
@@ -296,11 +294,6 @@ def level_numbers(heads: pa.Table) -> npt.NDArray[np.int8]:
     """The position of each document's level in `LEVELS`."""
     numbers: npt.NDArray[np.int8] = heads.column("level").to_numpy().astype(np.int8)
     return numbers
-
-
-def _rows_by_lane(table: pa.Table) -> Iterator[tuple[Lane, npt.NDArray[np.int64]]]:
-    for name in table.column("lane").unique().to_pylist():
-        yield Lane(name), np.flatnonzero(pc.equal(table.column("lane"), name).to_numpy())
 
 
 def _rows_of(wanted: pa.ChunkedArray, ids: pa.StringArray) -> npt.NDArray[np.int32]:

@@ -26,6 +26,8 @@ from codesum_pipeline.store.workspace import Workspace
 Rows = npt.NDArray[np.int64]
 # Vectors copied at one time: bounds the memory.
 _AT_ONCE = 1 << 15
+# Documents whose texts are made at one time, with the same end.
+_TEXTS_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,8 @@ def _texts(sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int) -
     places = np.searchsorted(some, documents)
     names = hashes.take(pa.array(wanted))
     first = 0
-    for part in in_parts(sources.take(pa.array(some))):
+    for start in range(0, len(some), _TEXTS_AT_ONCE):
+        part = sources.take(pa.array(some[start : start + _TEXTS_AT_ONCE]))
         span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
         # Of the part's texts, lane after lane.
         rows = pa.array(lanes[span] * part.num_rows + places[span] - first)
@@ -178,12 +181,19 @@ def _join(ws: Workspace, embedder: Embedder, hashes: pa.Array, wanted: Rows, fre
 
 def _carried(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> Iterator[tuple[Rows, Vectors]]:
     """Vectors of the last build, and the rows that they belong to."""
-    parts = () if ws.force else ws.tables.read_parts("vectors", ws.key, columns=["text_hash", "model", "vector"])
-    for some in parts:
-        previous = _of_model(some, embedder)
-        if previous.num_rows:
-            found = pc.index_in(hashes, value_set=previous.column("text_hash").combine_chunks())
-            yield np.flatnonzero(found.is_valid()), matrix_of(previous, length_of(previous))[found.drop_null()]
+    if ws.force:
+        return
+    known = ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"])
+    is_ours = pc.equal(known.column("model"), embedder.model_id)
+    names = pc.if_else(is_ours, known.column("text_hash"), pa.scalar(None, pa.string())).combine_chunks()
+    places: Rows = pc.fill_null(pc.index_in(hashes, value_set=names), -1).to_numpy().astype(np.int64)
+    order = np.argsort(places, kind="stable")
+    places, first = places[order], 0
+    for part in ws.tables.read_parts("vectors", ws.key, columns=["vector"]):
+        span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
+        if span.start < span.stop:
+            yield order[span], matrix_of(part, length_of(part))[places[span] - first]
+        first += part.num_rows
 
 
 def _of_model(vectors: pa.Table, embedder: Embedder) -> pa.Table:

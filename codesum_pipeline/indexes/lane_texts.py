@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,13 +31,16 @@ LANES_VERSION = f"2/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
 BODY_CHARACTERS = 1200
 
 # Documents whose texts are made at one time: bounds the memory.
-_AT_ONCE = 1 << 13
+_AT_ONCE = 1 << 12
+# Documents whose bodies are read at one time: of fewer, the same parts of the tables would be read more often.
+_BODIES_AT_ONCE = 1 << 15
 
 _COLUMNS = [
     "id", "type", "file_path", "qualified_name", "summary", "business_intent", "keywords", "signature",
     "is_placeholder", "parent_id",
 ]  # fmt: skip
-_BODIES = pa.schema([("id", pa.string()), ("body", pa.large_string())])
+# Where bodies stand: the table, its column of ids, its column of texts.
+_BODIES = (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source"))
 _NULL = pa.scalar(None, pa.large_string())
 
 
@@ -77,7 +82,13 @@ class LaneTexts:
 
 
 def read_lane_sources(ws: Workspace, *, body_characters: int | None = None) -> pa.Table:
-    """What the lanes need of every document, in id order; of its body the first `body_characters` or all.
+    """All that `lane_sources` gives, together."""
+    return pa.concat_tables(lane_sources(ws, body_characters=body_characters))
+
+
+def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterator[pa.Table]:
+    """What the lanes need of every document, in id order, some at a time; of its body the first `body_characters` or
+    all. There is at least one part.
 
     `name` is the qualified name, or above classes the path. `body` is the
     canonical source of a symbol, the source of a file, and of a module the
@@ -108,11 +119,13 @@ def read_lane_sources(ws: Workspace, *, body_characters: int | None = None) -> p
         "business_intent": _wide(documents.column("business_intent")),
         "keywords": documents.column("keywords"),
         "signature": pc.fill_null(_wide(documents.column("signature")), _text("")),
-        "body": _bodies(ws, documents.column("id"), module_bodies, body_characters),
         "child_names": pa.array(child_names, pa.large_string()),
         "is_placeholder": documents.column("is_placeholder"),
     }
-    return pa.table(sources)
+    heads, bodies = pa.table(sources), _Bodies.of(ws, documents.column("id"), module_bodies, body_characters)
+    for start in range(0, max(heads.num_rows, 1), _BODIES_AT_ONCE):
+        some = heads.slice(start, _BODIES_AT_ONCE)
+        yield some.append_column("body", bodies.read(start, some.num_rows))
 
 
 def in_parts(sources: pa.Table) -> Iterator[pa.Table]:
@@ -177,20 +190,40 @@ def _text(value: str) -> pa.Scalar:
     return pa.scalar(value, pa.large_string())
 
 
-def _bodies(
-    ws: Workspace, ids: pa.ChunkedArray, module_bodies: Mapping[str, str], characters: int | None
-) -> pa.ChunkedArray:
-    """The canonical source of each symbol, the source of each file, what stands for a module's; else an empty text."""
-    parts = [pa.table([[*module_bodies, ""], [*module_bodies.values(), ""]], schema=_BODIES)]
-    for table, columns in (("symbols", ["id", "canonical_source"]), ("file_facts", ["file_path", "source"])):
-        for some in ws.tables.read_parts(table, ws.key, columns=columns):
-            parts.append(some.select(columns).rename_columns(_BODIES.names).cast(_BODIES))
-    found = pa.concat_tables(
-        part if characters is None else part.set_column(1, "body", pc.utf8_slice_codeunits(part["body"], 0, characters))
-        for part in parts
-    )
-    rows = pc.index_in(ids, value_set=found["id"])
-    return found["body"].take(pc.fill_null(rows, len(module_bodies)))
+@dataclass(frozen=True, slots=True)
+class _Bodies:
+    """The canonical source of each symbol, the source of each file, what stands for a module's; else an empty text.
+
+    `rows` says for each table where in it each document stands, -1 where it does not; `modules` is null for others.
+    """
+
+    ws: Workspace
+    rows: Mapping[tuple[str, str], npt.NDArray[np.int64]]
+    modules: pa.LargeStringArray
+    characters: int | None
+
+    @classmethod
+    def of(cls, ws: Workspace, ids: pa.ChunkedArray, modules: Mapping[str, str], characters: int | None) -> "_Bodies":
+        rows = {}
+        for table, id_, body in _BODIES:
+            known = ws.tables.read(table, ws.key, columns=[id_]).column(id_).combine_chunks()
+            rows[table, body] = pc.fill_null(pc.index_in(ids, value_set=known), -1).to_numpy().astype(np.int64)
+        return cls(ws, rows, pa.array(map(modules.get, ids.to_pylist()), pa.large_string()), characters)
+
+    def read(self, start: int, count: int) -> pa.LargeStringArray:
+        """The bodies of some documents."""
+        found = [self._cut(self.modules.slice(start, count))]
+        for (table, body), every in self.rows.items():
+            rows = every[start : start + count]
+            wanted, places = np.unique(rows[rows >= 0], return_inverse=True)
+            texts = self.ws.tables.read_at(table, self.ws.key, wanted, columns=[body]).column(body)
+            at = np.zeros(len(rows), dtype=np.int64)
+            at[rows >= 0] = places
+            found.append(self._cut(_wide(texts).combine_chunks()).take(pa.array(at, mask=rows < 0)))
+        return pc.coalesce(*found, _text(""))
+
+    def _cut(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        return texts if self.characters is None else pc.utf8_slice_codeunits(texts, 0, self.characters)
 
 
 def _children(ids: Iterable[str], parents: Iterable[str | None]) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ document's content is the line without the provenance.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ _LAST = (
 )  # fmt: skip
 # The columns of the history that give `PROVENANCE_FIELDS`.
 _PROVENANCE = ("written_at", "cause", "cause_ids", "commit", "run_id")
+OF_HISTORY = ("id", "event", *_PROVENANCE)
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 # Documents turned into lines at one time: bounds the memory.
 _AT_ONCE = 8192
@@ -48,18 +49,29 @@ def index_order(documents: pa.Table) -> pa.Array:
     return pa.array(np.argsort(level.to_numpy(), kind="stable"))
 
 
-def document_lines(documents: pa.Table, history: pa.Table) -> Iterator[DocumentLines]:
-    """One line per document, in index order."""
-    # In a value set the first of equal ids counts.
+def document_lines(documents: Iterable[pa.Table], history: pa.Table) -> Iterator[DocumentLines]:
+    """One line per document, in index order; `documents` are parts in id order, and `history` has `OF_HISTORY`."""
     written = history.filter(pc.equal(history.column("event"), str(HistoryEvent.WRITTEN)))
     latest_first = written.take(pa.array(range(written.num_rows - 1, -1, -1), pa.int64())).combine_chunks()
-    stamps_of = pc.index_in(documents.column("id"), value_set=latest_first.column("id"))
-    documents, order = documents.combine_chunks(), index_order(documents)
-    for start in range(0, documents.num_rows, _AT_ONCE):
-        rows = order.slice(start, _AT_ONCE)
-        provenance = latest_first.select(_PROVENANCE).take(stamps_of.take(rows))
-        stamps = dict(zip(PROVENANCE_FIELDS, map(json_texts, provenance.columns), strict=True))
-        yield _lines(_fields(documents.take(rows)), stamps)
+    for some in _in_index_order(documents):
+        # In a value set the first of equal ids counts.
+        stamps_of = pc.index_in(some.column("id"), value_set=latest_first.column("id"))
+        for start in range(0, some.num_rows, _AT_ONCE):
+            provenance = latest_first.select(_PROVENANCE).take(stamps_of.slice(start, _AT_ONCE))
+            stamps = dict(zip(PROVENANCE_FIELDS, map(json_texts, provenance.columns), strict=True))
+            yield _lines(_fields(some.slice(start, _AT_ONCE).combine_chunks()), stamps)
+
+
+def _in_index_order(documents: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The first level's documents as they come, then the others, which are held until then."""
+    others = []
+    for some in documents:
+        is_first = pc.equal(some.column("type"), str(LEVELS[0]))
+        others.append(some.filter(pc.invert(is_first)))
+        yield some.filter(is_first)
+    if others:
+        rest = pa.concat_tables(others).combine_chunks()
+        yield rest.take(index_order(rest))
 
 
 def _lines(fields: Mapping[str, pa.LargeStringArray], stamps: Mapping[str, pa.LargeStringArray]) -> DocumentLines:

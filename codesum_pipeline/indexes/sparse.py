@@ -6,10 +6,11 @@ document) are left to the candidate: in this table one edit changes one row.
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.lane_texts import in_parts, read_lane_sources, term_texts
+from codesum_pipeline.indexes.lane_texts import in_parts, lane_sources, term_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
 from codesum_pipeline.indexes.passages import TEXT_BREAK, TOKEN_BREAK
 from codesum_pipeline.indexes.token_texts import join_tokens
@@ -57,32 +58,36 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
 
 def _fill(lanes: dict[Lane, _Columns], ws: Workspace, progress: Progress) -> int:
     """Add the rows of all documents, and say how many texts were split anew."""
-    sources = read_lane_sources(ws)
-    previous = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash", "tokens"])
-    previous = (previous.slice(0, 0) if ws.force else previous).combine_chunks()
+    documents = ws.tables.read("documents", ws.key, columns=["id"]).num_rows
+    known = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash"]).column("text_hash").combine_chunks()
+    known = known[:0] if ws.force else known
     done = tokenized = 0
-    for some in in_parts(sources):
-        progress("splitting texts into words", done, sources.num_rows)
+    for some in (some for part in lane_sources(ws) for some in in_parts(part)):
+        progress("splitting texts into words", done, documents)
         for texts in term_texts(some):
             hashes = texts.hash_all()
-            tokens, fresh = _tokens_of(texts.texts, hashes, previous)
+            tokens, fresh = _tokens_of(ws, texts.texts, pc.index_in(hashes, value_set=known))
             columns = lanes[texts.lane]
             columns.ids.append(texts.ids)
             columns.hashes.append(hashes)
             columns.tokens.append(tokens)
             tokenized += fresh
         done += some.num_rows
-    progress("splitting texts into words", done, sources.num_rows)
+    progress("splitting texts into words", done, documents)
     return tokenized
 
 
-def _tokens_of(texts: pa.LargeStringArray, hashes: pa.StringArray, previous: pa.Table) -> tuple[pa.Array, int]:
-    """The tokens of each text, and how many of the texts the last build did not have."""
-    found = pc.index_in(hashes, value_set=previous.column("text_hash"))
-    tokens = previous.column("tokens").combine_chunks().take(found)
-    is_missing = tokens.is_null()
+def _tokens_of(ws: Workspace, texts: pa.LargeStringArray, found: pa.Array) -> tuple[pa.Array, int]:
+    """The tokens of each text, and how many of the texts the last build did not have; `found` is where it has them."""
+    is_missing = found.is_null()
     fresh = _join_passages(texts.filter(is_missing))
-    return pc.replace_with_mask(tokens, is_missing, fresh), len(fresh)
+    if len(fresh) == len(texts):
+        return fresh, len(fresh)
+    wanted, places = np.unique(found.drop_null().to_numpy().astype(np.int64), return_inverse=True)
+    kept = ws.tables.read_at("terms", ws.key, wanted, columns=["tokens"]).column("tokens").combine_chunks()
+    at = np.zeros(len(found), dtype=np.int64)
+    at[found.is_valid().to_numpy(zero_copy_only=False)] = places
+    return pc.replace_with_mask(kept.take(pa.array(at)), is_missing, fresh), len(fresh)
 
 
 def _join_passages(texts: pa.LargeStringArray) -> pa.StringArray:

@@ -28,7 +28,11 @@ def count_tokens(texts: pa.ChunkedArray) -> TokenCounts:
     columns = rank[columns]
     # Rows stand in order already, and a stable sort by small numbers leaves them so.
     order = np.argsort(columns, kind="stable")
-    return TokenCounts(columns[order], rows[order], counts[order], lengths, vocabulary)
+    # One after the other, so that no more than one of them is there twice.
+    columns = columns[order]
+    rows = rows[order]
+    counts = counts[order]
+    return TokenCounts(columns, rows, counts, lengths, vocabulary)
 
 
 def _parts(texts: pa.ChunkedArray, numbers: defaultdict[str, int]) -> Iterator[tuple[Array, Array, Array, Array]]:

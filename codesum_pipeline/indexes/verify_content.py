@@ -137,7 +137,7 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
     if not snapshot or snapshot[0]["commit"] != content.version.manifest["commit"]:
         return
     documents = tables.read("documents", key)
-    lines = document_lines(documents, tables.read("document_history", key))
+    lines = document_lines([documents], tables.read("document_history", key))
     contents = (content.rstrip("\n") for some in lines for content in some.contents.to_pylist())
     ids = documents.column("id").take(index_order(documents))
     stored = dict(zip(ids.to_pylist(), contents, strict=True))

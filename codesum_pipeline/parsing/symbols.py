@@ -20,6 +20,7 @@ from codesum_pipeline.parsing.batches import Parsed, ParseFiles, Rows, SourceTex
 from codesum_pipeline.parsing.parsers import PARSERS, parser_version
 from codesum_pipeline.parsing.text import text_parser
 from codesum_pipeline.source.git import BlobReader
+from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.workers.pool import Pool, worker_count
 
@@ -112,9 +113,14 @@ def _old_rows(ws: Workspace, paths: Collection[str]) -> Rows:
     if not paths:
         return Rows.of_values([])
     wanted = pa.array(sorted(paths), pa.string())
-    symbols, facts = ws.tables.read("symbols", ws.key), ws.tables.read("file_facts", ws.key)
-    return Rows(
-        symbols.filter(pc.is_in(symbols["file_path"], wanted)), facts.filter(pc.is_in(facts["file_path"], wanted))
+    return Rows(*(_rows_of(ws, table, wanted) for table in ("symbols", "file_facts")))
+
+
+def _rows_of(ws: Workspace, table: str, paths: pa.Array) -> pa.Table:
+    schema = TABLES[table].schema
+    parts = ws.tables.read_parts(table, ws.key, columns=schema.names)
+    return pa.concat_tables(
+        [schema.empty_table(), *(part.filter(pc.is_in(part["file_path"], paths)) for part in parts)]
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +22,7 @@ class OrderedRows:
         """By the columns of the key, equal ones as they stand."""
         order = pc.sort_indices(rows, sort_keys=[(column, "ascending") for column in key])
         is_ordered = bool((np.diff(order.to_numpy().astype(np.int64)) == 1).all())
-        # Taking rows from several chunks puts the chunks together each time.
-        return cls(rows if is_ordered else rows.combine_chunks(), order, is_ordered)
+        return cls(rows, order, is_ordered)
 
     def column(self, name: str) -> pa.Array:
         """One column as one array, without items that may stand below null lists in memory."""
@@ -32,11 +32,23 @@ class OrderedRows:
 
     def slices(self, length: int) -> Iterator[pa.Table]:
         """All rows, so many at a time; at least one slice."""
-        for start in range(0, max(len(self.order), 1), length):
-            if self.is_ordered:
-                yield self.rows.slice(start, length)
-            else:
-                yield self.rows.take(self.order.slice(start, length))
+        starts = range(0, max(len(self.order), 1), length)
+        if self.is_ordered:
+            yield from (self.rows.slice(start, length) for start in starts)
+            return
+        # Taking rows from several chunks at once would put all chunks together each time.
+        batches = self.rows.to_batches()
+        firsts = np.cumsum([0, *(batch.num_rows for batch in batches)])
+        order = self.order.to_numpy().astype(np.int64)
+        for start in starts:
+            wanted = np.sort(order[start : start + length])
+            cuts = np.searchsorted(wanted, firsts)
+            some = pa.Table.from_batches(
+                batch.take(pa.array(wanted[cut:end] - first))
+                for batch, first, (cut, end) in zip(batches, firsts, pairwise(cuts), strict=False)
+                if cut < end
+            )
+            yield some.combine_chunks().take(pa.array(np.searchsorted(wanted, order[start : start + length])))
 
 
 def _has_nulls(array: pa.Array) -> bool:

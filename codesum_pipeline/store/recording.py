@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from codesum_pipeline.store.tables import TableStore, Written
@@ -41,9 +43,15 @@ class RecordingStore(TableStore):
         self._note(table, columns)
         return TableStore.read(self, table, repo, columns=columns)
 
-    def read_parts(self, table: str, repo: str, *, columns: list[str]) -> Iterator[pa.Table]:
+    def read_parts(
+        self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
+    ) -> Iterator[pa.Table]:
         self._note(table, columns)
-        return TableStore.read_parts(self, table, repo, columns=columns)
+        return TableStore.read_parts(self, table, repo, columns=columns, having=having)
+
+    def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
+        self._note(table, columns)
+        return TableStore.read_at(self, table, repo, rows, columns=columns)
 
     def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
         self._note(table, columns)

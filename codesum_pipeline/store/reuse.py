@@ -18,6 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic import TypeAdapter
 
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.memos import FileState, Memo, inputs_of
 from codesum_pipeline.store.recording import RecordingStore
 from codesum_pipeline.store.refusals import writing
@@ -139,6 +140,7 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
     path.unlink(missing_ok=True)
     recording = RecordingStore(ws.tables.root)
     report = step.run(replace(ws, tables=recording), progress=progress)
+    give_back()
     if step.remember(report):
         memo = Memo(
             settings=_settings(ws),

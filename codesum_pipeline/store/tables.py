@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from codesum_pipeline.model.errors import MissingTable, SchemaMismatch
@@ -27,8 +30,10 @@ from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES
 T = TypeVar("T")
 _VERSION_KEY = b"codesum.schema_version"
 _COLUMNS_KEY = b"codesum.columns"
-# Rows written and read at one time: bounds the memory.
+_VECTOR = pa.list_(pa.float32())
+# Rows written and read at one time: bounds the memory. A vector is as long as many texts.
 _GROUP_ROWS = 1 << 15
+_GROUP_VECTORS = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +74,33 @@ class TableStore:
         """The rows of one repository in key order; raises `MissingTable` or `SchemaMismatch`."""
         return self._open(table, repo).read(columns=columns).replace_schema_metadata(None)
 
-    def read_parts(self, table: str, repo: str, *, columns: list[str]) -> Iterator[pa.Table]:
+    def read_parts(
+        self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
+    ) -> Iterator[pa.Table]:
         """The rows as `read` gives them, some at a time, so that all of them need not be held; none where the table
-        was never written."""
+        was never written.
+
+        `having` is a column of `columns` and its value in the rows that are wanted: parts without it are not read.
+        """
         if self._find(table, repo) is not None:
             file = self._open(table, repo)
             for group in range(file.num_row_groups):
-                yield file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+                if having is None or _may_have(file.metadata.row_group(group), *having):
+                    part = file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+                    yield part if having is None else _only(part, *having)
+
+    def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
+        """The rows with these numbers, which ascend; of the others no more is read than stands in their groups."""
+        file = self._open(table, repo)
+        parts, first = [TABLES[table].schema.empty_table().select(columns)], 0
+        for group in range(file.num_row_groups):
+            last = first + file.metadata.row_group(group).num_rows
+            start, stop = np.searchsorted(rows, (first, last)).tolist()
+            if start < stop:
+                some = file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+                parts.append(some.take(pa.array(rows[start:stop] - first)))
+            first = last
+        return pa.concat_tables(parts)
 
     def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
         """The first row, without reading the others; none where there is none, or where the table was never written."""
@@ -112,7 +137,7 @@ class TableStore:
             replacing(self.path(table, repo)) as file,
             pq.ParquetWriter(file, schema, **_encoding(spec.schema)) as writer,
         ):
-            for some in ordered.slices(_GROUP_ROWS):
+            for some in ordered.slices(_GROUP_VECTORS if _VECTOR in spec.schema.types else _GROUP_ROWS):
                 writer.write_table(some.replace_schema_metadata(schema.metadata))
         return Written(rows=rows.num_rows, table_hash=_content_hash(hashes, spec.schema.names))
 
@@ -162,9 +187,20 @@ class TableStore:
         return file
 
 
+def _only(rows: pa.Table, column: str, value: str) -> pa.Table:
+    is_wanted = pc.equal(rows.column(column), value)
+    return rows if pc.all(is_wanted, min_count=0).as_py() else rows.filter(is_wanted)
+
+
+def _may_have(group: pq.RowGroupMetaData, column: str, value: str) -> bool:
+    """Whether a row of a group may have this value, as far as the group's lowest and highest tell."""
+    found = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == column).statistics
+    return found is None or not found.has_min_max or bool(found.min <= value <= found.max)
+
+
 def _encoding(schema: pa.Schema) -> dict[str, Any]:
     """Vectors are stored as they are: compressing them saves 7 % and makes writing three times as slow."""
-    vectors = [field.name for field in schema if field.type == pa.list_(pa.float32())]
+    vectors = [field.name for field in schema if field.type == _VECTOR]
     if not vectors:
         return {"compression": "zstd"}
     others = [name for name in schema.names if name not in vectors]

@@ -15,9 +15,12 @@ import pyarrow.compute as pc
 from codesum_pipeline.model.documents import LEVELS, HistoryEvent, HistoryRow, Level, TextRow
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
-from codesum_pipeline.store.rows import from_table, to_table
+from codesum_pipeline.store.rows import column_names, from_table, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
+
+# What a text's row does not say of itself.
+_NOT_OF_TEXTS = ("sequence", "event")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ def append_history(workspace: Workspace) -> Changes:
     gone = [id_ for id_, text_hash in latest.items() if text_hash is not None and id_ not in present]
     if gone or any(changed.values()):
         added = _rows_of_change(workspace, history, gone, changed)
-        tables.write("document_history", key, pa.concat_tables([history, to_table(added, HistoryRow)]))
+        tables.write("document_history", key, pa.concat_tables([history, added]))
     elif history.num_rows == 0:
         tables.write("document_history", key, history)
     return Changes(written=sum(map(len, changed.values())), removed=len(gone))
@@ -65,49 +68,43 @@ def _text_hashes(workspace: Workspace, level: Level) -> dict[str, str]:
 
 def _rows_of_change(
     workspace: Workspace, history: pa.Table, gone: Sequence[str], changed: Mapping[Level, Sequence[str]]
-) -> list[HistoryRow]:
+) -> pa.Table:
     """Removals, then what was written, numbered after the rows of `history`."""
     (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
     now = workspace.timestamp()
     last = {row.id: row for row in from_table(_with_ids(history, gone), HistoryRow)}
-    rows = [_removal(last[id_], workspace.run_id, snapshot.commit, now) for id_ in sorted(gone)]
-    written = [
-        row
-        for level, ids in changed.items()
-        if ids
-        for row in from_table(_with_ids(workspace.tables.read(texts_table(level), workspace.key), ids), TextRow)
-    ]
-    rows += [_written(row) for row in sorted(written, key=_children_first)]
+    removals = [_removal(last[id_], workspace.run_id, snapshot.commit, now) for id_ in sorted(gone)]
+    rows = pa.concat_tables([to_table(removals, HistoryRow), _written(workspace, changed)])
     first = (pc.max(history.column("sequence")).as_py() or 0) + 1
-    return [replace(row, sequence=number) for number, row in enumerate(rows, start=first)]
+    numbers = pa.array(range(first, first + rows.num_rows), pa.int64())
+    return rows.set_column(0, schema_of(HistoryRow).field("sequence"), numbers)
 
 
 def _with_ids(table: pa.Table, ids: Sequence[str]) -> pa.Table:
     return table.filter(pc.is_in(table.column("id"), value_set=pa.array(ids, pa.string())))
 
 
-def _children_first(row: TextRow) -> tuple[int, int, int, str]:
-    depth = 0 if row.id == ROOT_MODULE else row.id.count("/") + 1
-    return (LEVELS.index(row.level), -row.id.count(SEPARATOR), -depth, row.id)
+def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa.Table:
+    """The texts that changed, children first; their numbers are still to come."""
+    names = [name for name in column_names(HistoryRow) if name not in _NOT_OF_TEXTS]
+    tables = [schema_of(TextRow).empty_table().select(names)]
+    for level, ids in changed.items():
+        if ids:
+            texts = workspace.tables.read(texts_table(level), workspace.key, columns=names)
+            some = _with_ids(texts, ids).combine_chunks()
+            places = [_children_first(id_) for id_ in some.column("id").to_pylist()]
+            order = sorted(range(len(places)), key=places.__getitem__)
+            tables.append(some.take(pa.array(order, pa.int64())))
+    rows = pa.concat_tables(tables)
+    given = (pa.scalar(0, pa.int64()), pa.scalar(HistoryEvent.WRITTEN.value))
+    others = {name: pa.repeat(value, rows.num_rows) for name, value in zip(_NOT_OF_TEXTS, given, strict=True)}
+    columns = [others[name] if name in others else rows.column(name) for name in column_names(HistoryRow)]
+    return pa.Table.from_arrays(columns, schema=schema_of(HistoryRow))
 
 
-def _written(row: TextRow) -> HistoryRow:
-    return HistoryRow(
-        sequence=0,
-        id=row.id,
-        level=row.level,
-        event=HistoryEvent.WRITTEN,
-        cause=row.cause,
-        cause_ids=row.cause_ids,
-        writer=row.writer,
-        written_by=row.written_by,
-        summary_hash=row.summary_hash,
-        text_hash=row.text_hash,
-        run_id=row.run_id,
-        commit=row.commit,
-        written_at=row.written_at,
-        cost_usd=row.cost_usd,
-    )
+def _children_first(id_: str) -> tuple[int, int, str]:
+    depth = 0 if id_ == ROOT_MODULE else id_.count("/") + 1
+    return -id_.count(SEPARATOR), -depth, id_
 
 
 def _removal(last: HistoryRow, run_id: str, commit: str, now: str) -> HistoryRow:

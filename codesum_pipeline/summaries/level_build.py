@@ -10,14 +10,15 @@ import pyarrow.compute as pc
 from codesum_pipeline.model.documents import Cause, Level, TextRow, WrittenBy
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.store.rows import from_table, to_table
+from codesum_pipeline.model.symbols import Symbol
+from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.asked import Asked
 from codesum_pipeline.summaries.by_model.level import ModelLevel
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import LastTexts, Rewrite, Wanted
-from codesum_pipeline.summaries.functions import function_rows
+from codesum_pipeline.summaries.functions import parts_of_functions
 from codesum_pipeline.summaries.outline import Outline
 from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.standing_gates import StandingGates
@@ -78,14 +79,14 @@ class LevelBuild:
     def write_functions(self, pool: Pool, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep the others."""
         names = self.note(wanted, rewrites)
-        symbols = function_rows(self.workspace, names)
+        symbols = parts_of_functions(self.workspace, names, column_names(Symbol))
         batches = function_batches(symbols, wanted, rewrites, self.previous_of(names))
         done = 0
         for rows in pool.map(WriteFunctions(self.stamp), batches):
-            self._tell(done, symbols.num_rows)
+            self._tell(done, len(names))
             self.written.append(rows)
             done += rows.num_rows
-        self._tell(done, symbols.num_rows)
+        self._tell(done, len(names))
 
     def write_upper(
         self, shown: Sequence[UpperInput], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]

@@ -4,7 +4,7 @@ Whichever process writes a text, it is a pure function of what its writer is
 shown; the stamp says when and in which run, and goes in where the text changed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -119,13 +119,13 @@ class WriteFunctions:
 
 
 def function_batches(
-    symbols: pa.Table, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite], previous: pa.Table
+    symbols: Iterable[pa.Table], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite], previous: pa.Table
 ) -> Iterator[FunctionBatch]:
-    """The functions of `symbols`, a bounded number at a time; `wanted` and `rewrites` may name more."""
+    """The functions of all `symbols`, a bounded number at a time; `wanted` and `rewrites` may name more."""
     wants = {found.id: found for found in wanted}
     causes = {rewrite.id: rewrite for rewrite in rewrites}
-    for start in range(0, symbols.num_rows, BATCH_FUNCTIONS):
-        rows = symbols.slice(start, BATCH_FUNCTIONS)
+    parts = (part.slice(at, BATCH_FUNCTIONS) for part in symbols for at in range(0, part.num_rows, BATCH_FUNCTIONS))
+    for rows in parts:
         ids = rows.column("id")
         names = ids.to_pylist()
         yield FunctionBatch(

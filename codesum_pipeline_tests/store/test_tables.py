@@ -2,6 +2,7 @@ import random
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -55,6 +56,31 @@ def test_a_large_table_is_written_in_groups_and_read_back_whole_or_in_parts(tmp_
     assert [part.num_rows for part in parts] == [32_768, 32_768, 4_464]
     assert pa.concat_tables(parts).equals(store.read("graph_stats", "one", columns=["id", "in_degree"]))
     assert pa.concat_tables(parts).column("in_degree").to_pylist() == list(range(70_000))
+
+
+def test_rows_are_read_by_their_numbers_across_groups(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    store.write("graph_stats", "one", many_rows(70_000))
+    wanted = np.array([0, 32_767, 32_768, 69_999])
+
+    found = store.read_at("graph_stats", "one", wanted, columns=["in_degree"])
+    none = store.read_at("graph_stats", "one", wanted[:0], columns=["in_degree"])
+
+    assert found.to_pylist() == [{"in_degree": number} for number in wanted.tolist()]
+    assert (none.num_rows, none.column_names) == (0, ["in_degree"])
+
+
+def test_parts_with_one_value_hold_its_rows_alone_and_leave_out_groups_without_it(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    lanes = ["code"] * 40_000 + ["summary"] * 30_000
+    columns = [[f"{number:05}" for number in range(70_000)], lanes, lanes, lanes]
+    store.write("terms", "one", pa.table(columns, schema=TABLES["terms"].schema))
+
+    parts = list(store.read_parts("terms", "one", columns=["id", "lane"], having=("lane", "summary")))
+
+    assert [part.num_rows for part in parts] == [25_536, 4_464]
+    assert pa.concat_tables(parts).column("id").to_pylist() == columns[0][40_000:]
+    assert list(store.read_parts("terms", "one", columns=["lane"], having=("lane", "words"))) == []
 
 
 @pytest.mark.parametrize("count", [32_767, 32_768, 32_769])
