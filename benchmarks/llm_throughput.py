@@ -98,7 +98,6 @@ def written(options: LlmOptions, calls: int) -> None:
     system = templates()[Level.FUNCTION].system
     tasks = [
         WritingTask(
-            repo="measured",
             id=f"a.py::total_{number}",
             level=Level.FUNCTION,
             template_blake3=templates()[Level.FUNCTION].digest,
@@ -108,7 +107,6 @@ def written(options: LlmOptions, calls: int) -> None:
             body_key=f"body-{number}",
             context=None,
             prompt_tokens_upper=tokens_upper(system, prompt),
-            importance_rank=number,
         )
         for number in range(calls)
     ]

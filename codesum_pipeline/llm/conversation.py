@@ -28,7 +28,6 @@ class WritingTask:
     request, system prompt and tool included.
     """
 
-    repo: str
     id: str
     level: Level
     template_blake3: str
@@ -38,7 +37,6 @@ class WritingTask:
     body_key: str | None
     context: Neighbourhood | None
     prompt_tokens_upper: int
-    importance_rank: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,6 @@ def upper_answer(**changed: Any) -> dict[str, Any]:
 def task(number: int = 1, **changed: Any) -> WritingTask:
     """The `number`-th function to write, ten lines long."""
     values = {
-        "repo": "shop",
         "id": f"a.py::f{number}",
         "level": Level.FUNCTION,
         "template_blake3": "blake3:template",
@@ -72,7 +71,6 @@ def task(number: int = 1, **changed: Any) -> WritingTask:
         "body_key": f"body-{number}",
         "context": CONTEXT,
         "prompt_tokens_upper": 1000,
-        "importance_rank": number,
     }
     return WritingTask(**{**values, **changed})
 

@@ -44,7 +44,6 @@ class Contexts:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._options = workspace.options.graph
         self._found: dict[str, Neighbourhood] | None = None
 
     def of(self, id_: str) -> Neighbourhood:
@@ -52,11 +51,6 @@ class Contexts:
         if self._found is None:
             self._found = _read(self._workspace)
         return self._found.get(id_, NO_NEIGHBOURS)
-
-    def came_between(self, before: Neighbourhood | None, id_: str) -> tuple[str, ...]:
-        """The neighbours for which a text that was written with `before` is to be written again; none: it stands."""
-        now, then = self.of(id_), before or NO_NEIGHBOURS
-        return changed_by(then, now, self._options)
 
 
 def changed_by(then: Neighbourhood, now: Neighbourhood, options: GraphOptions) -> tuple[str, ...]:

@@ -116,14 +116,13 @@ class ModelLevel:
 
     def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, Outcome]) -> None:
         """Who was asked for, and where the texts of the others were found: for the meter."""
-        is_recording = self._setup.options.asks_nobody
         for job in jobs:
             found, outcome = job.choice.found, outcomes.get(job.id)
             if found:
                 own, _ = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
                 (self._seen.cached if found.exact_key == own else self._seen.same_body).add(job.id)
             elif outcome and outcome.from_cache:
-                (self._seen.cached if is_recording else self._seen.same_body).add(job.id)
+                (self._seen.same_body if outcome.is_same_body else self._seen.cached).add(job.id)
             elif outcome and outcome.calls:
                 self._seen.asked.add(job.id)
 
@@ -167,7 +166,7 @@ class ModelLevel:
         if not jobs:
             return []
         workspace, options = self._workspace, self._setup.options
-        tasks = [self._task(job, rank) for rank, job in enumerate(jobs)]
+        tasks = [self._task(job) for job in jobs]
         state = workspace.layout.state(workspace.key)
         with open_ledger(state, run_id=workspace.run_id, now=workspace.now) as ledger:
             if any(row.failure == CallFailure.CREDENTIALS for row in ledger.rows(workspace.run_id)):
@@ -185,11 +184,10 @@ class ModelLevel:
                 progress=progress,
             )
 
-    def _task(self, job: Job, rank: int) -> WritingTask:
+    def _task(self, job: Job) -> WritingTask:
         prompt, template = job.prompt(), self._setup.templates[self._level]
         exact_key, body_key = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
         return WritingTask(
-            repo=self._workspace.key,
             id=job.id,
             level=self._level,
             template_blake3=template.digest,
@@ -201,7 +199,6 @@ class ModelLevel:
             prompt_tokens_upper=tokens_upper(
                 template.system, answer_tool(self._level).schema_bytes.decode(), prompt.text
             ),
-            importance_rank=rank,
         )
 
     def _accepts(self, task: WritingTask, kept: KeptText) -> bool:
