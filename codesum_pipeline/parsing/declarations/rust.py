@@ -33,7 +33,7 @@ ITEMS = frozenset({
 
 SPEC = LanguageSpec(
     name="rust",
-    version=1,
+    version=2,
     distribution="tree-sitter-rust",
     grammar=tree_sitter_rust.language,
     lines=frozenset({"field_declaration", "enum_variant", "match_arm", "macro_rule"}),
@@ -185,6 +185,9 @@ def _extension(node: Node, text: Text) -> Extension | None:
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
+    """The words before a definition; what a trait asks for is as public as the trait, without saying so."""
+    if _is_of_public_trait(node):
+        yield "pub"
     for preamble in preambles:
         attribute = text(preamble).removeprefix("#[").removesuffix("]")
         if attribute.rpartition("::")[2] in ("test", "bench") or attribute == "cfg(test)":
@@ -198,6 +201,14 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
             return
         elif child.type == "unsafe":
             yield "unsafe"
+
+
+def _is_of_public_trait(node: Node) -> bool:
+    """Whether it stands in a public trait, or in an `impl` of any: whose, another file may say."""
+    around = node.parent.parent if node.parent is not None and node.parent.type == "declaration_list" else None
+    if around is None or around.type != "trait_item":
+        return around is not None and around.type == "impl_item" and around.child_by_field_name("trait") is not None
+    return any(child.type == "visibility_modifier" for child in around.children)
 
 
 def _call(node: Node, text: Text) -> Called | None:

@@ -109,7 +109,8 @@ def _fixed_purpose(given: FileInput) -> str:
             return f"Entry of the package {printable(package)}: brings together {listed}."
         return f"Entry of the package {printable(package)}."
     stars = [printable(name.strip(".*")) for name in given.imports if name.endswith("*")]
-    return f"Passes on what {enumerate_words(stars[:4])} defines." if stars and not given.children else ""
+    verb = "defines" if len(stars) == 1 else "define"
+    return f"Passes on what {enumerate_words(stars[:4])} {verb}." if stars and not given.children else ""
 
 
 def _defines(given: FileInput, *, is_opening: bool) -> str:
@@ -132,8 +133,13 @@ def _defines(given: FileInput, *, is_opening: bool) -> str:
 
 
 def _classes(classes: Sequence[ChildText], language: str, *, is_opening: bool) -> str:
-    names = [named(child, language, limit=_CHILD_CHARS if is_opening and len(classes) <= 2 else 0) for child in classes]
-    return f"the class{'es' if len(classes) > 1 else ''} {enumerate_first(names, _MAX_CLASSES)}"
+    # A Scala trait and its companion object have one name, as have the parts of a class of C#: said once.
+    by_name: dict[str, ChildText] = {}
+    for child in classes:
+        by_name.setdefault(bare_name(child), child)
+    limit = _CHILD_CHARS if is_opening and len(by_name) <= 2 else 0
+    names = [named(child, language, limit=limit) for child in by_name.values()]
+    return f"the class{'es' if len(names) > 1 else ''} {enumerate_first(names, _MAX_CLASSES)}"
 
 
 def _stem_words(given: FileInput) -> str:

@@ -7,7 +7,7 @@ from codesum_pipeline.model.documents import PurposeSource, WrittenText
 from codesum_pipeline.summaries.extractive.plain import clip, join_sentences, printable
 
 # Goes up with every change of a text that any input can show.
-EXTRACTIVE_VERSION = "3"
+EXTRACTIVE_VERSION = "4"
 
 MIN_SUMMARY, MAX_SUMMARY = 30, 600
 MIN_INTENT, MAX_INTENT = 10, 300

@@ -127,3 +127,20 @@ def test_a_function_that_does_not_parse_leaves_the_others() -> None:
 
     assert parsed.facts.syntax_errors > 0
     assert {"file::good", "file::fine"} <= {symbol.id for symbol in parsed.symbols}
+
+
+def test_what_a_trait_asks_for_is_as_public_as_the_trait() -> None:
+    found = symbols_by_name(
+        "rust",
+        "pub trait Shape { fn area(&self) -> f64; }\n"
+        "trait Hidden { fn area(&self) -> f64; }\n"
+        "impl Shape for Circle { fn area(&self) -> f64 { self.r } }\n"
+        "impl Circle { fn half(&self) -> f64 { self.r / 2.0 } }\n",
+    )
+
+    assert {name: symbol.is_public for name, symbol in found.items() if "::" in name} == {
+        "Shape::area": True,
+        "Hidden::area": False,
+        "Circle::area": True,
+        "Circle::half": False,
+    }

@@ -139,6 +139,11 @@ FILES = {
         "Tests login: a bad password is refused.",
     ),
     "a star import passes on": (file_input(imports=(".runtime.*",)), "Passes on what runtime defines."),
+    "several star imports pass on": (file_input(imports=(".a.*", ".b.*")), "Passes on what a and b define."),
+    "a trait and its companion are named once": (
+        file_input(children=tuple(child(f"Monoid{nth}", "Adds two values.", level=Level.CLASS) for nth in ("", "#2"))),
+        "Defines the class Monoid (adds two values).",
+    ),
     "a heading that repeats the module's name says nothing": (
         file_input(docstring="auth.login\n~~~~~~~~~~\n\nLog people in."),
         "Log people in.",
