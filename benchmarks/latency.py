@@ -1,6 +1,6 @@
 """How long a search takes as indexes grow, and what its part of a build costs.
 
-    python -m benchmarks.latency [--lines LINES]... [--home FOLDER] [--cells]
+    python -m benchmarks.latency [--lines LINES]... [--home FOLDER] [--cells] [--tiled COPIES]
     python -m benchmarks.latency --beside SEMBLE_PYTHON --questions DEV.jsonl --clones CLONES [--home FOLDER]
 
 Installed packages are gathered until there are LINES of sources (default:
@@ -16,6 +16,9 @@ with other work too.
 
 `--cells` compares looking at all vectors with looking into the nearest cells:
 the vectors of the largest index, and copies of them with noise up to a million.
+
+`--tiled` asks an index that has every document of the smallest one so many times:
+see `benchmarks/latency_tiled.py`. 174 copies of 5,745 documents are a million.
 
 `--beside` asks semble (`pip install semble` in an environment of its own, given
 this project's static vectors) and this project the same questions about the
@@ -38,6 +41,7 @@ import numpy.typing as npt
 
 from benchmarks.cold_search import search_command, timed
 from benchmarks.latency_beside import beside
+from benchmarks.latency_tiled import tiled
 from benchmarks.retrieval import Table, print_table
 from benchmarks.throughput import gathered, timed_build
 from codesum_pipeline.indexes.embedders import Embedder, Vectors, load_embedder
@@ -64,6 +68,7 @@ def main() -> None:
     parser.add_argument("--lines", action="append", type=int)
     parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "codesum-latency")
     parser.add_argument("--cells", action="store_true")
+    parser.add_argument("--tiled", type=int, metavar="COPIES")
     parser.add_argument("--beside", type=Path, metavar="SEMBLE_PYTHON")
     parser.add_argument("--questions", type=Path)
     parser.add_argument("--clones", type=Path)
@@ -73,6 +78,9 @@ def main() -> None:
         return
     folders = {lines: chosen.home / f"lines-{lines}" for lines in sorted(chosen.lines or LINES)}
     builds = {lines: build(lines, folder) for lines, folder in folders.items()}
+    if chosen.tiled:
+        ask_tiled(published(folders[min(folders)]), chosen.tiled, chosen.home / "tiled")
+        return
     rows: Table = [["documents", "repositories", "p50", "p95", "p50 of CPU", "cold command", "search part of a build"]]
     for lines, folder in folders.items():
         index = published(folder)
@@ -114,6 +122,14 @@ def row_of(index: PublishedIndex, count: int, folder: Path, seconds: dict[str, f
     cold = statistics.median(timed(search_command(folder / "home")))
     part = 1e6 * sum(seconds[step] for step in SEARCH_PART) / len(index)
     return [*row, f"{cold:.2f} s", f"{part:.0f} ms per 1,000"]
+
+
+def ask_tiled(index: PublishedIndex, copies: int, folder: Path) -> None:
+    """The table's row of an index with all documents so many times; few rounds, since each question takes long."""
+    many = tiled(index, copies, folder, enlarged)
+    wall, cpu = ask([many], questions_about(index)[::4], load_embedder("static"))
+    head = ["documents", "repositories", "p50", "p95", "p50 of CPU"]
+    print_table([head, [f"{len(many):,}", "1", *(f"{ms:.1f} ms" for ms in (*wall, cpu))]])
 
 
 def questions_about(index: PublishedIndex) -> list[str]:

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from codesum_pipeline.cli.render import count, indented, table
 from codesum_pipeline.llm.recordings import read_recordings
-from codesum_pipeline.model.documents import LEVELS, PlanRow
+from codesum_pipeline.model.documents import LEVELS, Level, PlanRow
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import BackendName, Options
 from codesum_pipeline.settings import Settings
-from codesum_pipeline.summaries.by_model.priced import Priced, price_all, price_levels, ways_on
+from codesum_pipeline.summaries.by_model.priced import Priced, price_all, price_levels, spared_by_cache, ways_on
 
 _NUMBERS = ("asked for", "there already", "tokens read", "written", "US dollars", "stopped", "of US dollars")
 
@@ -30,22 +30,27 @@ def with_model(settings: Settings) -> Settings:
 
 def model_sections(key: str, settings: Settings, rows: Sequence[PlanRow]) -> Iterator[RenderableType]:
     """A table by level, and below it what stops what, and the way on."""
-    options, all_levels = settings.options, price_all(rows)
+    options, all_levels, levels = settings.options, price_all(rows), price_levels(rows)
     yield Text.assemble((f"\n{options.llm.model}", "bold"), ("  above functions at most so much", "dim"))
-    lines = [(level, *_cells(found)) for level, found in price_levels(rows).items()]
+    lines = [(level, *_cells(found)) for level, found in levels.items()]
     yield table(("level", *_NUMBERS, "by"), [*lines, ("all", *_cells(all_levels))], right=_NUMBERS)
-    for line in _remarks(key, settings.llm.enabled, options, all_levels):
+    for line in (*_with_cache(options, levels, all_levels), *_remarks(key, settings.llm.enabled, options, all_levels)):
         yield indented(Text(line), 2)
 
 
 def model_json(key: str, settings: Settings, rows: Sequence[PlanRow]) -> dict[str, Any]:
     """The same, for programs."""
-    options, all_levels = settings.options, price_all(rows)
+    options, all_levels, levels = settings.options, price_all(rows), price_levels(rows)
+    asked, stopped = spared_by_cache(options, levels)
     return {
         "model": options.llm.model,
         "enabled": settings.llm.enabled,
-        "levels": {level.value: _as_json(price_levels(rows)[level]) for level in LEVELS},
+        "levels": {level.value: _as_json(levels[level]) for level in LEVELS},
         "all": _as_json(all_levels),
+        "usd_with_cache": {
+            "asked": all_levels.asked.usd - asked,
+            "stopped": all_levels.all_stopped.usd - stopped,
+        },
         "ways_on": ways_on(key, options, all_levels),
     }
 
@@ -65,6 +70,20 @@ def _cells(found: Priced) -> tuple[object, ...]:
         asked.calls, found.found, asked.input_tokens, asked.output_tokens, f"{asked.usd:.4f}", stopped.calls,
         f"{stopped.usd:.4f}", by,
     )  # fmt: skip
+
+
+def _with_cache(options: Options, levels: Mapping[Level, Priced], found: Priced) -> Iterator[str]:
+    """Where the provider has a price for what it keeps of a prompt: what is left of the dollars above."""
+    savings = [found.asked, found.all_stopped]
+    prices = [
+        f"${saving.usd - spared:,.4f} for what is {what}"
+        for saving, spared, what in zip(
+            savings, spared_by_cache(options, levels), ("asked for", "stopped"), strict=True
+        )
+        if spared
+    ]
+    if prices:
+        yield f"where the provider keeps the beginning that all prompts share: about {', '.join(prices)}"
 
 
 def _remarks(key: str, is_enabled: bool, options: Options, found: Priced) -> Iterator[str]:

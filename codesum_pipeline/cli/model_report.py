@@ -23,9 +23,11 @@ def model_lines(home: Home, outcome: "RunOutcome") -> Iterator[str]:
         return
     spent, gates = _spent(home, outcome), stopped_by(home, outcome.key)
     predicted, found, pending = (_sum(outcome, name) for name in ("predicted_usd", "found", "pending"))
+    with_cache = _sum(outcome, "predicted_usd_with_cache")
+    cached = "" if with_cache == predicted else f", ${with_cache:,.4f} with the provider's prompt cache"
     yield (
         f"{home.settings.llm.model}: {count(spent.texts, 'text')} in {count(spent.calls, 'call')}, {found:,.0f} found, "
-        f"${spent.cost_usd:,.4f} spent (${predicted:,.4f} predicted), {pending:,.0f} left for the next run"
+        f"${spent.cost_usd:,.4f} spent (${predicted:,.4f} predicted{cached}), {pending:,.0f} left for the next run"
     )
     if gates:
         yield f"texts that are not the model's: {_counted(gates)}"
@@ -44,8 +46,8 @@ def model_warnings(home: Home, outcome: "RunOutcome") -> Iterator[str]:
     if _is_skipped(outcome):
         key = home.settings.llm.api_key_env or "the key of its provider"
         yield (
-            f"skipped_reason: {Gate.NO_CREDENTIALS.value}: {home.settings.llm.model} took no call: set {key} in the "
-            f"environment, then `codesum index {outcome.key}` goes on"
+            f"skipped_reason: {Gate.NO_CREDENTIALS.value}: {home.settings.llm.model}: its key is missing or refused: "
+            f"set {key} in the environment, then `codesum index {outcome.key}` goes on"
         )
 
 
@@ -63,6 +65,7 @@ def model_report(home: Home, outcome: "RunOutcome") -> dict[str, Any] | None:
         "pending": int(_sum(outcome, "pending")),
         "cost_usd": spent.cost_usd,
         "predicted_usd": _sum(outcome, "predicted_usd"),
+        "predicted_usd_with_cache": _sum(outcome, "predicted_usd_with_cache"),
         "gates": stopped_by(home, outcome.key),
         "failures": dict(spent.failures),
         "avoided": {cause.value: saving.calls for cause, saving in avoided.items()},

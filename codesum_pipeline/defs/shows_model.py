@@ -14,7 +14,7 @@ from codesum_pipeline.summaries.by_model.planning import LevelForecast
 PREFIX = "model_"
 _NUMBERS = (
     "texts", "found", "pending", "attempts", "input_tokens", "output_tokens", "cost_usd", "predicted_usd",
-    "latency_p50_s", "latency_p95_s",
+    "predicted_usd_with_cache", "latency_p50_s", "latency_p95_s",
 )  # fmt: skip
 
 
@@ -24,8 +24,8 @@ def asked_metadata(asked: Asked | None) -> dict[str, dg.MetadataValue]:
         return {}
     numbers: dict[str, int | float] = {name: getattr(asked, name) for name in _NUMBERS}
     numbers["cached_share"] = asked.cached_tokens / asked.input_tokens if asked.input_tokens else 0.0
-    if asked.predicted_usd:
-        numbers["prediction_error"] = asked.cost_usd / asked.predicted_usd - 1
+    if asked.predicted_usd_with_cache:
+        numbers["prediction_error"] = asked.cost_usd / asked.predicted_usd_with_cache - 1
     spared = [saving for cause, saving in asked.avoided.items() if cause is not Avoided.ASKED]
     avoided = sum(spared, Saving())
     numbers |= {f"avoided_{name}": value for name, value in asdict(avoided).items()}
@@ -67,6 +67,7 @@ def forecast_metadata(forecast: Mapping[Level, LevelForecast]) -> dict[str, dg.M
         "forecast": _md(table(heads, rows)),
         "predicted_calls": _number(sum(one.calls for one in levels)),
         "predicted_usd": _number(sum(one.usd for one in levels)),
+        "predicted_usd_with_cache": _number(sum(one.usd_with_cache for one in levels)),
         "would_summarize": _number(sum(one.would_summarize for one in levels)),
         "would_usd": _number(sum(one.would_usd for one in levels)),
     }

@@ -165,9 +165,11 @@ def _cost_of_models(ws: Workspace) -> dict[str, float] | None:
     if not by_model.num_rows:
         return None
     history = ws.tables.read("document_history", ws.key, columns=["id", "text_hash", "cost_usd"]).to_pylist()
-    # The last time that a text was written is the one that was paid for what stands now.
-    paid = {(row["id"], row["text_hash"]): row["cost_usd"] for row in history}
+    # A text that left and came back from the cache was paid for when it was first written.
+    paid: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for row in history:
+        paid[row["id"], row["text_hash"]] += row["cost_usd"]
     costs: defaultdict[str, float] = defaultdict(float)
     for row in by_model.to_pylist():
-        costs[row["type"]] += paid.get((row["id"], row["text_hash"]), 0.0)
+        costs[row["type"]] += paid[row["id"], row["text_hash"]]
     return dict(costs)

@@ -2,7 +2,8 @@
 
 It reads what the home holds and writes nothing there. What its rows have in
 common with the home's is carried over, so that it costs what an incremental
-build costs.
+build costs. No model is asked for anything: what one wrote stands where it is
+carried over, and all else is put together from the code.
 """
 
 import tempfile
@@ -15,6 +16,7 @@ from codesum_pipeline.indexes.candidate import write_candidate
 from codesum_pipeline.indexes.dense import embed_documents
 from codesum_pipeline.indexes.sparse import index_terms
 from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.options import BackendName, ModelPrice, Options
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
@@ -32,7 +34,7 @@ def scratch_of(ws: Workspace) -> Iterator[Workspace]:
     with tempfile.TemporaryDirectory(prefix="codesum-eval-") as folder:
         layout = HomeLayout(Path(folder))
         tables = TableStore(layout.warehouse, base=ws.tables.root)
-        yield replace(ws, layout=layout, tables=tables, force=False)
+        yield replace(ws, layout=layout, tables=tables, force=False, options=_asking_nobody(ws.options))
 
 
 def write_texts(scratch: Workspace, *, progress: Progress) -> None:
@@ -54,8 +56,17 @@ def index_texts(scratch: Workspace, *, progress: Progress) -> PublishedIndex:
 def extractive_copy(ws: Workspace, *, progress: Progress) -> Iterator[PublishedIndex]:
     """The index as it would be if no model had written any text."""
     with scratch_of(ws) as scratch:
+        options = scratch.options
+        scratch = replace(scratch, options=replace(options, llm=replace(options.llm, enabled=False)))
         for level in Level:
             table = texts_table(level)
             scratch.tables.write(table, ws.key, TABLES[table].schema.empty_table())
         write_texts(scratch, progress=progress)
         yield index_texts(scratch, progress=progress)
+
+
+def _asking_nobody(options: Options) -> Options:
+    """With a cap of no calls, which is put to a provider's backend alone; no price is needed for none."""
+    llm = options.llm
+    free = (ModelPrice(llm.model, 0.0, 0.0),)
+    return replace(options, llm=replace(llm, backend=BackendName.LITELLM, max_summaries_per_run=0, prices=free))

@@ -4,6 +4,7 @@ What a file's calls mean is worked out again where the file changed, or where
 anything changed that other files' names are found by.
 """
 
+import gc
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,12 +13,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.graph.annotations import parse_annotation
 from codesum_pipeline.graph.contexts import Documents, SymbolPlace, find_contexts
+from codesum_pipeline.graph.declared.expressions import read_chain, read_type
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.loading import LoadedFiles, load_files
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
+from codesum_pipeline.graph.resolver import split_shape
 from codesum_pipeline.model.files import FilePlace, SourceFile
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.hashing import hash_of
@@ -36,6 +40,8 @@ _FACTS = ["file_path", "language", "exports", "references"]
 _PLACES = ["id", "type", "parent_id"]
 # Edges that are values at one time, on their way into a table: bounds the memory.
 _EDGES_AT_ONCE = 1 << 13
+# Where fewer files were resolved, what is left of them is not worth looking through all objects for.
+_MANY_FILES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,8 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
     places = ws.tables.read_rows("files", ws.key, FilePlace)
     last = Resolution.standing(ws)
     resolution, edges, resolved = _resolved(ws, places, last, progress)
-    give_back()
+    if resolved >= _MANY_FILES:
+        _let_go()
     symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
     hashes = {"edges": ws.tables.write("edges", ws.key, edges).table_hash}
     documents = _documents_hash(ws)
@@ -98,6 +105,17 @@ def _resolved(
     families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
     resolution, tables = resolve(families, last, settings=ws.fingerprint(""), progress=progress)
     return resolution, _edges(ws, last, resolution, tables), len(tables)
+
+
+def _let_go() -> None:
+    """Free what resolving left: scopes that refer to one another, and what was read of texts that many files share.
+
+    The few of these that live on would keep most of the memory around them from other steps.
+    """
+    for read in (parse_annotation, read_chain, read_type, split_shape):
+        read.cache_clear()
+    gc.collect()
+    give_back()
 
 
 def _edges(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Mapping[str, EdgeTable]) -> pa.Table:

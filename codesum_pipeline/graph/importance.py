@@ -36,7 +36,7 @@ def graph_stats(ids: Iterable[str], edges: Sequence[Edge]) -> list[GraphStats]:
     ranks = pagerank(size, pairs)
     components = find_components(graph)
     communities = find_communities(size, pairs)
-    return [
+    stats = [
         GraphStats(
             id=node_id,
             in_degree=graph.in_degree[node],
@@ -47,6 +47,9 @@ def graph_stats(ids: Iterable[str], edges: Sequence[Edge]) -> list[GraphStats]:
         )
         for node, node_id in enumerate(ordered)
     ]
+    # Its views refer to it: without this it would outlive the step.
+    graph.clear()
+    return stats
 
 
 def connections(ordered: Sequence[str], edges: Iterable[Edge]) -> Pairs:

@@ -1,5 +1,6 @@
 """What a name stands for where it is written: scopes from the inside out, imports, stars, builtins."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
@@ -39,12 +40,13 @@ class Names:
         self._resolver = resolver
         self._known: dict[tuple[ScopeFacts, str], Value | None] = {}
         self._modules: dict[tuple[str, str, int], Value] = {}
+        self._givers: dict[tuple[str, str], tuple[ModulePath | None, ...]] = {}
         self._known_stars: dict[tuple[str, str], Value | None] = {}
         self._stars_in_progress: set[tuple[str, str]] = set()
         self._star_cycles = 0
 
     def forget(self) -> None:
-        """Keep only which modules imports name, on which nothing else bears."""
+        """Keep only which modules imports name, and which of those may give a name, on which nothing else bears."""
         self._known.clear()
         self._known_stars.clear()
 
@@ -209,15 +211,27 @@ class Names:
         return given
 
     def _from_stars(self, file: FileScopes, name: str) -> Value | None:
+        key = (file.path, name)
+        givers = self._givers.get(key)
+        if givers is None:
+            givers = self._givers[key] = tuple(self._find_givers(file, name))
+        for module in givers:
+            if module is None:
+                return EXTERNAL_RESULT
+            found = self.member(module, name)
+            if found is not UNKNOWN:
+                return found
+        return None
+
+    def _find_givers(self, file: FileScopes, name: str) -> Iterator[ModulePath | None]:
+        """The modules whose star imports may give a name, the last one first; None ends them where one lies outside."""
         for scope, dotted, level in reversed(file.stars):
             module = self.imported_module(file, dotted, level) if scope == 0 else UNKNOWN
             if isinstance(module, ModuleValue) and self._exports(module.module, name):
-                found = self.member(module.module, name)
-                if found is not UNKNOWN:
-                    return found
+                yield module.module
             elif isinstance(module, ExternalValue):
-                return EXTERNAL_RESULT
-        return None
+                yield None
+                return
 
     def _exports(self, module: ModulePath, name: str) -> bool:
         file = self._resolver.files.get(module.file) if module.file is not None else None

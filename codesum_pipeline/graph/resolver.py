@@ -41,7 +41,8 @@ _TOKEN = re.compile(r"\{[^}]*\}|super\([^)]*\)|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d
 
 # Files share few shapes with any but those around them; more would only hold memory.
 @lru_cache(maxsize=1 << 13)
-def _tokens(shape: str) -> tuple[str, ...]:
+def split_shape(shape: str) -> tuple[str, ...]:
+    """What an expression starts from, and its steps."""
     return tuple(_TOKEN.findall(shape))
 
 
@@ -92,7 +93,7 @@ class Resolver:
         return value
 
     def _follow(self, scope: ScopeFacts, shape: str) -> Value:
-        root, *links = _tokens(shape)
+        root, *links = split_shape(shape)
         value = self._root(scope, root)
         for link in links:
             if value in (UNKNOWN, AMBIGUOUS):

@@ -57,7 +57,8 @@ class Bm25Index:
         columns = [column for column in self.vocabulary.find_all(tokens) if column is not None]
         if columns:
             spans = [slice(*self.indptr[column : column + 2].tolist()) for column in columns]
-            rows, shares = (np.concatenate([values[span] for span in spans]) for values in (self.indices, self.data))
+            rows = np.concatenate([self.indices[span] for span in spans])
+            shares = np.concatenate([self.data[span] for span in spans])
             # One share after the other, token by token: what is added first decides the last bit of a sum.
             np.add.at(scores, rows, shares)
         return scores

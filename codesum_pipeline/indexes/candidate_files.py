@@ -62,7 +62,6 @@ _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placehold
 _TOKENS = TABLES["terms"].schema.field("tokens")
 _RANKS = ["id", "pagerank"]
 _NO_IDS = TABLES["vectors"].schema.empty_table().select(["id", "lane"])
-_NO_TOKENS = TABLES["terms"].schema.empty_table().select(["id", "lane", "tokens"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +102,19 @@ class CandidateTables:
 
     def tokens(self, lane: Lane) -> pa.ChunkedArray:
         """The tokens of each document in a BM25 lane; raises `BrokenStore` when a document lacks them."""
-        terms = pa.concat_tables([_NO_TOKENS, *self._of_lane("terms", lane, "tokens")]).combine_chunks()
-        positions = pc.index_in(self.ids, value_set=terms.column("id"))
-        self._check(lane, len(positions) - positions.null_count, terms.num_rows, len(positions))
-        return terms.column("tokens").take(positions)
+        stored = pa.concat_tables([_NO_IDS, *self._of_lane("terms", lane)]).column("id")
+        rows = pc.index_in(stored, value_set=self.ids)
+        self._check(lane, len(rows) - rows.null_count, len(rows), len(self.ids))
+        levels = level_numbers(self.heads)[rows.to_numpy()]
+        # One part after the other is sorted out by level: no second copy of all tokens is made to put them in order.
+        of_level: list[list[pa.Array]] = [[] for _ in LEVELS]
+        first = 0
+        for some in self._of_lane("terms", lane, "tokens"):
+            tokens = some.column("tokens").combine_chunks()
+            for number, found in enumerate(of_level):
+                found.append(tokens.filter(pa.array(levels[first : first + len(tokens)] == number)))
+            first += len(tokens)
+        return pa.chunked_array([part for found in of_level for part in found], pa.string())
 
     def _of_lane(self, table: str, lane: Lane, *columns: str) -> Iterator[pa.Table]:
         return self.tables.read_parts(table, self.key, columns=["id", "lane", *columns], having=("lane", str(lane)))
@@ -241,17 +249,19 @@ def _make_terms(parts: Parts, tables: CandidateTables) -> None:
 
 
 def _make_lane(parts: Parts, tables: CandidateTables, lane: Lane, order: str | None) -> None:
-    made_from = hash_of([order, *(column_hash(chunk, _TOKENS) for chunk in tables.tokens(lane).chunks)])
+    tokens = tables.tokens(lane)
+    made_from = hash_of([order, *(column_hash(chunk, _TOKENS) for chunk in tokens.chunks)])
     others = {Lane.CODE: [PASSAGES], Lane.KEYWORDS: [KEYWORDS_VOCABULARY, KEYWORDS_METADATA]}
     files = [_BM25_FILES[lane], *others.get(lane, [])]
-    parts.make(f"words {lane}", made_from, files, lambda: _write_lane(parts.folder, tables, lane))
+    parts.make(f"words {lane}", made_from, files, lambda: _write_lane(parts.folder, tables, lane, tokens))
 
 
-def _write_lane(folder: Path, tables: CandidateTables, lane: Lane) -> None:
-    # Read again after they were compared: kept, they would stand beside their own passages.
-    texts, rows = tables.tokens(lane), level_numbers(tables.heads)
+def _write_lane(folder: Path, tables: CandidateTables, lane: Lane, texts: pa.ChunkedArray) -> None:
+    rows = level_numbers(tables.heads)
     if lane is Lane.CODE:
-        texts, passage_files = _with_passages(texts, rows == LEVELS.index(Level.FILE))
+        # In index order the documents of one level follow one another.
+        files = np.searchsorted(rows, LEVELS.index(Level.FILE) + np.arange(2)).tolist()
+        texts, passage_files = _with_passages(texts, *files)
         _write_npy(_new_file(folder, PASSAGES), passage_files)
         # Passages are usual and rare among themselves.
         rows = np.concatenate((rows, np.full(len(passage_files), len(LEVELS), dtype=np.int8)))
@@ -261,14 +271,12 @@ def _write_lane(folder: Path, tables: CandidateTables, lane: Lane) -> None:
         _write_keywords(folder, tables, found)
 
 
-def _with_passages(
-    texts: pa.ChunkedArray, is_file: npt.NDArray[np.bool_]
-) -> tuple[pa.ChunkedArray, npt.NDArray[np.int32]]:
-    """The texts of all documents but files, then the passages of the files, and the document of each passage."""
-    files = np.flatnonzero(is_file)
-    passages, positions = break_apart(texts.take(pa.array(files)).combine_chunks(), TOKEN_BREAK)
-    others = pc.if_else(pa.array(is_file), "", texts.combine_chunks())
-    return pa.chunked_array([others, passages]), files[positions.to_numpy()].astype(np.int32)
+def _with_passages(texts: pa.ChunkedArray, first: int, end: int) -> tuple[pa.ChunkedArray, npt.NDArray[np.int32]]:
+    """The texts of all documents but the files from `first` to `end`, then the passages of the files, and the document
+    of each passage."""
+    passages, positions = break_apart(texts.slice(first, end - first).combine_chunks(), TOKEN_BREAK)
+    others = [*texts.slice(0, first).chunks, pa.repeat("", end - first), *texts.slice(end).chunks]
+    return pa.chunked_array([*others, passages], pa.string()), (first + positions.to_numpy()).astype(np.int32)
 
 
 def _write_keywords(folder: Path, tables: CandidateTables, found: TokenCounts) -> None:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.indexes.embedders import Embedder, Vectors, embedder_of
 from codesum_pipeline.indexes.embedding import cost_usd, embed_texts
 from codesum_pipeline.indexes.finished_vectors import discard
-from codesum_pipeline.indexes.lane_texts import BODY_CHARACTERS, LaneText, dense_texts, in_parts, read_lane_sources
+from codesum_pipeline.indexes.lane_texts import BODY_CHARACTERS, LaneText, dense_texts, in_parts, lane_sources
 from codesum_pipeline.indexes.lanes import DENSE_LANES
 from codesum_pipeline.model.errors import UnusableVectors
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -56,8 +56,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     embedder = embedder_of(ws.options)
     billed_before = embedder.billed_tokens
     max_tokens = max_text_tokens(ws, embedder)
-    sources = read_lane_sources(ws, body_characters=BODY_CHARACTERS)
-    sources = sources.filter(pc.invert(sources.column("is_placeholder"))).combine_chunks()
+    sources = _sources(ws)
     ids, hashes = _ids_and_hashes(sources, max_tokens)
     wanted = _wanted(hashes, _is_known(ws, embedder, hashes))
     fresh, resumed = embed_texts(
@@ -104,6 +103,12 @@ def matrix_of(vectors: pa.Table, dimensions: int) -> Vectors:
 def length_of(vectors: pa.Table) -> int:
     """The length of the first vector; 0 where there is none."""
     return len(vectors.column("vector")[0]) if vectors.num_rows else 0
+
+
+def _sources(ws: Workspace) -> pa.Table:
+    """What the lanes read of each document that is no placeholder."""
+    parts = lane_sources(ws, body_characters=BODY_CHARACTERS)
+    return pa.concat_tables(part.filter(pc.invert(part.column("is_placeholder"))) for part in parts).combine_chunks()
 
 
 def _ids_and_hashes(sources: pa.Table, max_tokens: int) -> tuple[pa.Array, pa.Array]:

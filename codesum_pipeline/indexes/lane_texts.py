@@ -81,11 +81,6 @@ class LaneTexts:
         return pa.array(hashes, pa.string())
 
 
-def read_lane_sources(ws: Workspace, *, body_characters: int | None = None) -> pa.Table:
-    """All that `lane_sources` gives, together."""
-    return pa.concat_tables(lane_sources(ws, body_characters=body_characters))
-
-
 def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterator[pa.Table]:
     """What the lanes need of every document, in id order, some at a time; of its body the first `body_characters` or
     all. There is at least one part.
@@ -95,7 +90,16 @@ def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterat
     names of its files and folders with the names defined in them; of a
     function, `child_names` is null.
     """
-    documents = ws.tables.read("documents", ws.key, columns=_COLUMNS).combine_chunks()
+    heads, module_bodies = _heads(ws)
+    bodies = _Bodies.of(ws, heads.column("id"), module_bodies, body_characters)
+    for start in range(0, max(heads.num_rows, 1), _BODIES_AT_ONCE):
+        some = heads.slice(start, _BODIES_AT_ONCE)
+        yield some.append_column("body", bodies.read(start, some.num_rows))
+
+
+def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
+    """All but the bodies, and the bodies of modules, null for others; nothing else stays while bodies are read."""
+    documents = ws.tables.read("documents", ws.key, columns=_COLUMNS)
     ids, levels, paths, qualified_names, parents = (
         documents.column(name).to_pylist() for name in ("id", "type", "file_path", "qualified_name", "parent_id")
     )
@@ -105,12 +109,11 @@ def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterat
         None if level == Level.FUNCTION else ", ".join(names[child] for child in children.get(id_, ()))
         for id_, level in zip(ids, levels, strict=True)
     ]
-    module_bodies = {
-        id_: _module_body(children.get(id_, ()), names, children)
+    module_bodies = [
+        _module_body(children.get(id_, ()), names, children) if level == Level.MODULE else None
         for id_, level in zip(ids, levels, strict=True)
-        if level == Level.MODULE
-    }
-    sources = {
+    ]
+    heads = {
         "id": documents.column("id"),
         "type": documents.column("type"),
         "file_path": _wide(documents.column("file_path")),
@@ -122,10 +125,7 @@ def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterat
         "child_names": pa.array(child_names, pa.large_string()),
         "is_placeholder": documents.column("is_placeholder"),
     }
-    heads, bodies = pa.table(sources), _Bodies.of(ws, documents.column("id"), module_bodies, body_characters)
-    for start in range(0, max(heads.num_rows, 1), _BODIES_AT_ONCE):
-        some = heads.slice(start, _BODIES_AT_ONCE)
-        yield some.append_column("body", bodies.read(start, some.num_rows))
+    return pa.table(heads).combine_chunks(), pa.array(module_bodies, pa.large_string())
 
 
 def in_parts(sources: pa.Table) -> Iterator[pa.Table]:
@@ -203,12 +203,12 @@ class _Bodies:
     characters: int | None
 
     @classmethod
-    def of(cls, ws: Workspace, ids: pa.ChunkedArray, modules: Mapping[str, str], characters: int | None) -> "_Bodies":
+    def of(cls, ws: Workspace, ids: pa.ChunkedArray, modules: pa.LargeStringArray, characters: int | None) -> "_Bodies":
         rows = {}
         for table, id_, body in _BODIES:
             known = ws.tables.read(table, ws.key, columns=[id_]).column(id_).combine_chunks()
             rows[table, body] = pc.fill_null(pc.index_in(ids, value_set=known), -1).to_numpy().astype(np.int64)
-        return cls(ws, rows, pa.array(map(modules.get, ids.to_pylist()), pa.large_string()), characters)
+        return cls(ws, rows, modules, characters)
 
     def read(self, start: int, count: int) -> pa.LargeStringArray:
         """The bodies of some documents."""

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -42,16 +42,18 @@ class StringTable:
 
     def find(self, string: str, *, start: int = 0, end: int | None = None) -> int | None:
         """The position of a string between two positions, or None."""
-        last = len(self) if end is None else end
-        wanted = string.encode()
-        position = self._first_not_below(wanted, start, last)
-        return position if position < last and self._bytes_at(position) == wanted else None
+        return self._find(string.encode(), start, len(self) if end is None else end)
 
     def find_all(self, strings: Sequence[str]) -> list[int | None]:
         """The position of each string, or None: of several strings faster than one after the other."""
-        heads = np.array([_head(string.encode()) for string in strings], dtype=np.uint64)
-        lows, highs = (np.searchsorted(self._sorted_heads, heads, side=side).tolist() for side in ("left", "right"))
-        return [self.find(string, start=low, end=high) for string, low, high in zip(strings, lows, highs, strict=True)]
+        wanted, heads = _with_heads(tuple(strings))
+        lows = self._sorted_heads.searchsorted(heads).tolist()
+        highs = self._sorted_heads.searchsorted(heads, side="right").tolist()
+        # Of most strings nothing has the head, and of most others one string.
+        return [
+            self._find(string, low, high) if low < high else None
+            for string, low, high in zip(wanted, lows, highs, strict=True)
+        ]
 
     @cached_property
     def _sorted_heads(self) -> Array:
@@ -60,9 +62,17 @@ class StringTable:
     def with_prefix(self, prefix: str) -> range:
         """The positions of all strings that start with `prefix`, which is not empty."""
         wanted = prefix.encode()
-        first = self._first_not_below(wanted, 0, len(self))
         # No UTF-8 text holds the byte 0xff: this sorts behind every string with the prefix.
-        return range(first, self._first_not_below(wanted + b"\xff", first, len(self)))
+        last = wanted + b"\xff" * _HEAD_BYTES
+        heads = self._sorted_heads
+        low = int(heads.searchsorted(np.uint64(_head(wanted))))
+        high = int(heads.searchsorted(np.uint64(_head(last)), side="right"))
+        first = self._first_not_below(wanted, low, high)
+        return range(first, self._first_not_below(last, first, high))
+
+    def _find(self, wanted: bytes, start: int, end: int) -> int | None:
+        position = start if end - start == 1 else self._first_not_below(wanted, start, end)
+        return position if position < end and self._bytes_at(position) == wanted else None
 
     def _first_not_below(self, wanted: bytes, low: int, high: int) -> int:
         # Views, not arrays: a query looks at hundreds of strings, and an array takes its time for a single number.
@@ -74,7 +84,15 @@ class StringTable:
         return bisect_left(range(high), wanted, low, high, key=string_at)
 
     def _bytes_at(self, position: int) -> bytes:
-        return self.content[self.offsets[position] : self.offsets[position + 1]].tobytes()
+        start, end = self.offsets[position : position + 2].tolist()
+        return self.content[start:end].tobytes()
+
+
+# The same strings are looked for in one table after the other.
+@lru_cache(maxsize=16)
+def _with_heads(strings: tuple[str, ...]) -> tuple[list[bytes], Array]:
+    encoded = [string.encode() for string in strings]
+    return encoded, np.array([*map(_head, encoded)], dtype=np.uint64)
 
 
 def _head(string: bytes) -> int:
@@ -84,9 +102,10 @@ def _head(string: bytes) -> int:
 
 def _heads(content: Array, offsets: Array) -> Array:
     """The head of each string."""
-    starts, lengths = offsets[:-1], np.diff(offsets)
-    heads = np.zeros((len(starts), _HEAD_BYTES), dtype=np.uint8)
-    for place in range(_HEAD_BYTES):
-        long = np.flatnonzero(lengths > place)
-        heads[long, place] = content[starts[long] + place]
-    return heads.view(">u8").reshape(-1).astype(np.uint64)
+    padded = np.concatenate((content, np.zeros(_HEAD_BYTES, dtype=np.uint8)))
+    # The number that begins at each byte: a view, in which numbers overlap.
+    numbers = np.ndarray(len(content) + 1, dtype=">u8", buffer=padded.data, strides=(1,))
+    beyond = np.uint64(8) * (_HEAD_BYTES - np.minimum(np.diff(offsets), _HEAD_BYTES)).astype(np.uint64)
+    heads = numbers[offsets[:-1]].astype(np.uint64)
+    # What follows a short string is not its own; an empty one has nothing, and numpy shifts by less than all bits.
+    return np.where(beyond < 64, heads >> beyond % 64 << beyond % 64, np.uint64(0))

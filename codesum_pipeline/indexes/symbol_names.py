@@ -1,6 +1,6 @@
 """The names that a document can be called by, without regard to case."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,11 @@ class SymbolNames:
         """The rows of the documents with this name, in row order."""
         position = self.names.find(name.lower())
         return [] if position is None else self._rows_at(position)
+
+    def exactly_any(self, names: Sequence[str]) -> list[int]:
+        """The rows of the documents with one of these names, those of each name in row order."""
+        found = self.names.find_all([name.lower() for name in names])
+        return [row for position in found if position is not None for row in self._rows_at(position)]
 
     def with_prefix(self, prefix: str, *, limit: int) -> Array:
         """The rows of at most `limit` documents whose name is longer than `prefix` and starts with it.
@@ -51,7 +56,8 @@ class SymbolNames:
         return cls(StringTable(arrays["names"], arrays["offsets"]), arrays["rows"], arrays["indptr"])
 
     def _rows_at(self, position: int) -> list[int]:
-        rows: list[int] = self.rows[self.indptr[position] : self.indptr[position + 1]].tolist()
+        start, end = self.indptr[position : position + 2].tolist()
+        rows: list[int] = self.rows[start:end].tolist()
         return rows
 
 

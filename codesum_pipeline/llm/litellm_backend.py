@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from codesum_pipeline.llm.answers import AnswerTool, answer_tool
 from codesum_pipeline.llm.backend import Templates, checked, refuse_unpinned
 from codesum_pipeline.llm.failures import failure_of
-from codesum_pipeline.llm.litellm_door import litellm_client
+from codesum_pipeline.llm.litellm_door import litellm_client, without_key
 from codesum_pipeline.llm.messages import arguments_of
 from codesum_pipeline.llm.model_list import listed
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
@@ -150,9 +150,8 @@ class LiteLlmBackend:
         calls = [call.function for call in message.tool_calls or () if call.function.name == tool.name]
         claim = str(calls[0].arguments if calls else message.content or "")
         usage, written = _usage_of(answer)
-        key = self._key(request.model_name)
         return SummaryResponse(
-            claim=claim.replace(key, "…") if key else claim,
+            claim=without_key(claim, self._key(request.model_name)),
             has_tool_call=bool(calls),
             usage=usage,
             model_name_echoed=str(answer.model or ""),

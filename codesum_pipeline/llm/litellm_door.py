@@ -36,6 +36,10 @@ def without_secrets(text: str, *secrets: str) -> str:
     """A message without `secrets`, the values of variables that are named like secrets, and what looks like a key."""
     named = (value for name, value in os.environ.items() if _SECRET_NAMES.search(name))
     for value in (*secrets, *named):
-        if len(value) >= _SHORTEST_SECRET:
-            text = text.replace(value, "…")
+        text = without_key(text, value)
     return _LOOKS_SECRET.sub("…", text)
+
+
+def without_key(text: str, key: str) -> str:
+    """A text without a key; what is too short to be one stands."""
+    return text.replace(key, "…") if len(key) >= _SHORTEST_SECRET else text

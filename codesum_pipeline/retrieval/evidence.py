@@ -8,11 +8,11 @@ win by its length.
 
 import numpy as np
 
-from codesum_pipeline.retrieval.fusion import Numbers, Scores, grouped
+from codesum_pipeline.retrieval.fusion import Numbers, Places, Scores, grouped
 
 
-def rank_files(files: Numbers, scores: Scores, *, decay: float) -> Numbers:
-    """The files of some documents, best first; ties break by number.
+def rank_files(files: Places, scores: Scores, *, decay: float) -> Places:
+    """The files of some documents, best first; ties break by place.
 
     `files[k]` is the file of document k, -1 for one that stands in none.
     Documents come best first, and the n-th of a file adds its score times
@@ -32,7 +32,7 @@ def falling(factor: float, earlier: Numbers) -> Scores:
     return powers[earlier]
 
 
-def earlier_of_group(groups: Numbers) -> Numbers:
+def earlier_of_group(groups: Places) -> Numbers:
     """For each place, how many before it have the same value."""
     order, starts, places = grouped(groups)
     earlier = np.empty(len(groups), dtype=np.int64)

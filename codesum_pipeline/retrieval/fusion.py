@@ -5,8 +5,11 @@ so a sum would let one lane drown the other.
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -14,6 +17,8 @@ import numpy.typing as npt
 
 R = TypeVar("R", bound=Hashable)
 Numbers = npt.NDArray[np.int64]
+# Positions among the candidates of a question.
+Places = npt.NDArray[np.integer]
 Scores = npt.NDArray[np.float64]
 NO_NUMBERS: Numbers = np.zeros(0, dtype=np.int64)
 NO_SCORES: Scores = np.zeros(0)
@@ -21,36 +26,48 @@ NO_SCORES: Scores = np.zeros(0)
 
 @dataclass(frozen=True, slots=True)
 class Fused(Generic[R]):
-    """Things by number, ascending, with their fused scores, and the rankings these were made from."""
+    """A score for every place, 0 for what no ranking has, and the rankings these were made from."""
 
-    numbers: Numbers
     scores: Scores
-    rankings: Mapping[R, Numbers]
+    names: tuple[R, ...]
+    # All rankings one behind the other, and where each begins.
+    _ranked: Places
+    _starts: tuple[int, ...]
 
-    def ranks(self, number: int) -> dict[R, int]:
+    @property
+    def ranked(self) -> Places:
+        """What any ranking has, ascending."""
+        return self.scores.nonzero()[0]
+
+    def ranks_of(self, place: int) -> dict[R, int]:
         """The rank, from 1, in each ranking that has this one."""
-        found = {name: (ranking == number).nonzero()[0] for name, ranking in self.rankings.items()}
-        return {name: int(places[0]) + 1 for name, places in found.items() if len(places)}
-
-    def has(self, number: int) -> bool:
-        """Whether any ranking has this one."""
-        place = int(np.searchsorted(self.numbers, number))
-        return place < len(self.numbers) and int(self.numbers[place]) == number
-
-    def score_of(self, numbers: Numbers) -> Scores:
-        """The scores of some, 0 for what no ranking has."""
-        if not len(self.numbers):
-            return np.zeros(len(numbers))
-        places = np.minimum(self.numbers.searchsorted(numbers), len(self.numbers) - 1)
-        return np.where(self.numbers[places] == numbers, self.scores[places], 0.0)
+        found = (self._ranked == place).nonzero()[0].tolist()
+        rankings = [bisect_right(self._starts, position) - 1 for position in found]
+        return {self.names[k]: 1 + position - self._starts[k] for k, position in zip(rankings, found, strict=True)}
 
 
-def are_among(numbers: Numbers, some: Numbers) -> npt.NDArray[np.bool_]:
-    """Whether each number is one of some, which are sorted."""
-    if not len(some):
-        return np.zeros(len(numbers), dtype=np.bool_)
-    are: npt.NDArray[np.bool_] = some[np.minimum(some.searchsorted(numbers), len(some) - 1)] == numbers
-    return are
+def fuse_ranks(rankings: Mapping[R, Places], weights: Mapping[R, float], *, offset: float, count: int) -> Fused[R]:
+    """Weighted reciprocal rank fusion of `count` places: the sum of weight / (offset + rank) over the rankings that
+    have a place.
+
+    Divided by what one would get that leads all rankings that are not empty,
+    so that 1 is the best there is. A ranking names a place once, best first.
+    """
+    spoken = {name: ranking for name, ranking in rankings.items() if len(ranking)}
+    if not spoken:
+        return Fused(np.zeros(count), (), NO_NUMBERS, ())
+    ranked = np.concatenate([*spoken.values()])
+    shares = np.concatenate([_shares(weights[name], offset, len(ranking)) for name, ranking in spoken.items()])
+    best = math.fsum(weights[name] for name in spoken) / (offset + 1)
+    scores = np.bincount(ranked, weights=shares, minlength=count) / best
+    return Fused(scores, tuple(spoken), ranked, (0, *accumulate(map(len, spoken.values()))))
+
+
+@lru_cache(maxsize=64)
+def _shares(weight: float, offset: float, count: int) -> Scores:
+    """What the first, second, ... of a ranking get."""
+    shares: Scores = np.divide(weight, offset + 1 + np.arange(count), dtype=np.float64)
+    return shares
 
 
 def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
@@ -64,7 +81,7 @@ def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
     return numbers[order[starts]], places
 
 
-def grouped(numbers: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def grouped(numbers: Places) -> tuple[Numbers, Numbers, Numbers]:
     """The order that brings equal numbers together, where in it each group starts, and the group of each place."""
     order = numbers.argsort(kind="stable")
     ordered = numbers[order]
@@ -82,17 +99,8 @@ def highest(scores: npt.NDArray[np.floating], limit: int) -> Numbers:
     return places
 
 
-def fuse_ranks(rankings: Mapping[R, Numbers], weights: Mapping[R, float], *, offset: float) -> Fused[R]:
-    """Weighted reciprocal rank fusion: the sum of weight / (offset + rank) over the rankings that have a thing.
-
-    Divided by what one would get that leads all rankings that are not empty,
-    so that 1 is the best there is. A ranking names a thing once, best first.
-    """
-    spoken = {name: ranking for name, ranking in rankings.items() if len(ranking)}
-    if not spoken:
-        return Fused(NO_NUMBERS, NO_SCORES, rankings)
-    numbers, places = distinct(np.concatenate(list(spoken.values())))
-    shares = [weights[name] / (offset + 1 + np.arange(len(ranking))) for name, ranking in spoken.items()]
-    best = math.fsum(weights[name] for name in spoken) / (offset + 1)
-    scores = np.bincount(places, weights=np.concatenate(shares), minlength=len(numbers)) / best
-    return Fused(numbers, scores, rankings)
+def highest_above_zero(scores: npt.NDArray[np.floating], limit: int) -> Numbers:
+    """As `highest`, of the scores above 0."""
+    lowest = np.partition(scores, len(scores) - limit)[len(scores) - limit] if len(scores) > limit else 0
+    places: Numbers = (scores >= lowest if lowest > 0 else scores > 0).nonzero()[0]
+    return places

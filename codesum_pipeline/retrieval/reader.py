@@ -144,24 +144,20 @@ class PublishedIndex:
         return self.arrays["dense_rows"]
 
     @cached_property
-    def _level_starts(self) -> list[int]:
-        starts: list[int] = np.searchsorted(self.arrays["level"], np.arange(len(LEVELS) + 1)).tolist()
-        return starts
+    def level_starts(self) -> npt.NDArray[np.int64]:
+        """The row where each level begins, and how many documents there are."""
+        return np.searchsorted(self.arrays["level"], np.arange(len(LEVELS) + 1))
 
     @cached_property
-    def _dense_starts(self) -> list[int]:
-        starts: list[int] = np.searchsorted(self.dense_rows, self._level_starts).tolist()
+    def dense_starts(self) -> list[int]:
+        """Where among the vectors each level begins, and how many there are."""
+        starts: list[int] = np.searchsorted(self.dense_rows, self.level_starts).tolist()
         return starts
 
     def rows_of(self, level: Level) -> slice:
         """The documents of one level."""
         number = LEVELS.index(level)
-        return slice(self._level_starts[number], self._level_starts[number + 1])
-
-    def dense_rows_of(self, level: Level) -> slice:
-        """The vectors of one level."""
-        number = LEVELS.index(level)
-        return slice(self._dense_starts[number], self._dense_starts[number + 1])
+        return slice(*self.level_starts[number : number + 2].tolist())
 
     def level_of(self, row: int) -> Level:
         return LEVELS[self.arrays["level"][row]]
@@ -184,7 +180,8 @@ class PublishedIndex:
         """The JSON of a document."""
         if self._lines is None:
             raise IndexError(f"row {row} of an index without documents")
-        return self._lines[self._offsets[row] : self._offsets[row + 1]].tobytes()
+        start, end = self._offsets[row : row + 2].tolist()
+        return self._lines[start:end].tobytes()
 
     def documents_bytes(self) -> bytes:
         """The whole of `summary.jsonl`."""

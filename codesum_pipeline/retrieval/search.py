@@ -8,7 +8,7 @@ one lane only, its own order stands.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,38 +16,24 @@ from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.retrieval.asked import Asked, Levels
+from codesum_pipeline.retrieval.candidates import Candidates, Ranking
 from codesum_pipeline.retrieval.evidence import earlier_of_group, falling, rank_files
 from codesum_pipeline.retrieval.file_names import name_of_file
-from codesum_pipeline.retrieval.filters import ANYTHING, Filters, WhichTests
-from codesum_pipeline.retrieval.fusion import (
-    Fused,
-    Numbers,
-    Scores,
-    are_among,
-    distinct,
-    fuse_ranks,
-    highest,
-)
+from codesum_pipeline.retrieval.filters import ANYTHING, Filters, Mask, WhichTests
+from codesum_pipeline.retrieval.fusion import Fused, Places, Scores, fuse_ranks, highest
 from codesum_pipeline.retrieval.hits import Hit, make_hit
-from codesum_pipeline.retrieval.lanes import (
-    EXACT_NAME,
-    IN_FILES,
-    Ranking,
-    Shelf,
-    needs_vector,
-    rank_documents,
-    rank_passages,
-    signals_of,
-)
-from codesum_pipeline.retrieval.query import Query, parse_query
+from codesum_pipeline.retrieval.lanes import EXACT_NAME, IN_FILES, Lookup, needs_vector, signals_of
+from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal, Weights
 
 DEFAULT_TOP = 10
 # Who says one of these is looking for tests.
 _TEST_WORDS = frozenset(tokenize("test tests testing fixture mock"))
 
-# What else counted for a document. Only those that are shown are asked about.
+# What else counted for a candidate. Only those that are shown are asked about.
 Notes = Callable[[int], tuple[str, ...]]
 
 
@@ -81,171 +67,178 @@ def search(
     signals = signals_of(lanes)
     if len(lanes) == 1:
         weights = replace(weights, signals=dict.fromkeys(signals, 1.0))
-    asked = _Asked(shelf, parsed, [signal for signal in signals if weights.signals[signal]], weights, top)
-    parts = [asked.by_rank(wanted)] if len(lanes) == 1 else list(asked.by_all(wanted))
-    return _best_hits(shelf, parts, top)
+    spoken = tuple(signal for signal in signals if weights.signals[signal])
+    asked = Asked(shelf, parsed, spoken, weights, wanted, is_one_lane=len(lanes) == 1)
+    answer = _Answer.to(asked, limit=max(weights.depth, top))
+    return answer.best_hits([answer.by_rank(wanted)] if asked.is_one_lane else list(answer.by_all()), top)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """Documents with their final scores and their ranks; `notes` say what else counted."""
+class _Scored:
+    """Candidates with their final scores; `fused` has the ranks, `notes` say what else counted."""
 
+    places: Places
+    scores: Scores
     fused: Fused[Signal]
     notes: Notes = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """One question to some documents."""
+class _Answer:
+    """All rankings of a question, and what comes of them for the documents that they name."""
 
-    shelf: Shelf
-    query: Query
-    signals: Sequence[Signal]
-    weights: Weights
-    top: int
-    _ranked: dict[tuple[Signal, tuple[Level, ...]], Ranking] = field(default_factory=dict)
+    asked: Asked
+    candidates: Candidates
+    rankings: Mapping[tuple[Signal, Levels], Ranking]
+    passages: Ranking
+    called_in_prose: Places
 
-    @property
-    def depth(self) -> int:
-        return max(self.weights.depth, self.top)
+    @classmethod
+    def to(cls, asked: Asked, *, limit: int) -> "_Answer":
+        """Look everything up; no ranking is longer than `limit`."""
+        lookup = Lookup(asked.shelf, asked.query, limit=limit)
+        found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
+        passages, called = asked.passages(lookup), asked.called_in_prose()
+        named = [*(each.numbers for each in found.values()), passages.numbers, called]
+        candidates = Candidates.of(asked.shelf, named)
+        return cls(
+            asked=asked,
+            candidates=candidates,
+            rankings={wanted: candidates.rank(each, limit=limit) for wanted, each in found.items()},
+            passages=candidates.rank_files(passages, limit=limit),
+            called_in_prose=candidates.places(called),
+        )
 
-    def by_rank(self, levels: tuple[Level, ...]) -> _Found:
-        """Of one lane: its own order."""
-        fused = self._fuse({signal: self._rank(signal, levels).numbers for signal in self.signals})
-        return _Found(fused)
+    def by_rank(self, levels: Levels) -> _Scored:
+        """Documents by rank fusion alone; of one lane: its own order."""
+        fused = self._fuse({signal: self.rankings[signal, levels].places for signal in self.asked.signals})
+        places = fused.ranked
+        return _Scored(places, fused.scores[places], fused)
 
-    def by_all(self, levels: tuple[Level, ...]) -> Iterator[_Found]:
+    def by_all(self) -> Iterator[_Scored]:
         """The documents that stand in files, and modules."""
-        inside = tuple(level for level in levels if level in IN_FILES)
+        inside, factors = self.asked.inside, self._factors()
         if inside:
-            yield self._inside_files(inside)
-        if Level.MODULE in levels:
-            modules = self.by_rank((Level.MODULE,)).fused
-            weight = self.weights.module_weight if inside else 1.0
-            scores = modules.scores * self._factors(modules.numbers) * weight
-            yield _Found(replace(modules, scores=scores), self._why_lowered)
+            yield self._inside_files(inside, factors)
+        if Level.MODULE in self.asked.levels:
+            modules = self.by_rank((Level.MODULE,))
+            weight = self.asked.weights.module_weight if inside else 1.0
+            scores = modules.scores * factors[modules.places] * weight
+            yield replace(modules, scores=scores, notes=self._why_lowered)
 
-    def _inside_files(self, levels: tuple[Level, ...]) -> _Found:
+    def _inside_files(self, levels: Levels, factors: Scores) -> _Scored:
         """Functions, classes and files, each with what the other documents of its file say for it."""
-        files = self._files()
+        weights, files = self.asked.weights, self._files(factors)
         if levels == (Level.FILE,):
-            return files
+            places = files.fused.ranked
+            return replace(files, places=places, scores=files.scores[places])
         fused = self.by_rank(levels).fused
-        numbers = fused.numbers
+        places = (fused.scores + files.fused.scores).nonzero()[0] if Level.FILE in levels else fused.ranked
+        own_files, factors = self.candidates.files[places], factors[places]
+        of_file = files.scores[own_files]
+        own = fused.scores[places] * factors
+        called = self._scores_of(self._called(levels))[places] * factors
         if Level.FILE in levels:
-            numbers, _ = distinct(np.concatenate((numbers, files.fused.numbers)))
-        factors = self._factors(numbers)
-        own_files = self.shelf.files(numbers)
-        of_file = files.fused.score_of(own_files)
-        own = fused.score_of(numbers) * factors
-        called = self._called(levels).score_of(numbers) * factors
-        if Level.FILE in levels:
-            fit = np.where(numbers == own_files, self.weights.shown_itself, own) + called
+            fit = np.where(places == own_files, weights.shown_itself, own) + called
             scores = self._share_places(own_files, fit, of_file)
         else:
-            weight = self.weights.file_weight
-            scores = (own + weight * of_file) / (1 + weight) + called
+            scores = (own + weights.file_weight * of_file) / (1 + weights.file_weight) + called
 
-        def notes(number: int) -> tuple[str, ...]:
-            return tuple(dict.fromkeys((*files.notes(self.shelf.file(number)), *self._why_lowered(number))))
+        def notes(place: int) -> tuple[str, ...]:
+            return tuple(dict.fromkeys((*files.notes(int(self.candidates.files[place])), *self._why_lowered(place))))
 
-        return _Found(Fused(numbers, scores, fused.rankings), notes)
+        return _Scored(places, scores, fused, notes)
 
-    def _files(self) -> _Found:
-        """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered."""
-        decay = self.weights.decay
-        evidence = {signal: self._evidence(signal) for signal in self._signals_of_files()}
-        fused = self._fuse(
-            {signal: rank_files(found.numbers, found.scores, decay=decay) for signal, found in evidence.items()}
-        )
-        is_named = are_among(fused.numbers, self.shelf.files_named_within(self.query.words))
-        boosts = np.where(is_named, self.weights.name_boost, 0.0)
+    def _files(self, factors: Scores) -> _Scored:
+        """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered.
+
+        Every candidate has a score here, which is 0 for what is no file.
+        """
+        fused = self._fuse({signal: self._evidence(signal) for signal in self.asked.speaks_for_files})
+        is_named = self.candidates.are_among(self.asked.shelf.files_named_within(self.asked.query.words))
+        boosts = np.where(is_named, self.asked.weights.name_boost, 0.0)
         called = self._called(IN_FILES)
-        defined_in = self.shelf.files(called.numbers)
-        for file in np.unique(defined_in).tolist():
-            boosts[fused.numbers == file] += called.scores[defined_in == file].max()
-        named = {*fused.numbers[is_named].tolist()}
+        defined_in = self.candidates.files[called.places]
+        best_called = np.zeros(len(boosts))
+        np.maximum.at(best_called, defined_in, called.scores)
+        scores = np.where(fused.scores > 0, (fused.scores + (boosts + best_called)) * factors, 0.0)
 
-        def notes(number: int) -> tuple[str, ...]:
-            says = (f"file name says {name_of_file(self.shelf.id(number))}",) if number in named else ()
-            named_here = called.numbers[(defined_in == number) & (called.numbers != number)].tolist()
-            defines = (f"defines {self.shelf.id(each).rpartition('::')[2]}" for each in named_here)
-            return (*says, *defines, *self._why_lowered(number)) if fused.has(number) else ()
+        def notes(place: int) -> tuple[str, ...]:
+            if not fused.scores[place]:
+                return ()
+            says = (f"file name says {name_of_file(self._id(place))}",) if is_named[place] else ()
+            named_here = called.places[(defined_in == place) & (called.places != place)].tolist()
+            defines = (f"defines {self._id(each).rpartition('::')[2]}" for each in named_here)
+            return (*says, *defines, *self._why_lowered(place))
 
-        return _Found(replace(fused, scores=(fused.scores + boosts) * self._factors(fused.numbers)), notes)
+        return _Scored(self.candidates.files, scores, fused, notes)
 
-    def _called(self, levels: tuple[Level, ...]) -> Fused[Signal]:
+    def _called(self, levels: Levels) -> Ranking:
         """What the query calls by name: in prose classes; where nothing but a name was asked, it comes first."""
-        if not self.query.is_name:
-            things = self.shelf.called((*self.query.identifiers, *self.query.compounds), Level.CLASS)
-            return Fused(things, np.full(len(things), self.weights.name_boost), {})
-        named = self._rank(Signal.SYMBOL, levels)
+        weights = self.asked.weights
+        if not self.asked.query.is_name:
+            return Ranking(self.called_in_prose, np.full(len(self.called_in_prose), weights.name_boost))
+        named = self.rankings[Signal.SYMBOL, levels]
         kept = named.scores >= EXACT_NAME
-        scores = np.where(named.scores[kept] > EXACT_NAME, 1.0, self.weights.other_spelling)
-        order = np.argsort(named.numbers[kept])
-        return Fused(named.numbers[kept][order], scores[order], {})
+        places, scores = named.places[kept], np.where(named.scores[kept] > EXACT_NAME, 1.0, weights.other_spelling)
+        order = places.argsort()
+        return Ranking(places[order], scores[order])
 
-    def _share_places(self, files: Numbers, fit: Scores, of_file: Scores) -> Scores:
+    def _scores_of(self, ranking: Ranking) -> Scores:
+        """For every candidate its score in a ranking, or 0."""
+        scores = np.zeros(len(self.candidates))
+        scores[ranking.places] = ranking.scores
+        return scores
+
+    def _share_places(self, files: Places, fit: Scores, of_file: Scores) -> Scores:
         """Give a file's own score to the document that fits best; each further one tells less than one elsewhere."""
         best_first = np.argsort(-fit, kind="stable")
         shared = np.empty(len(fit))
         earlier = earlier_of_group(files[best_first])
-        shared[best_first] = of_file[best_first] * falling(self.weights.repeated_file_factor, earlier)
+        shared[best_first] = of_file[best_first] * falling(self.asked.weights.repeated_file_factor, earlier)
         return shared
 
-    def _rank(self, signal: Signal, levels: tuple[Level, ...]) -> Ranking:
-        ranking = self._ranked.get((signal, levels))
-        if ranking is None:
-            ranking = rank_documents(self.shelf, self.query, signal, levels, limit=self.depth)
-            self._ranked[signal, levels] = ranking
-        return ranking
+    def _evidence(self, signal: Signal) -> Places:
+        """The files that a signal speaks for, by documents in them or by their passages."""
+        found = self.passages if signal is Signal.CODE_WORDS else self.rankings[signal, IN_FILES]
+        return rank_files(self.candidates.files[found.places], found.scores, decay=self.asked.weights.decay)
 
-    def _signals_of_files(self) -> Sequence[Signal]:
-        """Not the keywords, where anything but names speaks too: each document's hold the path of its file, which would
-        be counted once for each."""
-        others = [signal for signal in self.signals if signal is not Signal.KEYWORDS]
-        return others if set(others) - {Signal.SYMBOL} else self.signals
+    def _fuse(self, rankings: Mapping[Signal, Places]) -> Fused[Signal]:
+        weights = self.asked.weights
+        return fuse_ranks(rankings, weights.signals, offset=weights.rank_offset, count=len(self.candidates))
 
-    def _evidence(self, signal: Signal) -> Ranking:
-        """What speaks for files: documents in them, or their passages."""
-        if signal is Signal.CODE_WORDS:
-            return rank_passages(self.shelf, self.query, limit=self.depth)
-        found = self._rank(signal, IN_FILES)
-        return Ranking(self.shelf.files(found.numbers), found.scores)
+    def _lowered(self) -> Iterator[tuple[str, Mask, float]]:
+        """What is lowered: what a hit is told, which candidates, the factor."""
+        query, filters = self.asked.query, self.asked.shelf.filters
+        if not query.words & _TEST_WORDS and filters.tests is not WhichTests.ONLY:
+            yield "test code, lowered", self.candidates.is_test, self.asked.weights.test_factor
+        yield "vendored, lowered", self.candidates.is_vendored, self.asked.weights.vendored_factor
 
-    def _fuse(self, rankings: Mapping[Signal, Numbers]) -> Fused[Signal]:
-        return fuse_ranks(rankings, self.weights.signals, offset=self.weights.rank_offset)
-
-    def _lowered(self) -> Iterator[tuple[str, str, float]]:
-        """What is lowered: what a hit is told, which documents, the factor."""
-        if not self.query.words & _TEST_WORDS and self.shelf.filters.tests is not WhichTests.ONLY:
-            yield "test code, lowered", "is_test", self.weights.test_factor
-        yield "vendored, lowered", "is_vendored", self.weights.vendored_factor
-
-    def _factors(self, numbers: Numbers) -> Scores:
+    def _factors(self) -> Scores:
         """The factors of test and vendored code."""
-        factors = np.ones(len(numbers))
-        for _, name, factor in self._lowered():
-            factors[self.shelf.gather(name, numbers) > 0] *= factor
+        factors = np.ones(len(self.candidates))
+        for _, are_lowered, factor in self._lowered():
+            factors[are_lowered] *= factor
         return factors
 
-    def _why_lowered(self, number: int) -> tuple[str, ...]:
-        index, row = self.shelf.locate(number)
-        return tuple(note for note, name, _ in self._lowered() if index.arrays[name][row])
+    def _why_lowered(self, place: int) -> tuple[str, ...]:
+        return tuple(note for note, are_lowered, _ in self._lowered() if are_lowered[place])
 
+    def _id(self, place: int) -> str:
+        return self.asked.shelf.id(int(self.candidates.numbers[place]))
 
-def _best_hits(shelf: Shelf, parts: Sequence[_Found], top: int) -> list[Hit]:
-    """The best documents in their final order."""
-    numbers = np.concatenate([part.fused.numbers for part in parts])
-    scores = np.concatenate([part.fused.scores for part in parts])
-    origin = np.repeat(np.arange(len(parts)), [len(part.fused.scores) for part in parts])
-    best = highest(scores, top)
-    importance = shelf.gather("importance", numbers[best])
-    order = best[np.lexsort((numbers[best], -importance, -scores[best]))[:top]]
-    hits = []
-    for place in order.tolist():
-        number, part = int(numbers[place]), parts[origin[place]]
-        index, row = shelf.locate(number)
-        ranks, notes = part.fused.ranks(number), part.notes(number)
-        hits.append(make_hit(index, row, score=float(scores[place]), ranks=ranks, notes=notes))
-    return hits
+    def best_hits(self, parts: Sequence[_Scored], top: int) -> list[Hit]:
+        """The best documents in their final order."""
+        places = np.concatenate([part.places for part in parts])
+        scores = np.concatenate([part.scores for part in parts])
+        origin = np.repeat(np.arange(len(parts)), [len(part.places) for part in parts])
+        best = highest(scores, top)
+        order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))[:top]]
+        hits = []
+        for place, score, part in zip(
+            places[order].tolist(), scores[order].tolist(), origin[order].tolist(), strict=True
+        ):
+            index, row = self.asked.shelf.locate(int(self.candidates.numbers[place]))
+            ranks, notes = parts[part].fused.ranks_of(place), parts[part].notes(place)
+            hits.append(make_hit(index, row, score=score, ranks=ranks, notes=notes))
+        return hits

@@ -53,6 +53,7 @@ def _settled(found: LevelForecast, plan: pa.Table, level: Level) -> LevelForecas
         found,
         calls=0,
         usd=0.0,
+        usd_with_cache=0.0,
         kept_texts=found.kept_texts + found.calls,
         input_tokens=tokens,
         output_tokens=answers,

@@ -10,7 +10,7 @@ import pytest
 
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.cli.test_plan_status_doctor import fingerprint
-from codesum_pipeline_tests.llm.server import ScriptedServer, always_well
+from codesum_pipeline_tests.llm.server import Answers, Fails, ScriptedServer, always_well
 from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.summaries.by_model.building import MODEL
 from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, FUNCTIONS, TAX, TILL
@@ -91,6 +91,18 @@ def new(server: ScriptedServer, tmp_path: Path) -> Till:
     return made
 
 
+def lift(codesum: Any, till: Till) -> list[dict[str, Any]]:
+    """The lines of the lift ledger over all levels."""
+    questions = till.folder / "questions.jsonl"
+    relevant = {name: [{"file_path": "till/tax.py", "symbol": name}] for name in ("add_tax", "round_up")}
+    asked = {"add_tax": "the amount with tax", "round_up": "converts the given orders up to the next ten"}
+    lines = [json.dumps({"id": name, "query": asked[name], "relevant": relevant[name]}) for name in asked]
+    questions.write_text("\n".join(lines) + "\n")
+    found = codesum(till.home, "eval", questions, "--lift", "--json")
+    rows: list[dict[str, Any]] = json.loads(found.stdout)["lift"]["till"]
+    return [row for row in rows if row["level"] == "all"]
+
+
 def words(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines()]
 
@@ -108,11 +120,12 @@ def test_a_plan_prices_a_repository_that_was_never_built_and_asks_nobody(codesum
     assert stopped["calls"] == BY_MODEL
     assert 5_000 * BY_MODEL < stopped["input_tokens"] < 8_000 * BY_MODEL
     assert 0 < stopped["usd"] < 0.1
+    assert found["usd_with_cache"] == {"asked": 0.0, "stopped": stopped["usd"]}, "eight at once find nothing kept"
     assert (fingerprint(new.home), new.server.seen) == (before, [])
 
 
 def test_a_plan_says_what_the_caps_allow_and_how_to_go_on(codesum: Any, new: Till) -> None:
-    new.settings("max_summaries_per_run = 5")
+    new.settings("max_summaries_per_run = 5", "concurrency = 1")
 
     with_table = words(codesum(new.home, "plan", new.repo.path, "--llm", "--limit", 0).stdout)
     one_line = codesum(new.home, "plan", new.repo.path, "--limit", 0).stdout.splitlines()[-1]
@@ -124,6 +137,8 @@ def test_a_plan_says_what_the_caps_allow_and_how_to_go_on(codesum: Any, new: Til
     assert whole.endswith(f"{BY_MODEL - 5} cap")
     assert any(line.startswith("the caps (5 texts a run) leave 9 texts") for line in with_table)
     assert "`codesum index till` asks for them" in with_table
+    kept = next(line for line in with_table if line.startswith("where the provider keeps"))
+    assert 0 < float(kept.partition("$")[2].split()[0]) < float(whole.split()[5])
     assert one_line.startswith(f"{MODEL}: at most 5 texts asked for, about $0.00")
 
 
@@ -144,8 +159,31 @@ def test_a_run_says_what_was_asked_and_spent_and_avoided(built: Till) -> None:
         "failures": {},
     }  # fmt: skip
     assert said["avoided"] == {"asked": BY_MODEL, "placeholder": 1}
-    assert 0 < said["cost_usd"] < said["predicted_usd"]
+    assert 0 < said["cost_usd"] < said["predicted_usd_with_cache"] <= said["predicted_usd"]
     assert (said["skipped_reason"], said["warnings"]) == (None, [])
+
+
+def test_the_lift_ledger_sets_what_a_run_bought_beside_its_price(codesum: Any, built: Till) -> None:
+    spent = built.said["cost_usd"]  # type: ignore[attr-defined]
+    built.server.seen.clear()
+
+    costs = {row["texts"]: row["cost_usd"] for row in lift(codesum, built)}
+
+    assert costs == {"code only": 0.0, "extractive texts": 0.0, "texts by a model": pytest.approx(spent)}
+    assert built.server.seen == []
+
+
+def test_texts_that_came_from_the_cache_have_the_price_that_was_paid_for_them(codesum: Any, till: Till) -> None:
+    before = lift(codesum, till)
+    till.settings("enabled = false")
+    codesum(till.home, "index", "till")
+    without = lift(codesum, till)
+    till.settings()
+    codesum(till.home, "index", "till")
+
+    assert till.server.seen == []
+    assert lift(codesum, till) == before
+    assert without == before[:2], "what is set beside the model's texts is what stands where there is no model"
 
 
 def test_a_prompt_edit_is_held_with_its_price_until_it_is_confirmed(codesum: Any, till: Till) -> None:
@@ -180,6 +218,39 @@ def test_without_credentials_the_index_is_built_and_says_what_is_missing(
     assert f"{BY_MODEL} no-credentials" in built.stdout
     assert "till: skipped_reason: no-credentials" in built.stderr
     assert KEY_ENV in built.stderr
+    assert new.server.seen == []
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_a_key_that_a_proxy_repeats_is_in_no_file_and_no_message(codesum: Any, new: Till, status: int) -> None:
+    new.settings('backend = "record"', 'recording = "answers"', "max_retries = 0", "concurrency = 1")
+    new.server.script = lambda asked: (
+        Answers() if len(new.server.seen) < 5 else Fails(status, "you sent", echoes_key=True)
+    )
+    try:
+        built = codesum(new.home, "index", new.repo.path)
+    finally:
+        new.server.script = always_well
+
+    assert len(new.server.seen) >= 5
+    assert any(KEY in asked.headers["authorization"] for asked in new.server.seen)
+    assert KEY not in built.stdout + built.stderr
+    files = [path for path in new.home.rglob("*") if path.is_file()]
+    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+    assert [path for path in files if b"you sent" in path.read_bytes()], "the rest of the message is kept"
+
+
+def test_a_plan_says_what_a_recording_holds(codesum: Any, new: Till) -> None:
+    new.settings('backend = "record"', 'recording = "answers"')
+    codesum(new.home, "index", new.repo.path)
+    new.server.seen.clear()
+    shutil.rmtree(new.home / "cache")
+    new.settings('backend = "replay"', 'recording = "answers"', "max_summaries_per_run = 0")
+
+    planned = words(codesum(new.home, "plan", new.repo.path, "--llm", "--force").stdout)
+
+    said = next(line for line in planned if line.startswith("answers come from"))
+    assert f"which holds {BY_MODEL}: nothing is sent and nothing is paid" in " ".join(planned[planned.index(said) :])
     assert new.server.seen == []
 
 

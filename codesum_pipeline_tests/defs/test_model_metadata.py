@@ -10,7 +10,8 @@ from codesum_pipeline.summaries.plan import PlanReport
 
 ASKED = Asked(
     texts=3, found=1, pending=2, attempts=4, input_tokens=1000, output_tokens=50, cached_tokens=800, cost_usd=0.5,
-    predicted_usd=0.4, latency_p50_s=1.0, latency_p95_s=2.0, secrets_masked={"aws-key": 1}, failures={"timeout": 1},
+    predicted_usd=0.9, predicted_usd_with_cache=0.4, latency_p50_s=1.0, latency_p95_s=2.0,
+    secrets_masked={"aws-key": 1}, failures={"timeout": 1},
     gates={Gate.CAP: 2, Gate.NO_CREDENTIALS: 1},
     avoided={Avoided.ASKED: Saving(3, 900, 60, 0.4), Avoided.CACHE: Saving(1, 300, 20, 0.1)},
 )  # fmt: skip
@@ -28,7 +29,8 @@ def test_what_a_level_asked_for_becomes_numbers_over_time_and_tables_of_counts()
 
     assert {name: value for name, value in shown.items() if name.startswith("model_")} == {
         "model_texts": 3, "model_found": 1, "model_pending": 2, "model_attempts": 4, "model_input_tokens": 1000,
-        "model_output_tokens": 50, "model_cost_usd": 0.5, "model_predicted_usd": 0.4, "model_latency_p50_s": 1.0,
+        "model_output_tokens": 50, "model_cost_usd": 0.5, "model_predicted_usd": 0.9,
+        "model_predicted_usd_with_cache": 0.4, "model_latency_p50_s": 1.0,
         "model_latency_p95_s": 2.0, "model_cached_share": 0.8, "model_prediction_error": 0.25,
         "model_avoided_calls": 1, "model_avoided_input_tokens": 300, "model_avoided_output_tokens": 20,
         "model_avoided_usd": 0.1, "model_no_credentials": 1,
@@ -50,7 +52,7 @@ def test_without_a_model_nothing_is_said_of_one() -> None:
 def test_a_plan_shows_what_a_model_would_do_with_its_price() -> None:
     forecast = LevelForecast(
         calls=2, kept_texts=1, would_summarize=3, input_tokens=500, output_tokens=40, usd=0.2, would_usd=0.3,
-        gates={Gate.CAP: 3},
+        gates={Gate.CAP: 3}, usd_with_cache=0.1,
     )  # fmt: skip
 
     shown = report_metadata(PlanReport(6, {}, {}, 0, "", {Level.FUNCTION: forecast}))
@@ -62,6 +64,7 @@ def test_a_plan_shows_what_a_model_would_do_with_its_price() -> None:
         "| function | 2 | 1 | 500 | 40 | 0\\.2000 | 3 | 0\\.3000 | 3 cap |",
         "predicted_calls": 2,
         "predicted_usd": 0.2,
+        "predicted_usd_with_cache": 0.1,
         "would_summarize": 3,
         "would_usd": 0.3,
     }

@@ -1,13 +1,21 @@
 """The step that reads a repository's facts and writes its graph."""
 
+import gc
 import json
 import random
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from codesum_pipeline.graph import build as step
 from codesum_pipeline.graph.build import build_call_graph
+from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
+from codesum_pipeline.graph.resolver import split_shape
 from codesum_pipeline.model.graph import Context, Edge, GraphStats
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.graph.sources import graph_of
+from codesum_pipeline_tests.graph.tables import build_graph, graph_workspace
 
 FILES = {
     "src/shop/__init__.py": "from .cart import Cart\n",
@@ -65,3 +73,24 @@ def test_the_order_of_files_does_not_matter() -> None:
     for seed in range(5):
         random.Random(seed).shuffle(names)
         assert graph_of({name: FILES[name] for name in names}) == graph
+
+
+def test_nothing_that_many_files_were_resolved_with_outlives_the_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(step, "_MANY_FILES", 2)
+    gc.collect()
+    before = _scopes_alive()
+    gc.disable()
+    try:
+        build_graph(graph_workspace(tmp_path / "home"), FILES)
+        after = _scopes_alive()
+    finally:
+        gc.enable()
+
+    assert after <= before
+    assert split_shape.cache_info().currsize == 0
+
+
+def _scopes_alive() -> set[int]:
+    return {id(found) for found in gc.get_objects() if isinstance(found, FileScopes | ScopeFacts)}

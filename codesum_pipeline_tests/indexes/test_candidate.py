@@ -13,6 +13,7 @@ from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.sparse import index_terms
 from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS, Version, read_version
 from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.store import tables as store
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, make_index_workspace, write_tables
 
@@ -65,6 +66,18 @@ def test_a_document_is_published_with_nested_context_and_provenance(tmp_path: Pa
         "run_id": "run-1",
     }
     assert len(documents) == 13
+
+
+def test_tables_that_are_read_in_many_parts_give_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = candidate_of(make_index_workspace(tmp_path / "at once"))
+    for name in ("_GROUP_ROWS", "_GROUP_VECTORS"):
+        monkeypatch.setattr(store, name, 2)
+
+    in_parts = candidate_of(make_index_workspace(tmp_path / "in parts"))
+
+    assert files_in(in_parts.folder) == files_in(at_once.folder)
 
 
 def test_documents_are_ordered_by_level_then_id(tmp_path: Path) -> None:

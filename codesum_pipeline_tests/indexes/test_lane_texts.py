@@ -6,7 +6,7 @@ from codesum_pipeline.indexes.lane_texts import (
     BODY_CHARACTERS,
     LANES_VERSION,
     dense_texts,
-    read_lane_sources,
+    lane_sources,
     term_texts,
 )
 from codesum_pipeline.indexes.lanes import Lane
@@ -16,7 +16,7 @@ from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, ma
 
 
 def sources_of(home: Path, files: Files = SHOP) -> dict[str, pa.Table]:
-    sources = read_lane_sources(make_index_workspace(home, files))
+    sources = pa.concat_tables(lane_sources(make_index_workspace(home, files)))
     return {id_: sources.slice(row, 1) for row, id_ in enumerate(sources["id"].to_pylist())}
 
 

@@ -160,6 +160,14 @@ def test_a_key_in_an_answer_is_taken_out() -> None:
     assert response.claim == '{"purpose": "Sends …."}'
 
 
+def test_a_word_that_stands_for_a_key_blots_out_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, "key")
+    with ScriptedServer(lambda _asked: Answers({"keywords": ["key"]})) as server:
+        (response,) = ask(options_for(server), request_for())
+
+    assert response.claim == '{"keywords": ["key"]}'
+
+
 def test_a_cancelled_call_leaves_the_backend_as_it_was() -> None:
     with ScriptedServer(lambda asked: Hangs() if asked.number == 1 else Answers()) as server:
 

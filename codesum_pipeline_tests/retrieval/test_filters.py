@@ -15,12 +15,13 @@ from codesum_pipeline.retrieval.filters import (
     check_filters,
     parse_filters,
 )
-from codesum_pipeline.retrieval.lanes import Shelf, rank_documents
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
+from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal
 from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
+from codesum_pipeline_tests.retrieval.rankings import rank_documents
 
 
 def passing(index: PublishedIndex, filters: Filters) -> set[str]:

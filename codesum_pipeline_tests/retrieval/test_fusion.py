@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.fusion import Fused, Numbers, are_among, distinct, fuse_ranks, highest
+from codesum_pipeline.retrieval.fusion import Fused, Numbers, distinct, fuse_ranks, highest, highest_above_zero
 
 LANES = ("words", "meaning", "names")
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "names": 2.0}
@@ -14,12 +14,12 @@ rankings_of_documents = st.dictionaries(st.sampled_from(LANES), st.lists(st.inte
 
 def fused_of(rankings: dict[str, list[int]]) -> Fused[str]:
     numbers = {lane: np.array(ranking, dtype=np.int64) for lane, ranking in rankings.items()}
-    return fuse_ranks(numbers, WEIGHTS, offset=60)
+    return fuse_ranks(numbers, WEIGHTS, offset=60, count=10)
 
 
 def scores_of(rankings: dict[str, list[int]]) -> dict[int, float]:
     fused = fused_of(rankings)
-    return dict(zip(fused.numbers.tolist(), fused.scores.tolist(), strict=True))
+    return dict(zip(fused.ranked.tolist(), fused.scores[fused.ranked].tolist(), strict=True))
 
 
 def test_a_document_that_leads_every_ranking_scores_one() -> None:
@@ -46,18 +46,28 @@ def test_agreement_of_two_lanes_beats_the_lead_in_one() -> None:
 def test_ranks_and_scores_can_be_asked_for_any_document() -> None:
     fused = fused_of({"words": [4, 9], "meaning": [9]})
 
-    assert fused.ranks(9) == {"words": 2, "meaning": 1}
-    assert fused.ranks(5) == {}
-    assert fused.score_of(np.array([5, 9, 100, 4])).tolist() == [0.0, fused.scores[1], 0.0, fused.scores[0]]
-    assert fused_of({}).score_of(np.array([1, 2])).tolist() == [0.0, 0.0]
+    assert fused.ranks_of(9) == {"words": 2, "meaning": 1}
+    assert fused.ranks_of(5) == {}
+    assert fused.scores.tolist() == [0.0] * 4 + [fused.scores[4]] + [0.0] * 4 + [fused.scores[9]]
+    assert fused_of({}).scores.tolist() == [0.0] * 10
+    assert fused_of({}).ranks_of(1) == {}
 
 
 @given(rankings_of_documents)
 def test_every_ranked_document_is_there_once(rankings: dict[str, list[int]]) -> None:
     fused = fused_of(rankings)
 
-    assert fused.numbers.tolist() == sorted({document for ranking in rankings.values() for document in ranking})
-    assert all(0 < score <= 1 + 1e-12 for score in fused.scores)
+    assert fused.ranked.tolist() == sorted({document for ranking in rankings.values() for document in ranking})
+    assert all(0 < score <= 1 + 1e-12 for score in fused.scores[fused.ranked])
+
+
+@given(rankings_of_documents)
+def test_ranks_are_the_places_in_the_rankings(rankings: dict[str, list[int]]) -> None:
+    fused = fused_of(rankings)
+
+    for document in range(10):
+        expected = {lane: ranking.index(document) + 1 for lane, ranking in rankings.items() if document in ranking}
+        assert fused.ranks_of(document) == expected
 
 
 @given(rankings_of_documents)
@@ -94,14 +104,17 @@ def test_distinct_numbers_are_those_of_unique(numbers: Numbers) -> None:
     assert places.tolist() == inverse.tolist()
 
 
-@given(NUMBERS, NUMBERS)
-def test_numbers_are_among_some_where_isin_says_so(numbers: Numbers, some: Numbers) -> None:
-    assert are_among(numbers, np.unique(some)).tolist() == np.isin(numbers, some).tolist()
-
-
 @given(NUMBERS, st.integers(1, 5))
 def test_the_highest_are_all_that_are_as_good_as_the_last_one_kept(numbers: Numbers, limit: int) -> None:
     scores = numbers.astype(np.float64)
     lowest = sorted(scores.tolist(), reverse=True)[:limit][-1:]
 
     assert highest(scores, limit).tolist() == [place for place, score in enumerate(scores) if score >= lowest[0]]
+
+
+@given(NUMBERS, st.integers(1, 5))
+def test_the_highest_above_zero_are_the_highest_of_what_is_above_zero(numbers: Numbers, limit: int) -> None:
+    scores = numbers.astype(np.float64)
+    positive = (scores > 0).nonzero()[0]
+
+    assert highest_above_zero(scores, limit).tolist() == positive[highest(scores[positive], limit)].tolist()

@@ -1,7 +1,12 @@
+from dataclasses import asdict
+from pathlib import Path
+
 import pytest
 
-from codesum_pipeline.retrieval.hits import explain_ranks
+from codesum_pipeline.retrieval.hits import explain_ranks, make_hit
+from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import Signal
+from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
 
 
 @pytest.mark.parametrize(
@@ -15,3 +20,16 @@ from codesum_pipeline.retrieval.weights import Signal
 )
 def test_why_is_told_in_ranks(ranks, notes, expected) -> None:
     assert explain_ranks(ranks, notes) == expected
+
+
+def test_a_hit_shows_the_fields_of_its_document(tmp_path: Path, shop: PublishedIndex) -> None:
+    # Texts that look like fields of a document.
+    tricky = 'It says ,"business_intent":1,"start_line":2,"returns":3 and "returns":'
+    files = {"a.py": (Definition("odd", tricky, "def odd(): ..."), Definition("even", "", "def even(): ..."))}
+    workspace = make_index_workspace(tmp_path, files)
+    publish(workspace)
+    for index in (shop, PublishedIndex.open(workspace.layout.published("shop"))):
+        for row in range(len(index)):
+            hit, document = asdict(make_hit(index, row, score=0.0, ranks={}, notes=())), index.document(row)
+            shown = {name: value for name, value in hit.items() if name not in ("repo", "score", "why")}
+            assert shown == {name: document[name] for name in shown}

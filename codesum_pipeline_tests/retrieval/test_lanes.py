@@ -2,6 +2,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codesum_pipeline.indexes import candidate_files
 from codesum_pipeline.indexes.embedders import Embedder
@@ -10,11 +12,13 @@ from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval import lanes
 from codesum_pipeline.retrieval.filters import Filters, WhichTests, parse_filters
-from codesum_pipeline.retrieval.lanes import IN_FILES, Shelf, needs_vector, rank_documents, signals_of
+from codesum_pipeline.retrieval.lanes import IN_FILES, needs_vector, signals_of
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import Signal
 from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
+from codesum_pipeline_tests.retrieval.rankings import rank_documents
 
 
 def ranked(index: PublishedIndex, embedder: Embedder, text: str, signal: Signal, level: Level) -> list[str]:
@@ -86,7 +90,7 @@ def test_a_document_knows_its_file_in_any_index(shop: PublishedIndex) -> None:
     shelf = Shelf([shop, shop])
     ids = ("shop/cart.py::total_price", "shop/cart.py", "shop")
     rows = [row for id_ in ids if (row := shop.row(id_)) is not None]
-    numbers = np.array([*rows, *(shelf.number(1, row) for row in rows)])
+    numbers = np.array([*rows, *(shelf.starts[1] + row for row in rows)])
 
     files = shelf.files(numbers).tolist()
 
@@ -124,3 +128,15 @@ def test_words_that_nothing_has_rank_nothing(shop: PublishedIndex, embedder: Emb
 def test_only_dense_lanes_need_a_vector() -> None:
     assert {lane for lane in LANES if needs_vector([lane])} == {Lane.CODE, Lane.SUMMARY, Lane.FUSED}
     assert signals_of([Lane.KEYWORDS, Lane.CODE]) == (Signal.CODE_WORDS, Signal.CODE_MEANING, Signal.KEYWORDS)
+
+
+@given(count=st.integers(0, 90), dimensions=st.sampled_from([1, 3, 256, 3072]), seed=st.integers(0, 9))
+def test_a_vector_has_the_same_product_wherever_it_stands(count: int, dimensions: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    vectors = random.standard_normal((count, dimensions), dtype=np.float32)
+    query = random.standard_normal(dimensions, dtype=np.float32)
+
+    products = lanes.products(vectors, query)
+
+    assert products == pytest.approx(vectors.astype(np.float64) @ query, abs=1e-3)
+    assert [lanes.products(vectors[k : k + 1], query)[0] for k in range(count)] == products.tolist()

@@ -44,7 +44,7 @@ def test_a_level_is_one_range_of_rows_and_of_vectors(name: Path) -> None:
 
     assert [index.rows_of(level) for level in Level] == [slice(0, 5), slice(5, 6), slice(6, 10), slice(10, 13)]
     # One of the five functions is a placeholder.
-    assert [index.dense_rows_of(level) for level in Level] == [slice(0, 4), slice(4, 5), slice(5, 9), slice(9, 12)]
+    assert index.dense_starts == [0, 4, 5, 9, 12]
     assert {index.level_of(row) for row in range(5)} == {Level.FUNCTION}
 
 

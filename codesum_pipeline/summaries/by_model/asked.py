@@ -18,8 +18,8 @@ class Asked:
 
     `texts` were written by calls, `found` were there already. `pending` are
     documents that a later run may ask for. `predicted_usd` is what the plan
-    said of those that were asked for, `avoided` what the others would have
-    taken, by cause.
+    said of those that were asked for, without the provider's prompt cache and
+    with it; `avoided` what the others would have taken, by cause.
     """
 
     texts: int
@@ -37,6 +37,7 @@ class Asked:
     failures: Mapping[str, int]
     gates: Mapping[Gate, int]
     avoided: Mapping[Avoided, Saving]
+    predicted_usd_with_cache: float = 0.0
 
 
 def sum_up(
@@ -46,11 +47,12 @@ def sum_up(
     found: int,
     pending: int,
     predicted_usd: float,
+    spared_usd: float,
     secrets_masked: Mapping[str, int],
     gates: Mapping[Gate, int],
     avoided: Mapping[Avoided, Saving],
 ) -> Asked:
-    """The attempts of one run at one level."""
+    """The attempts of one run at one level; `spared_usd` of its predicted price the provider's cache takes off."""
     heard = [row.latency_s for row in rows if row.outcome in (AttemptOutcome.GOOD, AttemptOutcome.INVALID)] or [0.0]
     failures = Counter(row.failure or "interrupted" for row in rows if row.outcome is not AttemptOutcome.GOOD)
     return Asked(
@@ -69,6 +71,7 @@ def sum_up(
         failures=dict(sorted(failures.items())),
         gates=dict(sorted(gates.items())),
         avoided=avoided,
+        predicted_usd_with_cache=predicted_usd - spared_usd,
     )
 
 
@@ -80,6 +83,7 @@ def asked_of_nobody(before: Asked) -> Asked:
         found=0,
         pending=before.pending,
         predicted_usd=0.0,
+        spared_usd=0.0,
         secrets_masked={},
         gates=before.gates,
         avoided=idle(before.avoided),

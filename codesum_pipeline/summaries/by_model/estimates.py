@@ -1,4 +1,9 @@
-"""What a text would cost, before it is asked for."""
+"""What a text would cost, before it is asked for.
+
+A call's price is that without the provider's prompt cache, so that a cap in
+dollars is shared out safely. What the cache takes off is a matter of all calls
+together, and is said beside it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +21,7 @@ _CHILD_CHARS = 180
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Tokens read and written, and their price in US dollars; repairs are not foreseen."""
+    """Tokens read and written, and their price in US dollars without a cache; repairs are not foreseen."""
 
     input_tokens: int
     output_tokens: int
@@ -28,9 +33,10 @@ class Estimator:
 
     def __init__(self, setup: ModelSetup, level: Level) -> None:
         template = setup.templates[level]
-        self._price = setup.price
+        self.price = setup.price
         self._written = min(_ANSWER_TOKENS[level], setup.options.max_tokens)
         self._most = setup.options.max_prompt_chars
+        self._at_once = setup.options.concurrency
         self._always = predict_tokens(template.system, answer_tool(level).schema_bytes.decode())
 
     def of_prompt(self, prompt: str) -> Estimate:
@@ -46,7 +52,20 @@ class Estimator:
         shown = children * _CHILD_CHARS if children else min(characters, self._most)
         return self._of(predict_tokens(" " * shown))
 
+    def spared_usd(self, calls: int) -> float:
+        """What a provider that keeps the prompt's beginning, which all calls share, takes off their price.
+
+        The calls that go out before the first is answered find nothing there, and pay for having it kept. 0 where
+        nobody says what a token costs that was kept.
+        """
+        rate = self.price.of_prompt(self._always)
+        if rate.cached_input >= rate.input:
+            return 0.0
+        first = min(calls, self._at_once)
+        spared = (calls - first) * (rate.input - rate.cached_input) - first * (rate.cache_write - rate.input)
+        return self._always * spared
+
     def _of(self, tokens: int) -> Estimate:
         read = self._always + tokens
-        rate = self._price.of_prompt(read)
+        rate = self.price.of_prompt(read)
         return Estimate(read, self._written, read * rate.input + self._written * rate.output)

@@ -1,7 +1,7 @@
 """One level's texts by a model, while they are written: kept ones first, then calls, and what stands instead."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from codesum_pipeline.llm.outcomes import Caps, Outcome
 from codesum_pipeline.llm.prices import price_of
 from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.tokens import tokens_upper
-from codesum_pipeline.model.documents import Gate, Level, Neighbourhood, PurposeSource, TextRow, WrittenText
+from codesum_pipeline.model.documents import Gate, Level, Neighbourhood, PurposeSource, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.model.options import BackendName
@@ -127,19 +127,21 @@ class ModelLevel:
                 self._seen.asked.add(job.id)
 
     def finish(self, texts: pa.Table) -> Asked:
-        """What came of all that was asked; raises `SummaryCallFailed` where everything was and nothing came of it."""
+        """What came of all that was asked; raises `SummaryCallFailed` where everything failed and that is news."""
         workspace = self._workspace
         written = [outcome for outcome in self._outcomes if outcome.text]
-        failed = [outcome for outcome in self._outcomes if outcome.gate is Gate.FAILED]
+        failed = {outcome.id: outcome.failure for outcome in self._outcomes if outcome.gate is Gate.FAILED}
         gates = Counter({**self.planned, **{one.id: one.gate for one in self._outcomes if one.gate}}.values())
         with open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now) as ledger:
             rows = [row for row in ledger.rows(workspace.run_id) if row.level is self._level]
+            is_news = self._is_news(failed, texts, ledger)
             # Not the step's own store: what was paid is no output that a step is reused by.
             ledger.compact(TableStore(workspace.tables.root), workspace.key)
-        if failed and not written and not self._found:
+        if failed and not written and not self._found and is_news:
+            first, why = min(failed.items())
             raise SummaryCallFailed(
                 f"repository {workspace.key!r}: none of {len(failed)} {self._level} texts could be had of "
-                f"{self._setup.options.model}: {failed[0].id}: {failed[0].failure}; see `codesum cost {workspace.key}`",
+                f"{self._setup.options.model}: {first}: {why}; see `codesum cost {workspace.key}`",
                 failure=CallFailure.REFUSED,
             )
         estimator = Estimator(self._setup, self._level)
@@ -149,10 +151,20 @@ class ModelLevel:
             found=self._found,
             pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask() else 0,
             predicted_usd=sum(usd for id_, usd in self._predicted.items() if id_ in self._seen.asked),
+            spared_usd=estimator.spared_usd(len(self._seen.asked)),
             secrets_masked=self.prompter.masked,
             gates=gates,
             avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._seen),
         )
+
+    def _is_news(self, failed: Collection[str], texts: pa.Table, ledger: Ledger) -> bool:
+        """Whether failures may be the provider's or a setting's: the model has no text here, or they are new.
+
+        A document that fails again and again, beside others' texts, must not keep the whole index from being built.
+        """
+        by_model = pc.any(pc.equal(texts.column("written_by"), WrittenBy.LLM.value)).as_py()
+        earlier = (row for row in ledger.rows() if row.run_id != self._workspace.run_id) if failed and by_model else ()
+        return not {row.id for row in earlier if row.outcome is not AttemptOutcome.GOOD}.issuperset(failed)
 
     def _can_ask(self) -> bool:
         options = self._setup.options

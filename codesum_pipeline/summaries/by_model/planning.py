@@ -44,6 +44,7 @@ class Decision:
 class LevelForecast:
     """One level. Above functions `calls` and their price are at most so many: a child may come out as it was.
 
+    `usd_with_cache` is their price where the provider keeps what all prompts share.
     `would_summarize` counts what a cap, a missing confirmation or being offline keeps from being asked for.
     """
 
@@ -55,6 +56,7 @@ class LevelForecast:
     usd: float
     would_usd: float
     gates: Mapping[Gate, int]
+    usd_with_cache: float = 0.0
 
 
 @dataclass
@@ -64,16 +66,18 @@ class _Tally:
     kept: int = 0
     gates: Counter[Gate] = field(default_factory=Counter)
 
-    def forecast(self) -> LevelForecast:
+    def forecast(self, estimator: Estimator) -> LevelForecast:
+        usd = sum(one.usd for one in self.estimates)
         return LevelForecast(
             calls=len(self.estimates),
             kept_texts=self.kept,
             would_summarize=len(self.stopped),
             input_tokens=sum(one.input_tokens for one in (*self.estimates, *self.stopped)),
             output_tokens=sum(one.output_tokens for one in (*self.estimates, *self.stopped)),
-            usd=sum(one.usd for one in self.estimates),
+            usd=usd,
             would_usd=sum(one.usd for one in self.stopped),
             gates=dict(sorted(self.gates.items())),
+            usd_with_cache=usd - estimator.spared_usd(len(self.estimates)),
         )
 
 
@@ -163,7 +167,7 @@ class ModelPlanner:
         self._tallies = {level: _Tally() for level in Level}
 
     def forecasts(self) -> dict[Level, LevelForecast]:
-        return {level: tally.forecast() for level, tally in self._tallies.items()}
+        return {level: tally.forecast(Estimator(self._setup, level)) for level, tally in self._tallies.items()}
 
     def _choose(self, level: Level, sources: Sequence[Source]) -> dict[str, Choice]:
         """What the last build and the cache have; the same on both ways."""

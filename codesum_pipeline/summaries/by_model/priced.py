@@ -1,12 +1,14 @@
 """What a plan would cost: calls, tokens and dollars by level, and what each gate keeps from being asked for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.model.options import Options
 from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.summaries.by_model.estimates import Estimator
+from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
 
 _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
 
@@ -32,6 +34,10 @@ class Priced:
             else:
                 self.found += (row.writer or "").startswith(f"{WrittenBy.LLM}/")
 
+    def spared_usd(self, estimator: Estimator) -> tuple[float, float]:
+        """What the provider's prompt cache takes off what is asked for, and off what is stopped."""
+        return estimator.spared_usd(self.asked.calls), estimator.spared_usd(self.all_stopped.calls)
+
     @property
     def all_stopped(self) -> Saving:
         return sum(self.stopped.values(), Saving())
@@ -51,6 +57,13 @@ def price_all(rows: Iterable[PlanRow]) -> Priced:
     for row in rows:
         found.add(row)
     return found
+
+
+def spared_by_cache(options: Options, levels: Mapping[Level, Priced]) -> tuple[float, float]:
+    """What the provider's prompt cache takes off all levels' prices: of what is asked for, of what is stopped."""
+    setup = ModelSetup(options.llm, options.graph.policy, templates_of(options.llm))
+    spared = [found.spared_usd(Estimator(setup, level)) for level, found in levels.items()]
+    return sum(asked for asked, _ in spared), sum(stopped for _, stopped in spared)
 
 
 def ways_on(key: str, options: Options, priced: Priced) -> list[str]:

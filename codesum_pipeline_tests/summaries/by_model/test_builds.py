@@ -1,5 +1,6 @@
 """Whole builds in which a model writes: what is asked for, what stands instead, and what the next build does."""
 
+import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -111,6 +112,41 @@ def test_a_renamed_file_costs_no_call_for_itself_and_its_symbols(till: Shop) -> 
 
     assert {"till/taxes.py", "till/taxes.py::add_tax", "till/taxes.py::round_up"} <= set(written(reports))
     assert len(till.server.seen) == len({"shop/pay.py", "shop", "till", "."})
+
+
+def test_a_vendored_copy_costs_calls_for_the_folders_around_it_alone(till: Shop) -> None:
+    till.repo.commit({"lib/till_tax.py": TAX})
+
+    reports = build(till.workspace())
+
+    assert {"lib/till_tax.py", "lib/till_tax.py::add_tax", "lib/till_tax.py::round_up"} <= set(written(reports))
+    assert len(till.server.seen) == len({"lib", "."})
+
+
+def test_a_fork_with_a_home_of_its_own_costs_no_call_where_the_cache_is_shared(till: Shop) -> None:
+    workspace = till.workspace(home="fork", summary_cache_dir=str(till.folder / "home/cache"))
+
+    build(workspace)
+
+    assert till.server.seen == []
+    assert counted(workspace) == {("llm", None): BY_MODEL, ("placeholder", "placeholder"): 1}
+
+
+def test_no_secret_of_the_code_reaches_the_provider(tmp_path: Path) -> None:
+    secret = "AKIA" + "Q4XZ7J2MNB5K3WPL"
+    files = {
+        "a.py": f'KEY = "{secret}"\n\n\nclass Store:\n    """Opens with {secret}."""\n\n'
+        f'    def read(self, name):\n        """Uses {secret}."""\n        if name:\n'
+        f'            return self.open("{secret}", name)\n        return None\n',
+        "README.md": f"# Store\n\nThe key is {secret}.\n",
+    }
+    with shop(tmp_path, files) as found:
+        reports = build(found.workspace())
+
+        assert found.server.seen
+        assert [asked.number for asked in found.server.seen if secret in json.dumps(asked.body)] == []
+    masked = [set(reports[f"{level}_summaries"].asked.secrets_masked) for level in Level]
+    assert masked == [{"aws-access-key"}] * len(Level)
 
 
 def test_a_prompt_edit_is_held_until_it_is_confirmed(till: Shop) -> None:

@@ -1,12 +1,17 @@
 """The order of the gates, the caps over all levels, and when a model has to be confirmed."""
 
 from itertools import permutations, product
+from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.model.documents import Gate
 from codesum_pipeline.summaries.by_model.gates import Caller, Standing, gate_of, needs_confirmation, within_caps
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
+from codesum_pipeline_tests.summaries.by_model.till import TAX, TILL
 
 # A document at which every gate is open, and what shuts each.
 OPEN = {
@@ -36,6 +41,40 @@ def test_of_all_gates_that_are_shut_the_first_in_order_answers() -> None:
             changed = {name: value for gate in order for name, value in SHUTS[gate].items()}
 
             assert gate_of(Standing(**{**OPEN, **changed})) == (gates[0] if gates else None)
+
+
+# The settings that shut each gate, for a build in which all the others are open.
+SETTINGS: dict[Gate, dict[str, Any]] = {
+    Gate.OFFLINE: {"offline": True},
+    Gate.DISABLED: {"llm": {"enabled": False}},
+    Gate.TRUST: {"llm": {"trust": "scip"}},
+    Gate.CAP: {"llm": {"max_summaries_per_run": 0}},
+    Gate.CONFIRM: {"confirmed": False},
+}
+
+
+def test_no_settings_change_which_gate_answers_first(tmp_path: Path) -> None:
+    with shop(tmp_path / "built", TILL) as built:
+        build(built.workspace(), until="summary_documents")
+        # So that something has to be confirmed, and something has no text yet.
+        (tmp_path / "built/home/prompts/instruction").mkdir(parents=True)
+        (tmp_path / "built/home/prompts/instruction/function.md").write_text("Write. {name} {body}\n")
+        built.repo.commit({"till/tax.py": f"{TAX}\n\ndef twice(amount):\n    if amount:\n        return amount * 2\n"})
+        build(built.workspace(prompts_dir="prompts"), until="repo_snapshot")
+        built.server.seen.clear()
+        for number, shut in enumerate(product((False, True), repeat=len(SETTINGS))):
+            gates = [gate for gate, is_shut in zip(SETTINGS, shut, strict=True) if is_shut]
+            copied = Shop.copy(built, tmp_path / str(number))
+            chosen: dict[str, Any] = {"prompts_dir": "prompts", "max_rewrite_fraction": 0.1}
+            for gate in gates:
+                chosen |= {**SETTINGS[gate], "llm": {**chosen.get("llm", {}), **SETTINGS[gate].get("llm", {})}}
+            workspace = copied.workspace(**chosen)
+            if gates:
+                build(workspace, until="function_summaries")
+                texts = workspace.tables.read("texts_function", "shop", columns=["id", "gate"]).to_pylist()
+                gate = next(row["gate"] for row in texts if row["id"] == "till/tax.py::twice")
+                assert gate == gates[0], gates
+        assert built.server.seen == []
 
 
 def test_a_text_that_is_there_passes_where_calls_are_stopped_and_nowhere_else() -> None:

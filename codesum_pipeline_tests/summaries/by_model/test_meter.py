@@ -12,6 +12,7 @@ from codesum_pipeline.model.documents import Gate, Level, PlanAction, WrittenBy
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.meter import Ended, Planned, Seen, idle
 from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, answer_of
 from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, Shop, shop
 from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, PAY, TAX, TILL
 
@@ -83,6 +84,36 @@ def test_steps_that_look_at_everything_and_steps_that_need_not_run_avoid_the_sam
     build(not_run)
 
     assert calls(looking) == calls(not_run) == {"placeholder": 1, "unchanged": BY_MODEL}
+
+
+ONE_FOR_ALL = {
+    "purpose": "Takes what it is given and gives it back as it should be.",
+    "business_intent": "Keeps a till going.",
+    "keywords": ["till", "amount", "tax"],
+    "returns": None,
+    "side_effects": ["reads what it is given"],
+}
+
+
+def in_the_same_words(asked: Asked) -> Behaviour:
+    """Finds the same words for every function, whatever its body."""
+    answer = answer_of(asked)
+    return Answers({**answer, **ONE_FOR_ALL}) if "purpose" in answer else Answers()
+
+
+def test_a_child_that_is_written_again_in_the_same_words_asks_for_none_of_its_parents(tmp_path: Path) -> None:
+    with shop(tmp_path, TILL, in_the_same_words) as found:
+        build(found.workspace())
+        found.server.seen.clear()
+        found.repo.commit({"till/tax.py": TAX.replace("amount += 1", "amount += 2")})
+        workspace = found.workspace()
+
+        build(workspace)
+
+        assert len(found.server.seen) == 1
+    plan = {row["id"]: row["action"] for row in workspace.tables.read("plan", "shop").to_pylist()}
+    assert {plan[id_] for id_ in ("till/tax.py", "till", ".")} == {PlanAction.MAYBE.value}
+    assert calls(workspace) == {"asked": 1, "early cut-off": 3, "placeholder": 1, "unchanged": BY_MODEL - 4}
 
 
 def test_a_text_that_is_found_under_another_path_is_the_same_body(till: Shop) -> None:

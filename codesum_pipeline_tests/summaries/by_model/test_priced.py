@@ -7,8 +7,10 @@ import pytest
 
 from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow
-from codesum_pipeline.model.options import LlmOptions, Options, ScanOptions
+from codesum_pipeline.model.options import GraphPolicy, LlmOptions, ModelPrice, Options, ScanOptions
+from codesum_pipeline.summaries.by_model.estimates import Estimator
 from codesum_pipeline.summaries.by_model.priced import Priced, price_all, price_levels, ways_on
+from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
 from codesum_pipeline.summaries.plan import plan_summaries
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.summaries.by_model.building import shop
@@ -68,6 +70,21 @@ def test_each_gate_says_the_way_on(gate: Gate, llm: dict[str, Any], said: str) -
     (way,) = ways_on("shop", options, price_all([row("a", gate=gate)]))
 
     assert said in way
+
+
+def spared_of_calls(price: ModelPrice | None, *calls: int, model: str = "some/model") -> list[float]:
+    """What the cache takes off the price of so many calls, two at once, in prices of as many prompts' beginnings."""
+    options = LlmOptions(enabled=True, model=model, concurrency=2, prices=(price,) if price else ())
+    estimator = Estimator(ModelSetup(options, GraphPolicy.THRESHOLD, templates_of(options)), Level.FUNCTION)
+    beginning = estimator.of_prompt("").input_tokens * estimator.price.input
+    return [round(estimator.spared_usd(number) / beginning, 6) for number in calls]
+
+
+def test_the_providers_cache_spares_what_all_prompts_share_but_not_to_the_first_ones() -> None:
+    assert spared_of_calls(ModelPrice("some/model", 1.0, 4.0, cached_input=0.1), 0, 2, 3, 10) == [0, 0, 0.9, 7.2]
+    assert spared_of_calls(ModelPrice("some/model", 1.0, 4.0), 10) == [0]
+    # Anthropic's price list: a quarter more for having it kept, a tenth for reading it.
+    assert spared_of_calls(None, 2, 10, model="anthropic/claude-haiku-4-5") == [-0.5, 6.7]
 
 
 def test_a_plan_that_finds_everything_as_it_was_left_says_again_what_is_stopped(tmp_path: Path) -> None:

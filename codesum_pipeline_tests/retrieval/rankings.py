@@ -1,0 +1,18 @@
+"""One ranking by itself."""
+
+from collections.abc import Sequence
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.retrieval.candidates import Candidates
+from codesum_pipeline.retrieval.lanes import Found, Lookup
+from codesum_pipeline.retrieval.query import Query
+from codesum_pipeline.retrieval.shelf import Shelf
+from codesum_pipeline.retrieval.weights import Signal
+
+
+def rank_documents(shelf: Shelf, query: Query, signal: Signal, levels: Sequence[Level], *, limit: int) -> Found:
+    """At most `limit` documents by number, best first, with their scores."""
+    found = Lookup(shelf, query, limit=limit).best(signal, levels)
+    candidates = Candidates.of(shelf, [found.numbers])
+    ranking = candidates.rank(found, limit=limit)
+    return Found(candidates.numbers[ranking.places], ranking.scores)
