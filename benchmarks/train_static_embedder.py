@@ -38,9 +38,10 @@ SHIPPED = Path(__file__).resolve().parent.parent / "codesum_pipeline" / "indexes
 DIMENSIONS = 256
 # Packages that nothing is learned from: what the model card's figures are measured on.
 HELD_OUT = frozenset({
-    "debian-c-ares", "debian-golang-golang-x-net", "debian-haskell-warp", "debian-jsoup", "debian-libcereal",
-    "debian-luarocks", "debian-nunit", "debian-php-twig", "debian-re2", "deb-dehydrated", "deb-librust-hyper-dev",
-    "deb-lua-penlight", "deb-ruby-faraday", "npm-expo-camera", "npm-koa", "npm-lottie-ios", "npm-rxjs", "pypi-falcon",
+    "deb-dehydrated", "deb-libcereal-dev", "deb-librust-crossterm-dev", "deb-librust-hyper-dev",
+    "deb-librust-rusqlite-dev", "deb-lua-penlight", "deb-ruby-faraday", "debian-c-ares", "debian-golang-golang-x-net",
+    "debian-haskell-warp", "debian-jsoup", "debian-libpcap", "debian-luarocks", "debian-php-twig", "debian-re2",
+    "npm-expo-camera", "npm-hls.js", "npm-koa", "npm-lottie-ios", "npm-rxjs", "pypi-falcon",
 })  # fmt: skip
 _MOST_HELD_OUT, _FEWEST_HELD_OUT = 600, 60
 

@@ -12,19 +12,27 @@ from pathlib import Path
 # benchmark stays a test. Whoever vendors one of them has it under its name.
 # fmt: off
 BENCHMARK_NAMES = frozenset({
-    "abseil", "abseil-cpp", "absl", "aeson", "aiohttp", "alamofire", "astropy", "axios", "axum", "bash-it", "bats",
-    "bats-core", "cargo", "cats", "chi", "circe", "clap", "click", "cobra", "commons-lang", "commons-lang3", "curl",
-    "dapper", "dask", "dayjs", "django", "docling", "ecto", "exposed", "express", "fastapi", "fastify", "flask", "fmt",
-    "fmtlib", "gin", "gson", "guzzle", "guzzlehttp", "hiredis", "http4s", "httpx", "illuminate", "jackson",
-    "jackson-core", "jackson-databind", "jq", "kafka", "lang3", "kotlinx", "kotlinx-coroutines", "ktor", "laravel",
-    "lazy.nvim", "libcurl", "libuv", "matplotlib", "meson", "mesonbuild", "messagepack", "messagepack-csharp",
-    "mini.nvim", "model2vec", "monolog", "moto", "mypy", "newtonsoft", "newtonsoft.json", "nlohmann", "nvm", "pandoc",
-    "phoenix", "plug", "prefect", "pydantic", "pylint", "pypdf", "pytest", "rack", "rails", "activerecord",
-    "activesupport", "actionpack", "actionview", "activemodel", "rayon", "redis", "redux", "reflex", "requests",
-    "ripgrep", "scikit-learn", "seaborn", "sentence-transformers", "sentence_transformers", "serde", "serde_json",
-    "sinatra", "sklearn", "snapkit", "sphinx", "sqlfluff", "sqlglot", "starlette", "streamlink", "svelte", "sympy",
-    "telescope", "telescope.nvim", "terraform", "tokio", "tracing", "trpc", "vapor", "vitest", "vue", "xarray",
-    "xmonad", "yt-dlp", "yt_dlp", "zig", "zig-clap", "zls", "zod", "zstd",
+    "abseil", "abseil-cpp", "absl", "actionpack", "actionview", "activemodel", "activerecord", "activesupport", "aeson",
+    "aiohttp", "alamofire", "astropy", "axios", "axum", "axum-core", "axum-extra", "axum-macros", "bash-it", "bats",
+    "bats-core", "cargo", "cargo-platform", "cargo-util", "cats", "chi", "circe", "clap", "clap_builder",
+    "clap_complete", "clap_derive", "clap_lex", "clap_mangen", "click", "cmlibuv", "cobra", "commons-lang",
+    "commons-lang3", "compiler-core", "compiler-dom", "compiler-sfc", "crates-io", "curl", "dapper", "dask", "dayjs",
+    "django", "docling", "ecto", "ecto_sql", "exposed", "express", "fastapi", "fastify", "flask", "fmt", "fmtlib",
+    "gin", "globset", "grep-cli", "grep-matcher", "grep-pcre2", "grep-printer", "grep-regex", "grep-searcher", "gson",
+    "guzzle", "guzzlehttp", "hiredis", "http4s", "httpx", "ignore", "illuminate", "jackson", "jackson-core",
+    "jackson-databind", "jq", "kafka", "kotlinx", "kotlinx-coroutines", "ktor", "lang3", "laravel", "lazy.nvim",
+    "libcurl", "libuv", "luv", "matplotlib", "meson", "mesonbuild", "messagepack", "messagepack-csharp", "mini.nvim",
+    "model2vec", "monolog", "moto", "mypy", "newtonsoft", "newtonsoft.json", "nlohmann", "nvm", "pandoc", "phoenix",
+    "phoenix_html", "phoenix_live_view", "plug", "plug_crypto", "prefect", "pydantic", "pylint", "pypdf", "pytest",
+    "rack", "rails", "rayon", "rayon-core", "reactivity", "redis", "redux", "reflex", "requests", "ripgrep",
+    "runtime-core", "runtime-dom", "scikit-learn", "seaborn", "sentence-transformers", "sentence_transformers", "serde",
+    "serde_core", "serde_derive", "serde_derive_internals", "serde_json", "serde_test", "sinatra", "sklearn", "snapkit",
+    "sphinx", "sqlfluff", "sqlglot", "starlette", "streamlink", "structopt", "svelte", "sympy", "telescope",
+    "telescope.nvim", "terraform", "tokio", "tokio-codec", "tokio-executor", "tokio-io", "tokio-macros",
+    "tokio-reactor", "tokio-stream", "tokio-test", "tokio-util", "tracing", "tracing-appender", "tracing-attributes",
+    "tracing-core", "tracing-error", "tracing-futures", "tracing-log", "tracing-serde", "tracing-subscriber", "trpc",
+    "uv", "vapor", "vite-node", "vitest", "vue", "xarray", "xmonad", "yt-dlp", "yt_dlp", "zig", "zig-clap", "ziglang",
+    "zls", "zod", "zstd",
 })
 # fmt: on
 # Folders of other projects' code.
@@ -41,14 +49,18 @@ _TESTS = re.compile(
 _GENERATED = re.compile(
     r"(^|/)(dist|build|bundles?|umd|fesm\d*|esm\d*)/|\.min\.|\.bundle\.|\.generated\.|_pb2|\.pb\.|\.d\.ts$|locale"
 )
+_VERSION = re.compile(r"[-_]v?\d+(\.\d+)+\S*$")
+# Where Debian lays a crate; `cargo` in it is the tool, not its source.
+_CRATES = "usr/share/cargo/registry/"
 _LONGEST_BYTES = 400_000
 
 
 def is_allowed(path: str) -> bool:
     """False for a benchmark's code, others' code, tests, and what a program wrote."""
     *folders, name = path.lower().split("/")
-    # Who vendors a package may hide it behind an underscore.
-    named = {part.lstrip("_") for part in (*folders, name.partition(".")[0], name.rpartition(".")[0])}
+    # Who vendors a package may hide it behind an underscore, or keep its version: `_requests`, `serde-1.0.152`.
+    parts = (*folders, name.partition(".")[0], name.rpartition(".")[0])
+    named = {_VERSION.sub("", part.lstrip("_@")) for part in parts}
     return not (
         named & BENCHMARK_NAMES or _VENDORED.intersection(folders) or _TESTS.search(path) or _GENERATED.search(path)
     )
@@ -75,4 +87,4 @@ def _tar_members(opened: tarfile.TarFile, *, around: str | None) -> Iterator[tup
     for entry in opened:
         if entry.isfile() and entry.size <= _LONGEST_BYTES and (stream := opened.extractfile(entry)):
             path = entry.name.removeprefix(around) if around else entry.name.partition("/")[2] or entry.name
-            yield path, stream.read
+            yield path.removeprefix(_CRATES), stream.read

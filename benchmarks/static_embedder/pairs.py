@@ -3,13 +3,14 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.static_embedder.archives import is_allowed, members
 from benchmarks.static_embedder.comments import LINE_MARKS, commented_code
+from benchmarks.static_embedder.licences import Licences, is_permissive, licences_of
 from benchmarks.static_embedder.packages import Package, fetched
 
 # What one package may say at most, so that no language is one project's: files by extension, and passages of all.
@@ -18,6 +19,7 @@ _MOST_FILES = 600
 _MOST_IN_FILE = 60
 _MOST_PASSAGES = 4_000
 _HEADING = re.compile(r"^(?:#{1,4} +(.+?)|([^\n]{4,70})\n[=\-~^]{4,})\s*$", re.MULTILINE)
+_SHELL = re.compile(rb"#![^\n]*\b(?:ba|z|da|k)?sh\b")
 _NO_PROSE = re.compile(r"change|news|history|licen|copying", re.IGNORECASE)
 
 
@@ -44,7 +46,8 @@ def passages_of(packages: Iterable[Package], *, downloads: Path, folder: Path, p
 def _write_passages(job: tuple[Package, Path, Path]) -> Path:
     package, downloads, path = job
     if not path.exists():
-        found = sorted(_passages(fetched(package, downloads)), key=_rank)[:_MOST_PASSAGES]
+        archives, licences = fetched(package, downloads), licences_of(package, downloads)
+        found = sorted(_passages(archives, licences), key=_rank)[:_MOST_PASSAGES]
         lines = "".join(json.dumps(asdict(passage)) + "\n" for passage in found)
         partial = path.with_suffix(".partial")
         partial.write_text(lines, encoding="utf-8")
@@ -61,28 +64,38 @@ def _rank(passage: Passage) -> bytes:
     return hashlib.sha256(f"{passage.path}\n{passage.said}".encode()).digest()
 
 
-def _passages(archives: Iterable[Path]) -> Iterator[Passage]:
+def _passages(archives: Iterable[Path], licences: Licences | None) -> Iterator[Passage]:
     said: set[str] = set()
-    for path, extension, text in _texts(archives):
+    for path, extension, text in _texts(archives, licences):
         found = list(_sections(path, text) if extension in _FILES else _commented(path, extension, text))
         new = [passage for passage in found if passage.said not in said][:_MOST_IN_FILE]
         said.update(passage.said for passage in new)
         yield from new
 
 
-def _texts(archives: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+def _texts(archives: Iterable[Path], licences: Licences | None) -> Iterator[tuple[str, str, str]]:
     """Path, extension and text of a fair sample of files of each kind."""
     files: dict[str, list[tuple[bytes, str, bytes]]] = {}
     for archive in archives:
         for path, read in members(archive):
-            extension = path.rpartition(".")[2].lower()
-            if (extension in LINE_MARKS or extension in _FILES) and is_allowed(path):
+            extension = _extension(path, read)
+            if not (extension in LINE_MARKS or extension in _FILES) or not is_allowed(path):
+                continue
+            if not licences or is_permissive(licences.of_file(path)):
                 files.setdefault(extension, []).append((hashlib.sha256(path.encode()).digest(), path, read()))
     for extension, those in sorted(files.items()):
         for _, path, content in sorted(those)[: _FILES.get(extension, _MOST_FILES)]:
             text = content.decode(errors="replace").replace("\r\n", "\n").expandtabs(4)
             if max(map(len, text.split("\n")[:300])) <= 1500:
                 yield path, extension, text
+
+
+def _extension(path: str, read: Callable[[], bytes]) -> str:
+    """What the name ends with; commands written for a shell have no such end, but say so in their first line."""
+    name = path.rpartition("/")[2]
+    if "." in name:
+        return name.rpartition(".")[2].lower()
+    return "sh" if _SHELL.match(read()[:60]) else ""
 
 
 def _commented(path: str, extension: str, text: str) -> Iterator[Passage]:
