@@ -21,10 +21,12 @@ from codesum_pipeline.evaluation.bootstrap import paired_interval
 from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, Answer, Setup
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes.lanes import LANES
+from codesum_pipeline.retrieval.lanes import SIGNALS
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights
 
 FILES = ("ndcg@10", "file_mrr@10")
 SYMBOLS_TOO = (*FILES, "function_recall@10")
+_LEFT_OUT = "one lane left out"
 
 Ask = Callable[[Sequence[Setup]], list[Answer]]
 Numbers = npt.NDArray[np.float64]
@@ -76,7 +78,8 @@ def all_choices() -> Iterator[Choice]:
     for lane in LANES:
         yield Choice("one lane alone", lane, replace(ALL, lanes=(lane,)))
     for lane in LANES:
-        yield Choice("one lane left out", lane, replace(ALL, lanes=tuple(each for each in LANES if each != lane)))
+        without = {**DEFAULT_WEIGHTS.signals, **dict.fromkeys(SIGNALS[lane], 0.0)}
+        yield Choice(_LEFT_OUT, lane, replace(ALL, weights=replace(DEFAULT_WEIGHTS, signals=without)))
     for signal, weight in DEFAULT_WEIGHTS.signals.items():
         for value in _other_values(signal, weight):
             signals = {**DEFAULT_WEIGHTS.signals, signal: value}
@@ -140,7 +143,9 @@ def print_held_out(measure: str, base: Scores, found: Sequence[tuple[Choice, Sco
     """A row a knob: what its best value would have been on all else, judged on what was left out."""
     print(f"\n## {measure}: chosen on the rest, judged on what is left out (default {base.mean():.4f})\n")
     print("| weight | by repository | by language | best value here |\n|---|---:|---:|---|")
-    for knob in dict.fromkeys(choice.knob for choice, _ in found if choice.setup.lanes == LANES):
+    for knob in dict.fromkeys(
+        choice.knob for choice, _ in found if choice.setup.lanes == LANES and choice.knob != _LEFT_OUT
+    ):
         candidates = {"default": base} | {choice.value: each for choice, each in found if choice.knob == knob}
         held_out = [_held_out(candidates, groups) for groups in (base.repositories, base.languages)]
         best = max(candidates, key=lambda value: candidates[value].mean())

@@ -23,7 +23,7 @@ from codesum_pipeline.retrieval.file_names import name_of_file
 from codesum_pipeline.retrieval.filters import ANYTHING, Filters, Mask, WhichTests
 from codesum_pipeline.retrieval.fusion import Fused, Places, Scores, fuse_ranks, highest
 from codesum_pipeline.retrieval.hits import Hit, make_hit
-from codesum_pipeline.retrieval.lanes import EXACT_NAME, IN_FILES, Lookup, needs_vector, signals_of
+from codesum_pipeline.retrieval.lanes import EXACT_NAME, IN_FILES, SIGNALS, Lookup, needs_vector, signals_of
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
@@ -65,12 +65,21 @@ def search(
     if not shelf.indexes or not wanted:
         return []
     signals = signals_of(lanes)
-    if len(lanes) == 1:
-        weights = replace(weights, signals=dict.fromkeys(signals, 1.0))
+    if set(lanes) != set(LANES):
+        weights = replace(weights, signals=_weights_of(lanes, weights))
     spoken = tuple(signal for signal in signals if weights.signals[signal])
     asked = Asked(shelf, parsed, spoken, weights, wanted, is_one_lane=len(lanes) == 1)
     answer = _Answer.to(asked, limit=max(weights.depth, top))
     return answer.best_hits([answer.by_rank(wanted)] if asked.is_one_lane else list(answer.by_all()), top)
+
+
+def _weights_of(lanes: Sequence[Lane], weights: Weights) -> Mapping[Signal, float]:
+    """The weights where some lanes are named: one alone speaks with all its signals, and none is silent."""
+    chosen = dict(weights.signals)
+    for lane in lanes:
+        if len(lanes) == 1 or not any(chosen[signal] for signal in SIGNALS[lane]):
+            chosen.update(dict.fromkeys(SIGNALS[lane], 1.0))
+    return chosen
 
 
 @dataclass(frozen=True, slots=True)

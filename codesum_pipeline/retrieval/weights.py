@@ -24,14 +24,14 @@ def _signals() -> Mapping[Signal, float]:
         Signal.CODE_MEANING: 0.0,
         Signal.SUMMARY: 1.5,
         Signal.SUMMARY_WORDS: 1.0,
-        Signal.FUSED: 0.5,
+        Signal.FUSED: 0.0,
         Signal.KEYWORDS: 1.0,
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A signal of weight 0 is not looked at unless its lane is asked alone."""
+    """A signal of weight 0 is not looked at unless its lane is named and would say nothing else, or is named alone."""
 
     signals: Mapping[Signal, float] = field(default_factory=_signals)
     # Softens the lead of first place over second. Cormack et al. (2009), where reciprocal rank fusion was introduced,

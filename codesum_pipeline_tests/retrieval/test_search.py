@@ -61,6 +61,14 @@ def test_why_says_the_ranks_that_the_lanes_really_gave(shop: PublishedIndex, emb
 
 
 @pytest.mark.parametrize("lane", LANES, ids=str)
+def test_a_lane_that_is_named_beside_another_speaks(shop: PublishedIndex, embedder: Embedder, lane: Lane) -> None:
+    other = next(each for each in LANES if each is not lane)
+    hits = search([shop], "total_price", embedder=embedder, lanes=[other, lane], levels=[Level.FUNCTION])
+
+    assert any(f"{signal} #" in hit.why for hit in hits for signal in signals_of([lane]))
+
+
+@pytest.mark.parametrize("lane", LANES, ids=str)
 @pytest.mark.parametrize("level", LEVELS, ids=str)
 def test_each_lane_and_level_can_be_asked_alone(
     shop: PublishedIndex, embedder: Embedder, lane: Lane, level: Level
