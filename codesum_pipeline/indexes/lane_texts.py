@@ -21,6 +21,7 @@ from codesum_pipeline.indexes.passages import cut_passages
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
 
 # Part of every text's hash: a change embeds and indexes everything again.
@@ -214,12 +215,9 @@ class _Bodies:
         """The bodies of some documents."""
         found = [self._cut(self.modules.slice(start, count))]
         for (table, body), every in self.rows.items():
-            rows = every[start : start + count]
-            wanted, places = np.unique(rows[rows >= 0], return_inverse=True)
+            wanted, places = rows_to_read(every[start : start + count])
             texts = self.ws.tables.read_at(table, self.ws.key, wanted, columns=[body]).column(body)
-            at = np.zeros(len(rows), dtype=np.int64)
-            at[rows >= 0] = places
-            found.append(self._cut(_wide(texts).combine_chunks()).take(pa.array(at, mask=rows < 0)))
+            found.append(self._cut(_wide(texts).combine_chunks()).take(places))
         return pc.coalesce(*found, _text(""))
 
     def _cut(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:

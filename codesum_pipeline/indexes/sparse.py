@@ -16,6 +16,7 @@ from codesum_pipeline.indexes.passages import TEXT_BREAK, TOKEN_BREAK
 from codesum_pipeline.indexes.token_texts import join_tokens
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.schemas import TABLES
+from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
 
 
@@ -83,11 +84,9 @@ def _tokens_of(ws: Workspace, texts: pa.LargeStringArray, found: pa.Array) -> tu
     fresh = _join_passages(texts.filter(is_missing))
     if len(fresh) == len(texts):
         return fresh, len(fresh)
-    wanted, places = np.unique(found.drop_null().to_numpy().astype(np.int64), return_inverse=True)
+    wanted, places = rows_to_read(pc.fill_null(found, -1).to_numpy().astype(np.int64))
     kept = ws.tables.read_at("terms", ws.key, wanted, columns=["tokens"]).column("tokens").combine_chunks()
-    at = np.zeros(len(found), dtype=np.int64)
-    at[found.is_valid().to_numpy(zero_copy_only=False)] = places
-    return pc.replace_with_mask(kept.take(pa.array(at)), is_missing, fresh), len(fresh)
+    return pc.replace_with_mask(kept.take(places), is_missing, fresh), len(fresh)
 
 
 def _join_passages(texts: pa.LargeStringArray) -> pa.StringArray:

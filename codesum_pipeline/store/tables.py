@@ -187,6 +187,16 @@ class TableStore:
         return file
 
 
+def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    """The numbers that `TableStore.read_at` is to be asked for, and where among these each of some rows will be: null
+    for -1."""
+    is_one = rows >= 0
+    wanted, places = np.unique(rows[is_one], return_inverse=True)
+    at = np.zeros(len(rows), dtype=np.int64)
+    at[is_one] = places
+    return wanted, pa.array(at, mask=~is_one)
+
+
 def _only(rows: pa.Table, column: str, value: str) -> pa.Table:
     is_wanted = pc.equal(rows.column(column), value)
     return rows if pc.all(is_wanted, min_count=0).as_py() else rows.filter(is_wanted)

@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.model.errors import MissingTable, SchemaMismatch
 from codesum_pipeline.model.graph import Edge, GraphStats
 from codesum_pipeline.store.schemas import TABLES
-from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.tables import TableStore, rows_to_read
 from codesum_pipeline.store.views import connect, create_views, write_serving_file
 
 ROWS = [GraphStats(f"a{n}.py", n, 0, 0.1 * n, 0, 0) for n in range(5)]
@@ -274,3 +274,10 @@ def test_a_home_may_have_any_name(tmp_path: Path) -> None:
     with connect() as connection:
         create_views(connection, store)
         assert connection.execute("SELECT count(*) FROM graph_stats").fetchone() == (5,)
+
+
+def test_rows_are_read_once_each_and_placed_as_they_were_asked_for() -> None:
+    wanted, places = rows_to_read(np.array([7, -1, 2, 7]))
+
+    assert wanted.tolist() == [2, 7]
+    assert places.to_pylist() == [1, None, 0, 1]
