@@ -1,20 +1,24 @@
-"""What a person sees of an evaluation: its figures as Markdown, and nDCG over time."""
+"""What a person sees of an evaluation: its figures and lift ledger as Markdown, and nDCG over time."""
 
 import dagster as dg
 
 from codesum_pipeline.defs.markdown import table
 from codesum_pipeline.defs.plots import lines
 from codesum_pipeline.defs.shows import PLOT, PREVIEW, Shown
-from codesum_pipeline.evaluation.evaluate import ALL, EACH_LANE
+from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, EACH_LANE
+from codesum_pipeline.evaluation.lift import lift_markdown
+from codesum_pipeline.evaluation.records import last_lift
 from codesum_pipeline.evaluation.scores import NDCG
 from codesum_pipeline.store.workspace import Workspace
 
+LIFT = "lift"
 _EVALUATIONS_SHOWN = 30
 _NOT_MEASURED = "Not measured: `evaluation.enabled` is false."
 
 
 def show_evaluation(ws: Workspace) -> Shown:
-    """The figures of the last evaluation, and nDCG@10 of all lanes and of each alone over the last ones."""
+    """The figures and the lift ledger of the last evaluation, and nDCG@10 over the last ones: of all lanes, of each
+    alone, and of code alone."""
     if not ws.options.evaluation.enabled:
         return {PREVIEW: dg.MetadataValue.md(_NOT_MEASURED)}
     with ws.connect("evaluations") as connection:
@@ -34,8 +38,12 @@ def show_evaluation(ws: Workspace) -> Shown:
                     [setup.name, NDCG, _EVALUATIONS_SHOWN],
                 ).fetchall()
             ]
-            for setup in (ALL, *EACH_LANE)
+            for setup in (ALL, CODE_ONLY, *EACH_LANE)
         }
     figures = dg.MetadataValue.md(table(["asked", "category", "measure", "questions", "mean", "from", "to"], rows))
-    drawn = {name: values for name, values in series.items() if values}
-    return {PREVIEW: figures} | ({PLOT: dg.MetadataValue.md(lines("nDCG@10 over evaluations", drawn))} if drawn else {})
+    shown: dict[str, dg.MetadataValue] = {PREVIEW: figures}
+    if (lift := last_lift(ws)).rows:
+        shown[LIFT] = dg.MetadataValue.md(lift_markdown(lift))
+    if drawn := {name: values for name, values in series.items() if values}:
+        shown[PLOT] = dg.MetadataValue.md(lines("nDCG@10 over evaluations", drawn))
+    return shown

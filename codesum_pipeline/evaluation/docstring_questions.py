@@ -52,6 +52,11 @@ class Documented:
     docstring: str | None
 
 
+def is_held_out(question: Question) -> bool:
+    """Whether a question is a docstring of the repository: asked in a copy without it."""
+    return question.source == "own" and question.category == CATEGORY
+
+
 @contextmanager
 def held_out(
     ws: Workspace, wanted: Sequence[tuple[Documented, str]], *, progress: Progress

@@ -33,11 +33,13 @@ class Setup:
 
 
 ALL = Setup("all lanes")
+# The baseline: the lanes that no written text enters.
+CODE_ONLY = Setup("code only", lanes=(Lane.CODE, Lane.SYMBOL))
 # Where the very function is looked for, files and folders would only take its place.
 SYMBOLS = Setup("functions and classes", levels=(Level.FUNCTION, Level.CLASS))
 EACH_LANE = tuple(Setup(f"lane {lane}", lanes=(lane,)) for lane in LANES)
 EACH_LEVEL = tuple(Setup(f"level {level}", levels=(level,)) for level in LEVELS)
-SETUPS = (ALL, *EACH_LANE, *EACH_LEVEL)
+SETUPS = (ALL, CODE_ONLY, *EACH_LANE, *EACH_LEVEL)
 
 
 @dataclass(frozen=True, slots=True)

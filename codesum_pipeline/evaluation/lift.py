@@ -12,22 +12,18 @@ from dataclasses import dataclass, field
 import pyarrow.compute as pc
 
 from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
-from codesum_pipeline.evaluation.commit_questions import commit_questions
-from codesum_pipeline.evaluation.docstring_questions import held_out, sample_documented
-from codesum_pipeline.evaluation.evaluate import ALL, Answer, Setup, evaluate
-from codesum_pipeline.evaluation.own_questions import DEFAULT_COMMITS, DEFAULT_SAMPLE
+from codesum_pipeline.evaluation.docstring_questions import is_held_out
+from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, Answer, evaluate
+from codesum_pipeline.evaluation.own_questions import DEFAULT_COMMITS, DEFAULT_SAMPLE, ask_own_questions
 from codesum_pipeline.evaluation.questions import Question
 from codesum_pipeline.evaluation.scores import score
 from codesum_pipeline.evaluation.scratch import extractive_copy
 from codesum_pipeline.indexes.embedders import embedder_of
-from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.model.documents import WrittenBy
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
 
-# The lanes that no written text enters.
-CODE_ONLY = Setup("code only", lanes=(Lane.CODE, Lane.SYMBOL))
 EXTRACTIVE = "extractive texts"
 BY_MODEL = "texts by a model"
 EVERY_LEVEL = "all"
@@ -75,23 +71,38 @@ def lift_report(
 ) -> Lift:
     """Compare the kinds of texts that a repository has; `index` is made from the tables of `ws`.
 
-    Without `questions` its own are asked. Docstrings are held out where no
-    model wrote: its texts were written with the docstrings in sight.
+    Without `questions` its own are asked.
     """
-    asked = commit_questions(ws, commits=commits) if questions is None else questions
-    embedder = embedder_of(ws.options)
-    code = evaluate([index], asked, embedder=embedder, setups=[CODE_ONLY], progress=progress)
-    texts = evaluate([index], asked, embedder=embedder, setups=[ALL], progress=progress)
+    setups = (CODE_ONLY, ALL)
+    if questions is not None:
+        answers = evaluate([index], questions, embedder=embedder_of(ws.options), setups=setups, progress=progress)
+    else:
+        sample = sample if _cost_of_models(ws) is None else 0
+        answers = ask_own_questions(ws, index, setups=setups, sample=sample, commits=commits, progress=progress)
+    return lift_of_answers(ws, answers, progress=progress)
+
+
+def lift_of_answers(ws: Workspace, answers: Sequence[Answer], *, progress: Progress = no_progress) -> Lift:
+    """Compare the kinds of texts that a repository has by answers that were given by code alone and by all lanes.
+
+    Docstrings that were held out count where no model wrote: its texts were
+    written with the docstrings in sight. What extractive texts would have
+    answered is asked then, unless embedding them has a price.
+    """
     cost_usd = _cost_of_models(ws)
     if cost_usd is not None:
+        answers = [answer for answer in answers if not is_held_out(answer.question)]
+    code, texts = ([answer for answer in answers if answer.setup == setup.name] for setup in (CODE_ONLY, ALL))
+    if cost_usd is None:
+        return lift_of([Arm(CODE_ONLY.name, code), Arm(EXTRACTIVE, texts)])
+    arms = [Arm(CODE_ONLY.name, code)]
+    embedder = embedder_of(ws.options)
+    if texts and embedder.usd_per_token == 0:
+        asked = [answer.question for answer in texts]
         with extractive_copy(ws, progress=progress) as copy:
             extractive = evaluate([copy], asked, embedder=embedder, setups=[ALL], progress=progress)
-        return lift_of([Arm(CODE_ONLY.name, code), Arm(EXTRACTIVE, extractive), Arm(BY_MODEL, texts, cost_usd)])
-    if questions is None and (wanted := sample_documented(ws, sample)):
-        with held_out(ws, wanted, progress=progress) as (without, about):
-            code += evaluate([without], about, embedder=embedder, setups=[CODE_ONLY], progress=progress)
-            texts += evaluate([without], about, embedder=embedder, setups=[ALL], progress=progress)
-    return lift_of([Arm(CODE_ONLY.name, code), Arm(EXTRACTIVE, texts)])
+        arms.append(Arm(EXTRACTIVE, extractive))
+    return lift_of([*arms, Arm(BY_MODEL, texts, cost_usd)])
 
 
 def lift_of(arms: Sequence[Arm]) -> Lift:

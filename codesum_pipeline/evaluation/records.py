@@ -1,6 +1,6 @@
-"""What the warehouse keeps of evaluations: figures over time, and the last answers question by question.
+"""What the warehouse keeps of evaluations: figures and lift over time, and the last answers question by question.
 
-Figures are appended; answers are those of the last evaluated index and of the
+Figures and the lift ledger are appended; answers are those of the last evaluated index and of the
 published one, which the gate compares.
 """
 
@@ -13,8 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.evaluation.bootstrap import interval
+from codesum_pipeline.evaluation.bootstrap import Interval, interval
 from codesum_pipeline.evaluation.evaluate import ALL, Answer
+from codesum_pipeline.evaluation.lift import Lift, LiftRow
 from codesum_pipeline.evaluation.questions import Question
 from codesum_pipeline.evaluation.scores import FUNCTION_MRR, NDCG, score
 from codesum_pipeline.model.hashing import hash_of
@@ -45,13 +46,15 @@ def question_key(question: Question) -> str:
 
 def ensure_tables(ws: Workspace) -> None:
     """A repository that was never evaluated has tables without rows."""
-    for name in ("evaluations", "evaluation_answers"):
+    for name in ("evaluations", "evaluation_answers", "evaluation_lift"):
         if ws.tables.readable_path(name, ws.key) is None:
             ws.tables.write(name, ws.key, TABLES[name].schema.empty_table())
 
 
-def add_figures(ws: Workspace, answers: Sequence[Answer], *, commit: str, content_digest: str, asked: str) -> None:
-    """Append one evaluation's figures."""
+def add_figures(
+    ws: Workspace, answers: Sequence[Answer], lift: Lift, *, commit: str, content_digest: str, asked: str
+) -> None:
+    """Append one evaluation's figures and its lift ledger."""
     table = ws.tables.read("evaluations", ws.key)
     sequence = (pc.max(table["sequence"]).as_py() or 0) + 1
     when = {
@@ -64,6 +67,8 @@ def add_figures(ws: Workspace, answers: Sequence[Answer], *, commit: str, conten
     }
     rows = pa.Table.from_pylist([when | row for row in _figures(answers) or [_NOTHING]], schema=table.schema)
     kept = table.filter(pc.greater(table["sequence"], sequence - KEPT))
+    _add_lift(ws, lift, sequence)
+    # Last, since it says that there was an evaluation.
     ws.tables.write("evaluations", ws.key, pa.concat_tables([kept, rows]))
 
 
@@ -73,6 +78,26 @@ def last_figures(ws: Workspace) -> list[dict[str, Any]]:
     last = table.filter(pc.equal(table["sequence"], pc.max(table["sequence"])))
     rows: list[dict[str, Any]] = last.to_pylist()
     return rows
+
+
+def last_lift(ws: Workspace) -> Lift:
+    """The lift ledger of the last evaluation; without rows where there was none."""
+    table = ws.tables.read("evaluation_lift", ws.key)
+    last = pc.max(ws.tables.read("evaluations", ws.key, columns=["sequence"])["sequence"])
+    rows = table.filter(pc.equal(table["sequence"], last)).to_pylist()
+    return Lift(
+        tuple(
+            LiftRow(
+                level=row["level"],
+                questions=row["questions"],
+                texts=row["texts"],
+                score=Interval(row["score"], row["score_low"], row["score_high"]),
+                gain=None if row["gain"] is None else Interval(row["gain"], row["gain_low"], row["gain_high"]),
+                cost_usd=row["cost_usd"],
+            )
+            for row in rows
+        )
+    )
 
 
 def figures_hash(ws: Workspace) -> str:
@@ -109,6 +134,32 @@ def keep_answers(ws: Workspace, rows: Sequence[dict[str, Any]]) -> None:
     """Replace the answers that are kept."""
     schema = TABLES["evaluation_answers"].schema
     ws.tables.write("evaluation_answers", ws.key, pa.Table.from_pylist(list(rows), schema=schema))
+
+
+def _add_lift(ws: Workspace, lift: Lift, sequence: int) -> None:
+    table = ws.tables.read("evaluation_lift", ws.key)
+    # A build that was killed after this one was written takes the same number again.
+    kept = table.filter(pc.and_(pc.greater(table["sequence"], sequence - KEPT), pc.less(table["sequence"], sequence)))
+    rows = [
+        {
+            "sequence": sequence,
+            "line": line,
+            "level": row.level,
+            "questions": row.questions,
+            "texts": row.texts,
+            "score": row.score.mean,
+            "score_low": row.score.low,
+            "score_high": row.score.high,
+            "gain": row.gain.mean if row.gain else None,
+            "gain_low": row.gain.low if row.gain else None,
+            "gain_high": row.gain.high if row.gain else None,
+            "cost_usd": row.cost_usd,
+        }
+        for line, row in enumerate(lift.rows, start=1)
+    ]
+    ws.tables.write(
+        "evaluation_lift", ws.key, pa.concat_tables([kept, pa.Table.from_pylist(rows, schema=table.schema)])
+    )
 
 
 def _figures(answers: Sequence[Answer]) -> list[dict[str, Any]]:

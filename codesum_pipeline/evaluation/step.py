@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.evaluation.docstring_questions import CATEGORY as HELD_OUT
-from codesum_pipeline.evaluation.evaluate import ALL, SETUPS, Answer, evaluate, indexes_of
+from codesum_pipeline.evaluation.docstring_questions import is_held_out
+from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, SETUPS, Answer, evaluate, indexes_of
+from codesum_pipeline.evaluation.lift import BY_MODEL, EVERY_LEVEL, lift_of_answers
 from codesum_pipeline.evaluation.own_questions import OWN_QUESTIONS_VERSION, ask_own_questions
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.records import (
@@ -18,9 +19,11 @@ from codesum_pipeline.evaluation.records import (
     figures_hash,
     keep_answers,
     last_figures,
+    last_lift,
     question_key,
     stored_answers,
 )
+from codesum_pipeline.evaluation.scores import FUNCTION_MRR, NDCG
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version
@@ -32,14 +35,18 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
 
 # Changed with what is measured: figures of the version before are then taken again.
-EVALUATION_VERSION = f"1/{OWN_QUESTIONS_VERSION}"
+EVALUATION_VERSION = f"2/{OWN_QUESTIONS_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
     """The candidate's figures, all lanes together; `asked` is 0 where the last evaluation still stands.
 
-    Without questions, or where evaluation is off, there are no figures.
+    `code_only_ndcg_at_10` is that of an index without any text that was written
+    about the code; `model_texts_gain` is what a model's texts add to the score
+    of extractive ones (of code only where embedding has a price), and
+    `model_texts_cost_usd` what they cost. Without questions, or where
+    evaluation is off, there are no figures.
     """
 
     enabled: bool
@@ -50,6 +57,9 @@ class EvaluationReport:
     file_recall_at_10: float | None
     function_mrr_at_10: float | None
     function_recall_at_10: float | None
+    code_only_ndcg_at_10: float | None
+    model_texts_gain: float | None
+    model_texts_cost_usd: float | None
     table_hash: str
 
 
@@ -66,7 +76,8 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
     if published and published.manifest["content_digest"] != digest:
         rows += _published_answers(ws, published, [answer.question for answer in answers if answer.setup == ALL.name])
     keep_answers(ws, rows)
-    add_figures(ws, answers, commit=candidate["commit"], content_digest=digest, asked=_asked(ws, candidate))
+    lift = lift_of_answers(ws, answers, progress=progress)
+    add_figures(ws, answers, lift, commit=candidate["commit"], content_digest=digest, asked=_asked(ws, candidate))
     return _report(ws, asked=len({answer.question.id for answer in answers}))
 
 
@@ -117,7 +128,7 @@ def _published_answers(ws: Workspace, published: Version, questions: Sequence[Qu
     digest = published.manifest["content_digest"]
     stored = stored_answers(ws, digest)
     known = {row["asked"] for row in stored}
-    unknown = [found for found in questions if question_key(found) not in known and not _is_held_out(found)]
+    unknown = [found for found in questions if question_key(found) not in known and not is_held_out(found)]
     embedder = embedder_of(ws.options)
     if not ws.options.evaluation.gate or published.manifest["embedder"]["model_id"] != embedder.model_id:
         return stored
@@ -125,10 +136,6 @@ def _published_answers(ws: Workspace, published: Version, questions: Sequence[Qu
     answers = evaluate([index], unknown, embedder=embedder, setups=[ALL])
     again = {answer.question.id for answer in answers}
     return [row for row in stored if row["question"] not in again] + answer_rows(answers, content_digest=digest)
-
-
-def _is_held_out(question: Question) -> bool:
-    return question.source == "own" and question.category == HELD_OUT
 
 
 def _candidate(ws: Workspace) -> dict[str, Any]:
@@ -148,20 +155,23 @@ def _open(ws: Workspace, digest: str) -> PublishedIndex:
 def _report(ws: Workspace, *, asked: int) -> EvaluationReport:
     """What the last evaluation found."""
     enabled = ws.options.evaluation.enabled
-    means = {
-        row["metric"]: row
-        for row in (last_figures(ws) if enabled else ())
-        if (row["setup"], row["category"]) == (ALL.name, EVERY_CATEGORY) and row["questions"]
-    }
-    figures = {name: row["mean"] for name, row in means.items()}
+    rows = [row for row in (last_figures(ws) if enabled else ()) if row["questions"]]
+    every = [row for row in rows if row["category"] == EVERY_CATEGORY]
+    figures = {row["metric"]: row["mean"] for row in every if row["setup"] == ALL.name}
+    code_only = {row["metric"]: row["mean"] for row in every if row["setup"] == CODE_ONLY.name}
+    ledger = last_lift(ws).rows if enabled else ()
+    of_model = [row for row in ledger if (row.texts, row.level) == (BY_MODEL, EVERY_LEVEL)]
     return EvaluationReport(
         enabled=enabled,
-        questions=max((row["questions"] for row in means.values()), default=0),
+        questions=max((row["questions"] for row in every if row["setup"] == ALL.name), default=0),
         asked=asked,
-        ndcg_at_10=figures.get("ndcg@10"),
+        ndcg_at_10=figures.get(NDCG),
         file_mrr_at_10=figures.get("file_mrr@10"),
         file_recall_at_10=figures.get("file_recall@10"),
-        function_mrr_at_10=figures.get("function_mrr@10"),
+        function_mrr_at_10=figures.get(FUNCTION_MRR),
         function_recall_at_10=figures.get("function_recall@10"),
+        code_only_ndcg_at_10=code_only.get(NDCG),
+        model_texts_gain=next((row.gain.mean for row in of_model if row.gain), None),
+        model_texts_cost_usd=next((row.cost_usd for row in of_model), None),
         table_hash=figures_hash(ws) if enabled else hash_of("not evaluated"),
     )

@@ -79,6 +79,24 @@ EVALUATIONS = pa.schema(
     ]
 )
 
+# The lift ledger of each evaluation, line by line: `gain` is over the line before, null for the first of a level.
+EVALUATION_LIFT = pa.schema(
+    [
+        pa.field("sequence", pa.int64(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("level", pa.string(), nullable=False),
+        pa.field("questions", pa.int64(), nullable=False),
+        pa.field("texts", pa.string(), nullable=False),
+        pa.field("score", pa.float64(), nullable=False),
+        pa.field("score_low", pa.float64(), nullable=False),
+        pa.field("score_high", pa.float64(), nullable=False),
+        pa.field("gain", pa.float64()),
+        pa.field("gain_low", pa.float64()),
+        pa.field("gain_high", pa.float64()),
+        pa.field("cost_usd", pa.float64(), nullable=False),
+    ]
+)
+
 # How each question was answered by the last evaluated index and by the published one, all lanes together; `top` are
 # the documents that came first.
 EVALUATION_ANSWERS = pa.schema(
@@ -122,6 +140,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("terms", TERMS, ("lane", "id")),
         TableSpec("candidate", CANDIDATE, ("digest",)),
         TableSpec("evaluations", EVALUATIONS, ("sequence", "setup", "category", "metric")),
+        TableSpec("evaluation_lift", EVALUATION_LIFT, ("sequence", "line")),
         TableSpec("evaluation_answers", EVALUATION_ANSWERS, ("content_digest", "question")),
         TableSpec("ledger", schema_of(LedgerRow), ("sequence", "run_id")),
         TableSpec("avoided", schema_of(AvoidedRow), ("noted_at", "run_id", "level", "cause")),

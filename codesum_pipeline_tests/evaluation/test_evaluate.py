@@ -73,9 +73,10 @@ def test_a_question_is_asked_at_its_level_and_only_by_setups_that_have_it(shop):
     assert {answer.top for answer in found} == {("shop/auth.py::LoginHandler",)}
 
 
-def test_every_lane_and_level_is_a_setup_of_its_own():
+def test_code_alone_and_every_lane_and_level_are_setups_of_their_own():
     assert [(setup.lanes, setup.levels) for setup in SETUPS] == [
         (LANES, LEVELS),
+        ((Lane.CODE, Lane.SYMBOL), LEVELS),
         *(((lane,), LEVELS) for lane in Lane),
         *((LANES, (level,)) for level in Level),
     ]

@@ -1,8 +1,11 @@
 """The lift ledger finds a lift that is there, a loss that is there, and what was paid."""
 
+import json
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +13,10 @@ from codesum_pipeline.evaluation.bootstrap import Interval
 from codesum_pipeline.evaluation.evaluate import Answer
 from codesum_pipeline.evaluation.lift import Arm, Lift, LiftRow, lift_markdown, lift_of, lift_report
 from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.records import last_lift
+from codesum_pipeline.evaluation.step import evaluate_candidate
 from codesum_pipeline.model.documents import HistoryRow, Level, TextRow, WrittenBy, WrittenText
+from codesum_pipeline.model.options import EvaluationOptions
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -131,6 +137,33 @@ def test_without_a_models_texts_code_and_extractive_texts_are_compared_on_own_qu
 
     assert lift_report(shop, shop_index, None) == Lift(())
     assert [row.texts for row in lift_report(shop, shop_index, QUESTIONS).rows] == ["code only", "extractive texts"] * 2
+
+
+def test_each_build_that_is_evaluated_says_what_its_models_texts_bought(shop: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text("".join(f"{json.dumps(as_row(question))}\n" for question in QUESTIONS))
+    write_by_model(shop, {id_of(n): written(purpose) for n, purpose in enumerate(PURPOSES)}, dollars=0.5)
+    asking = EvaluationOptions(enabled=True, questions=str(file))
+
+    report = evaluate_candidate(replace(shop, options=replace(shop.options, evaluation=asking)))
+
+    best = row_of(last_lift(shop), "texts by a model", "all")
+    assert best.gain is not None and best.gain.low > 0
+    assert (report.model_texts_gain, report.model_texts_cost_usd) == (best.gain.mean, 6.0)
+    assert [row.texts for row in last_lift(shop).rows] == ["code only", "extractive texts", "texts by a model"] * 2
+
+
+def as_row(question: Question) -> dict[str, Any]:
+    (target,) = question.relevant
+    return {
+        "id": question.id,
+        "query": question.query,
+        "level": "function",
+        "relevant": [{"file_path": target.file_path}],
+        "cited_symbols": [
+            {"file_path": target.file_path, "symbol": target.symbol, "kind": "function", "start_line": 1, "end_line": 4}
+        ],
+    }
 
 
 def answers(*values: float, level: Level | None = None) -> list[Answer]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.evaluation.evaluate import SETUPS
+from codesum_pipeline.evaluation.records import last_lift
 from codesum_pipeline.evaluation.step import EvaluationReport
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.pipeline import is_standing
@@ -66,6 +67,34 @@ def test_own_questions_give_figures_for_each_setup_and_category(at: Callable[...
         (1, "run", "2026-01-01T00:00:00Z")
     }
     assert all(row["low"] <= row["mean"] <= row["high"] for row in found)
+
+
+def test_each_evaluation_leaves_its_lift_ledger(at: Callable[..., Workspace]) -> None:
+    report = evaluate_at(at(enabled=True))
+    first = last_lift(at())
+    evaluate_at(at(enabled=True, force=True))
+
+    assert [(row.level, row.texts, row.gain is None) for row in first.rows] == [
+        (level, texts, texts == "code only")
+        for level in ("all", "function", "class")
+        for texts in ("code only", "extractive texts")
+    ]
+    assert last_lift(at()) == first
+    kept = at().tables.read("evaluation_lift", "shop", columns=["sequence", "line"]).to_pylist()
+    assert kept == [{"sequence": sequence, "line": line} for sequence in (1, 2) for line in range(1, 7)]
+    assert report.code_only_ndcg_at_10 is not None and 0 < report.code_only_ndcg_at_10 <= 1
+    assert (report.model_texts_gain, report.model_texts_cost_usd) == (None, None)
+
+
+def test_a_ledger_without_its_evaluation_is_written_anew(at: Callable[..., Workspace]) -> None:
+    evaluate_at(at(enabled=True))
+    first = at().tables.read("evaluation_lift", "shop")
+    # What a build leaves that was killed between both tables.
+    at().tables.write("evaluations", "shop", at().tables.read("evaluations", "shop").slice(0, 0))
+
+    evaluate_at(at(enabled=True))
+
+    assert at().tables.read("evaluation_lift", "shop").equals(first)
 
 
 def test_what_was_evaluated_is_not_asked_again_unless_forced(at: Callable[..., Workspace]) -> None:
