@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
+from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.indexes.embedders import Vectors
 from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
@@ -21,6 +22,7 @@ from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames, ranges_of
 from codesum_pipeline.indexes.torch_file import write_tensor
 from codesum_pipeline.indexes.version_folder import (
+    CALLERS,
     CODE_BM25,
     DOCUMENT_ARRAYS,
     DOCUMENTS,
@@ -129,9 +131,19 @@ def _write_words(tiling: Tiling, folder: Path) -> None:
     files = np.tile(index.passage_files.astype(np.int64), copies)
     of_copies = np.repeat(np.arange(copies), len(index.passage_files))
     np.save(folder / PASSAGES, tiling.rows(files, of_copies).astype(np.int32))
+    _write_names(tiling, folder)
+
+
+def _write_names(tiling: Tiling, folder: Path) -> None:
+    """Names and callers, which are found by name or number as in the real index."""
+    index = tiling.index
     indptr, places, numbers = tiling.postings(index.names.indptr)
     rows = tiling.rows(index.names.rows[places].astype(np.int64), numbers).astype(np.int32)
     SymbolNames(index.names.names, rows, indptr).write(folder / SYMBOL_NAMES)
+    sources, numbers = (of_all[: tiling.copies * len(index.callers)] for of_all in tiling.sources())
+    counts, callers = index.callers.of(sources)
+    rows = tiling.rows(callers.astype(np.int64), np.repeat(numbers, counts)).astype(np.int32)
+    Callers(rows, np.concatenate(([0], np.cumsum(counts))).astype(np.int32)).write(folder / CALLERS)
 
 
 def _write_vectors(tiling: Tiling, folder: Path, enlarge: Enlarge, *, many: bool) -> None:

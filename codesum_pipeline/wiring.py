@@ -24,6 +24,7 @@ from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.source.rules import RULES_VERSION
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, write_serving_file
 from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint
@@ -106,6 +107,14 @@ class Home:
         """What a build of `commit` would depend on."""
         return fingerprint(entry, self.settings.options, self.versions, commit=commit)
 
+    def unregistered_keys(self) -> list[str]:
+        """Repositories of which a mirror, a table or an index is kept, and that were taken out of the registry."""
+        in_tables = {key for table in TABLES for key in self.tables.repositories(table)}
+        mirrors = {folder.name.removesuffix(".git") for folder in self.layout.mirrors.glob("*.git")}
+        versions = {folder.name for folder in self.layout.versions("").glob("*")}
+        survey = self.registry.survey()
+        return sorted((in_tables | mirrors | versions) - {entry.key for entry in survey.entries} - set(survey.problems))
+
     def purge(self, key: str) -> None:
         """Delete everything that is kept of a repository; its lease must be held."""
         layout = self.layout
@@ -114,7 +123,8 @@ class Home:
             published.unlink()
         for folder in (layout.versions(key), layout.graph_index(key), layout.mirror(key), layout.memos(key)):
             shutil.rmtree(folder, ignore_errors=True)
-        layout.hold(key).unlink(missing_ok=True)
+        for file in (layout.hold(key), layout.recorded(key)):
+            file.unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
         erase_ledger(layout.state(key))
         self.tables.drop(key)

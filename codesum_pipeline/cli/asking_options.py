@@ -29,8 +29,7 @@ LanesOption = Annotated[
         "--lane",
         metavar="LANE",
         show_default=False,
-        help="Rank by this alone (code, summary, fused, keywords, symbol) instead of a weighted mix of all. "
-        "Can be repeated.",
+        help="Rank by this alone (code, summary, fused, keywords, symbol) instead of a weighted mix. Can be repeated.",
     ),
 ]
 LanguagesOption = Annotated[

@@ -27,14 +27,15 @@ def built_table(outcomes: "Sequence[RunOutcome]") -> RenderableType:
     )
 
 
-def outcome_json(outcome: "RunOutcome") -> dict[str, Any]:
-    """One run, for programs."""
+def outcome_json(outcome: "RunOutcome", *, commit: str | None) -> dict[str, Any]:
+    """One run, for programs; `commit` is that of the index which is published now."""
     return {
         "repo": outcome.key,
         "run_id": outcome.run_id,
         "succeeded": outcome.succeeded,
         "up_to_date": False,
         "seconds": round(outcome.seconds, 3),
+        "commit": commit,
         "message": outcome.message or None,
         "steps": {step: dict(numbers) for step, numbers in outcome.numbers.items()},
     }
@@ -54,9 +55,11 @@ def standing_json(key: str, standing: Standing) -> dict[str, Any]:
         "run_id": None,
         "succeeded": True,
         "up_to_date": standing.held_because is None,
+        "seconds": 0.0,
         "commit": standing.commit,
         "message": standing.held_because,
         "steps": {},
+        "llm": None,
     }
 
 

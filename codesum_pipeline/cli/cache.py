@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codesum_pipeline.cli.commands import PlainCommand
+from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import count, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
@@ -19,6 +19,7 @@ from codesum_pipeline.wiring import utc_now
 _SHOWN_DIGEST = 19
 
 cache = typer.Typer(
+    cls=PlainGroup,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

@@ -55,8 +55,13 @@ def load_command(name: str) -> Any:
     if isinstance(found, typer.Typer):
         return typer.main.get_command(found)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    single.command(name, cls=PlainCommand)(found)
+    single.command(name, cls=PlainCommand, help=_paragraphs(found.__doc__ or ""))(found)
     return typer.main.get_command(single)
+
+
+def _paragraphs(docstring: str) -> str:
+    """Each on one line, for the terminal to break."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in docstring.split("\n\n"))
 
 
 class PlainCommand(TyperCommand):
@@ -66,7 +71,14 @@ class PlainCommand(TyperCommand):
         return _without_switch_types(super().get_params(ctx))
 
 
-class LazyGroup(TyperGroup):
+class PlainGroup(TyperGroup):
+    """As `PlainCommand`, of commands that belong together."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_switch_types(super().get_params(ctx))
+
+
+class LazyGroup(PlainGroup):
     """Lists commands from `COMMANDS` and imports only the one that is run or completed."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -77,9 +89,6 @@ class LazyGroup(TyperGroup):
             for command in COMMANDS
         }
         super().__init__(**attributes)
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _without_switch_types(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, known, rest = super().resolve_command(ctx, args)

@@ -37,7 +37,7 @@ def cost(
     ctx: typer.Context,
     keys: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KEY]...", show_default=False, help="Only these repositories; default: all."),
+        typer.Argument(metavar="KEY", show_default=False, help="Only these repositories; default: all."),
     ] = None,
     by: Annotated[
         By, typer.Option(metavar="WHAT", help="A line for each of these: day, run, model, level or repo.")

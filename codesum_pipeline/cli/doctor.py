@@ -13,7 +13,7 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import count, indented, note, show, styled
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.indexes.verify import verify_index
-from codesum_pipeline.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError, ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.lease import current_holder, release_lease
 from codesum_pipeline.wiring import Home
@@ -49,8 +49,8 @@ def doctor(
     """Check published indexes, leases and runs, and say how to repair them.
 
     Every published index is compared with its manifest and with the tables; a registered repository without one is
-    named; runs whose process is gone are marked as failed, so that Dagster starts new ones. Ends with exit code 1 when
-    anything is to be done.
+    named, and data of one that is not registered; runs whose process is gone are marked as failed, so that Dagster
+    starts new ones. Ends with exit code 1 when anything is to be done.
     """
     called = invocation(ctx)
     home = Home(called.settings)
@@ -62,6 +62,7 @@ def doctor(
     problems = [
         *(() if key else _misconfigured(home)),
         *(problem for entry in entries for problem in _examine(home, entry)),
+        *(() if key else _unregistered(home)),
         *_vanished_runs(home),
     ]
     if as_json:
@@ -85,6 +86,12 @@ def _misconfigured(home: Home) -> Iterator[Problem]:
         yield Problem(key, str(error), f"correct the entry in {home.registry.file}")
 
 
+def _unregistered(home: Home) -> Iterator[Problem]:
+    for key in home.unregistered_keys():
+        what = f"it is not in {home.registry.file.name}, but its data are kept"
+        yield Problem(key, what, f"codesum remove {key} --purge")
+
+
 def _concerns(home: Home, entry: RepositoryEntry) -> bool:
     """Not where a repository was removed before it had an index: nobody waits for one."""
     return entry.enabled or _is_built(home, entry)
@@ -97,7 +104,10 @@ def _is_built(home: Home, entry: RepositoryEntry) -> bool:
 
 
 def _examine(home: Home, entry: RepositoryEntry) -> Iterator[Problem]:
-    yield from _lease(home, entry)
+    try:
+        yield from _lease(home, entry)
+    except BrokenStore as error:
+        yield Problem(entry.key, str(error), f"rm {home.layout.state(entry.key)}")
     if not _is_built(home, entry):
         way_out = f"codesum index {entry.key}" if entry.enabled else f"codesum add {entry.key}"
         yield Problem(entry.key, "it has no index yet" if entry.enabled else "it is removed, and has no index", way_out)
@@ -126,7 +136,12 @@ def _vanished_runs(home: Home) -> Iterator[Problem]:
         return
     from codesum_pipeline.defs.control import end_vanished_runs
 
-    for run_id in end_vanished_runs(home):
+    try:
+        ended = end_vanished_runs(home)
+    except CannotWrite as error:
+        yield Problem(None, f"runs are not looked at: {error}", None)
+        return
+    for run_id in ended:
         yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now", None)
 
 

@@ -2,7 +2,7 @@
 
 import errno
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import typer
@@ -41,7 +41,7 @@ def report_failures(*, debug: bool) -> Iterator[None]:
         if debug:
             raise
         complain(str(error))
-        raise typer.Exit(exit_code(error)) from error
+        raise typer.Exit(exit_code(type(error))) from error
     except OSError as error:
         if debug or error.errno == errno.EPIPE:
             raise
@@ -55,9 +55,15 @@ def _told(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}" if error.filename else str(error)
 
 
-def exit_code(error: CodesumError) -> int:
+def exit_code(error: type[CodesumError]) -> int:
     """What the process ends with."""
-    return next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), FAILED)
+    return next((code for kind, code in _EXIT_CODES.items() if issubclass(error, kind)), FAILED)
+
+
+def exit_code_of_all(errors: Iterable[type[CodesumError] | None]) -> int:
+    """What the process ends with where nothing came of several: the code that they have in common, else 1."""
+    codes = {exit_code(error) if error else FAILED for error in errors}
+    return codes.pop() if len(codes) == 1 else FAILED
 
 
 def complain(message: str) -> None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from codesum_pipeline.cli.published_state import Published, read_published
 from codesum_pipeline.evaluation.gate import Hold, standing_hold
-from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.errors import BrokenStore, CodesumError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import is_url
@@ -53,6 +53,14 @@ def look_at(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool
 
 
 def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshness:
+    """One that cannot be read is told, and does not silence the others."""
+    try:
+        return _compared(home, entry, ask_remotes=ask_remotes)
+    except BrokenStore as error:
+        return Freshness(entry, State.BROKEN, read_published(home.layout, entry.key), None, None, str(error))
+
+
+def _compared(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshness:
     published = read_published(home.layout, entry.key)
     holder = current_holder(home.layout.state(entry.key))
     head, why = _head(home, entry, ask_remotes=ask_remotes) if entry.enabled else (None, "")

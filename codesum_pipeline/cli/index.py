@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codesum_pipeline.cli.built import built_table, is_held, outcome_json, standing_json, standing_line
-from codesum_pipeline.cli.failures import FAILED, complain
+from codesum_pipeline.cli.failures import FAILED, complain, exit_code_of_all
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.model_report import model_lines, model_report, model_warnings
 from codesum_pipeline.cli.progress_bar import progress_bar
+from codesum_pipeline.cli.published_state import read_published
 from codesum_pipeline.cli.registration import (
     EntryOptions,
     ExcludeOption,
@@ -88,6 +89,8 @@ def index(
     for outcome in failed:
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
     is_one_left_out = not targets and bool(called.registry.survey().problems)
+    if failed and len(failed) == len(keys) and not is_one_left_out:
+        raise typer.Exit(exit_code_of_all(outcome.error for outcome in failed))
     if failed or is_one_left_out:
         raise typer.Exit(FAILED)
 
@@ -96,7 +99,9 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool) -> N
     """What came of the runs; what somebody has to do about them goes to stderr."""
     if as_json:
         for outcome in outcomes:
-            typer.echo(safe_json(outcome_json(outcome) | {"llm": model_report(home, outcome)}))
+            published = read_published(home.layout, outcome.key)
+            numbers = outcome_json(outcome, commit=published.commit if published else None)
+            typer.echo(safe_json(numbers | {"llm": model_report(home, outcome)}))
     elif outcomes:
         show(built_table(outcomes))
         for outcome in outcomes:

@@ -13,6 +13,7 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.source.registry import Registry, slug
 
 _NEAREST_SHOWN = 5
@@ -65,6 +66,8 @@ def open_published(called: Invocation, names: Sequence[str] = ()) -> list[Publis
         return [PublishedIndex.open(called.layout.published(key)) for key in entries]
     enabled = [entry.key for entry in called.entries() if entry.enabled]
     opened = [index for key in enabled if (index := _open_if_whole(called, key)) is not None]
+    if not opened and any(os.path.lexists(called.layout.published(key)) for key in enabled):
+        raise BrokenStore(f"no index in {called.layout.home} can be read: run `codesum index`, or `codesum doctor`")
     if not opened:
         raise MissingTable(f"{called.layout.home} holds no index yet: run `codesum index PATH|URL`")
     return opened
@@ -95,9 +98,10 @@ def _no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> str:
 
 def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
     """Ids that end as asked, or are written nearly so; best first."""
+    ends = (wanted.lower(), wanted.lower().replace(".", "::"))
     tail = _tail(wanted)
-    same_end = [id_ for id_ in ids if id_.lower().endswith(wanted.lower().replace(".", "::"))]
-    same_name = [id_ for id_ in ids if _tail(id_) == tail]
+    same_end = [id_ for id_ in ids if id_.lower().endswith(ends)]
+    same_name = [id_ for id_ in ids if _tail(id_) == tail] if tail else []
     found = list(dict.fromkeys((*same_end, *same_name)))
     if len(found) < _NEAREST_SHOWN:
         found += [id_ for id_ in difflib.get_close_matches(wanted, ids, n=_NEAREST_SHOWN) if id_ not in found]
@@ -106,4 +110,5 @@ def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
 
 def _tail(text: str) -> str:
     """The last name of an id, a path or a dotted name, without regard to case."""
-    return text.lower().replace("::", ".").replace("/", ".").rstrip(".").rpartition(".")[2]
+    last = text.lower().rstrip("/.").replace("::", "/").rpartition("/")[2]
+    return last if language_of_path(last) else last.rpartition(".")[2]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from codesum_pipeline.cli.commands import PlainCommand
+from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, on_terminal, show, table
 from codesum_pipeline.cli.safe_text import escaped, safe_json
@@ -27,6 +27,8 @@ from codesum_pipeline.model.errors import ConfigurationError
 
 prompts = typer.Typer(
     name="prompts",
+    cls=PlainGroup,
+    add_completion=False,
     help="Show, check and change the templates of what a language model is told.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

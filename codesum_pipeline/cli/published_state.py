@@ -41,6 +41,8 @@ def read_published(layout: HomeLayout, key: str) -> Published | None:
     try:
         manifest = read_version(name.parent / name.readlink()).manifest
         return Published(manifest["commit"], manifest["fingerprint"], manifest["counts"], published_at)
+    except FileNotFoundError as error:
+        return Published(None, None, {}, published_at, problem=f"{error.filename} is missing: run `codesum doctor`")
     except (BrokenIndex, OSError) as error:
         return Published(None, None, {}, published_at, problem=str(error))
 
@@ -56,4 +58,4 @@ def age(since: float) -> str:
 
 def moment(when: float) -> str:
     """A time in UTC."""
-    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -20,19 +20,24 @@ def remove(
     """Stop indexing a repository; with --purge, delete all that is kept of it.
 
     Without --purge its index stays and can be asked with --repo, and [bold]codesum add KEY[/] puts it back.
-    The repository itself is never touched.
+    With it, KEY may also be one that was taken out of repos.yaml by hand. The repository itself is never touched.
     """
     called = invocation(ctx)
+    home = Home(called.settings)
+    if purge and key in home.unregistered_keys():
+        _purge(home, key, is_registered=False)
+        show(f"{key}: deleted")
+        return
     entry = called.registry.get(key)
     if not purge:
         called.registry.remove(entry.key)
         show(f"{entry.key}: no longer indexed; `codesum add {entry.key}` puts it back")
         return
-    _purge(Home(called.settings), entry.key)
+    _purge(home, entry.key, is_registered=True)
     show(f"{entry.key}: deleted")
 
 
-def _purge(home: Home, key: str) -> None:
+def _purge(home: Home, key: str, *, is_registered: bool) -> None:
     """Delete what is kept of a repository while no build of it runs. The registration goes last: a purge that
     was interrupted can be repeated."""
     from codesum_pipeline.defs.control import forget_partition
@@ -41,6 +46,7 @@ def _purge(home: Home, key: str) -> None:
     with hold_lease(state, key=key, run_id="purge"):
         home.purge(key)
         forget_partition(home, key)
-        home.registry.purge(key)
+        if is_registered:
+            home.registry.purge(key)
     for path in state.parent.glob(f"{state.name}*"):
         path.unlink(missing_ok=True)

@@ -1,12 +1,14 @@
 """How results look: tables and styles on a terminal, plain untruncated lines anywhere else."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import typer
 from rich import box
-from rich.console import Console, ConsoleRenderable, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -20,6 +22,10 @@ SHORT_COMMIT = 10
 _UNBOUNDED = 1_000_000
 # Parts of one field that a terminal shows.
 _LISTED = 12
+# Columns up to this width are not folded, and folded ones are no narrower.
+_SHORT = 20
+# Columns of a terminal between two of a table.
+_BETWEEN = 2
 
 
 def error_console() -> Console:
@@ -58,23 +64,64 @@ def note(message: str) -> None:
     sys.stderr.flush()
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> Table:
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> "Rows":
     """Rows under a head; the columns named in `right` hold numbers."""
-    numbers = set(right)
-    drawn = Table(
-        box=box.SIMPLE_HEAD if on_terminal() else None,
-        pad_edge=False,
-        header_style="bold",
-        show_edge=False,
-    )
-    for column in columns:
-        if column in numbers:
-            drawn.add_column(Text(one_line(column)), justify="right", no_wrap=True)
+    return Rows(tuple(columns), tuple(tuple(row) for row in rows), frozenset(right))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table; on a terminal that is too narrow for it one block per row, so that no name is cut into pieces."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    numbers: frozenset[str]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if on_terminal() and self._least_width() > options.max_width:
+            yield from self._blocks()
         else:
-            drawn.add_column(Text(one_line(column)), overflow="fold")
-    for row in rows:
-        drawn.add_row(*(cell(value) for value in row))
-    return drawn
+            yield self._table()
+
+    def _table(self) -> Table:
+        drawn = Table(
+            box=box.SIMPLE_HEAD if on_terminal() else None,
+            collapse_padding=on_terminal(),
+            pad_edge=False,
+            header_style="bold",
+            show_edge=False,
+        )
+        for column, width in zip(self.columns, self._widths(), strict=True):
+            if column in self.numbers:
+                drawn.add_column(Text(one_line(column)), justify="right", no_wrap=True)
+            elif width <= _SHORT:
+                drawn.add_column(Text(one_line(column)), no_wrap=True)
+            else:
+                drawn.add_column(Text(one_line(column)), overflow="fold", min_width=_SHORT)
+        for row in self.rows:
+            drawn.add_row(*(cell(value) for value in row))
+        return drawn
+
+    def _widths(self) -> Iterator[int]:
+        """The longest of each column."""
+        for place, column in enumerate(self.columns):
+            yield max(cell_len(one_line(column)), *(cell(row[place]).cell_len for row in self.rows), 0)
+
+    def _least_width(self) -> int:
+        """Numbers and short texts as they are, longer ones folded."""
+        widths = zip(self.columns, self._widths(), strict=True)
+        least = [width if column in self.numbers else min(width, _SHORT) for column, width in widths]
+        return sum(least) + _BETWEEN * (len(least) - 1)
+
+    def _blocks(self) -> Iterator[RenderableType]:
+        for row in self.rows:
+            first = cell(row[0])
+            first.stylize("bold")
+            yield first
+            named = zip(self.columns[1:], row[1:], strict=True)
+            there = [(name, cell(value)) for name, value in named if value is not None and value != ""]
+            said = [Text.assemble((f"{one_line(name)} ", "dim"), value) for name, value in there]
+            yield indented(Text(" · ").join(said), 2)
 
 
 def fields(values: Mapping[str, Any], *, listed: int = _LISTED) -> Table:

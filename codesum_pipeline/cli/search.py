@@ -36,8 +36,8 @@ _STDIN = "-"
 
 def search(
     ctx: typer.Context,
-    query: Annotated[
-        str | None,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(metavar="QUERY", show_default=False, help="What is looked for, in words or as a name."),
     ] = None,
     repo: ReposOption = None,
@@ -71,6 +71,7 @@ def search(
 
     codesum search "where are retries counted" --level function --path src/ --tests out --excerpt 5
     """
+    query = " ".join(words) if words else None
     if (query is None) == (batch is None):
         raise ConfigurationError("give one QUERY, or --batch FILE")
     aids = Aids(context=context, excerpt_lines=excerpt)

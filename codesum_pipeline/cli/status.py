@@ -16,6 +16,7 @@ from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.llm.totals import total
 from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.wiring import Home, utc_now
@@ -139,7 +140,11 @@ def _runs(home: Home, key: str) -> Iterator[RenderableType]:
         return
     from codesum_pipeline.defs.control import run_history
 
-    runs = run_history(home, key, limit=_RUNS_SHOWN)
+    try:
+        runs = run_history(home, key, limit=_RUNS_SHOWN)
+    except CannotWrite as error:
+        yield styled(f"\nno runs are shown: {error}", "dim")
+        return
     if runs:
         rows = [(run.run_id[:SHORT_COMMIT], run.status.lower(), _when(run), _took(run), run.started_by) for run in runs]
         yield Text("\nLast runs", style="bold")

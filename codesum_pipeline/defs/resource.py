@@ -76,7 +76,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
             new_connection=partial(_connect, self.duckdb, self._open),
         )
         if not workspace.entry.enabled:
-            raise ConfigurationError(f"repository {key!r} is disabled: enable it with `codesum add --key {key}`")
+            raise ConfigurationError(f"repository {key!r} is disabled: `codesum add {key}` enables it")
         return workspace
 
     def _take_lease(self, context: dg.InitResourceContext, run: dg.DagsterRun) -> None:

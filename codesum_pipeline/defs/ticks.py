@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import dagster as dg
 
 from codesum_pipeline.defs.assets.publishing import AT_HEAD, published_index
+from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
 from codesum_pipeline.defs.observing import ACTIVE, observe
 from codesum_pipeline.defs.partitions import codesum_repos
@@ -19,11 +20,12 @@ from codesum_pipeline.wiring import Home
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """What a tick found; `last` is the last repository it had time for."""
+    """What a tick found; `published` has an index, and `last` is the last repository it had time for."""
 
     home: str
     plan: Plan
     new_keys: list[str]
+    published: frozenset[str]
     last: str
 
     @property
@@ -44,8 +46,27 @@ class Tick:
                 partition=request.key,
             )
             for request in self.plan.requests
-            if request.key not in self.new_keys and request.usd_left is None
+            if request.key in self.published - set(self.new_keys) and request.usd_left is None
         ]
+
+
+def report_behind(instance: dg.DagsterInstance, evaluations: Sequence[dg.AssetCheckEvaluation]) -> None:
+    """Write each evaluation to the run that published the index.
+
+    Dagster keeps one evaluation of a check per partition and run: a second one that belongs to no run is refused,
+    and the tick with it.
+    """
+    for evaluation in evaluations:
+        published_by = dg.AssetRecordsFilter(
+            asset_key=evaluation.asset_key, asset_partitions=[str(evaluation.partition)]
+        )
+        for record in instance.fetch_materializations(published_by, limit=1).records:
+            event = dg.DagsterEvent(
+                event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
+                job_name=index_repository.name,
+                event_specific_data=evaluation,
+            )
+            instance.report_dagster_event(event, run_id=record.run_id)
 
 
 def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: logging.Logger) -> Tick:
@@ -71,6 +92,7 @@ def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: loggi
         str(home.settings.home),
         plan,
         new,
+        frozenset(found.key for found in seen if found.published),
         last=_last_looked_at(seen_keys=[found.key for found in seen], all_keys=len(entries)),
     )
 

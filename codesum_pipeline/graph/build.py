@@ -82,15 +82,16 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
     if resolved >= _MANY_FILES:
         _let_go()
     symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
-    hashes = {"edges": ws.tables.write("edges", ws.key, edges).table_hash}
+    written = {"edges": ws.tables.write("edges", ws.key, edges)}
     documents = _documents_hash(ws)
-    if last is not None and last.tables["edges"] == hashes["edges"] and last.documents == documents:
-        others = {table: ws.tables.read(table, ws.key) for table in ("graph_stats", "contexts")}
+    if last is not None and last.tables["edges"] == written["edges"].table_hash and last.documents == documents:
+        written |= {table: ws.tables.keep(table, ws.key) for table in ("graph_stats", "contexts")}
+        stats = ws.tables.read("graph_stats", ws.key)
     else:
         others = _ranked_and_sampled(ws, places, symbols, edges, progress)
-    for table, rows in others.items():
-        hashes[table] = ws.tables.write(table, ws.key, rows).table_hash
-    stats = others["graph_stats"]
+        written |= {table: ws.tables.write(table, ws.key, rows) for table, rows in others.items()}
+        stats = others["graph_stats"]
+    hashes = {table: found.table_hash for table, found in written.items()}
     if ws.tables.base is None:
         write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
         resolution.model_copy(update={"documents": documents, "tables": hashes}).write(ws)
@@ -197,11 +198,12 @@ def rank_and_sample(
 
 def stats_json(stats: pa.Table) -> str:
     """`{id: {in_degree, pagerank}}`, one line each, sorted by id."""
-    columns = (stats.column(name).to_pylist() for name in ("id", "in_degree", "pagerank"))
-    encode = json.JSONEncoder(ensure_ascii=False).encode
+    ids, *others = (stats.column(name).to_pylist() for name in ("id", "in_degree", "pagerank"))
+    # All at once: no line break stands within an encoded string.
+    names = json.dumps(ids, ensure_ascii=False, separators=("\n", ":"))[1:-1].split("\n") if ids else []
     lines = [
-        f'{encode(id_)}: {{"in_degree": {in_degree}, "pagerank": {rank!r}}}'
-        for id_, in_degree, rank in sorted(zip(*columns, strict=True))
+        f'{name}: {{"in_degree": {in_degree}, "pagerank": {rank!r}}}'
+        for _, name, in_degree, rank in sorted(zip(ids, names, *others, strict=True))
     ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

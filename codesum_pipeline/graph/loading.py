@@ -20,6 +20,14 @@ class LazyFiles(Mapping[str, File], Generic[File]):
         self.rows = dict(sorted(rows.items()))
         self._read = read
         self._files: dict[str, File] = {}
+        self._offers: dict[str, frozenset[str] | None] = {}
+
+    def exports(self, path: str) -> frozenset[str] | None:
+        """What a file says that it offers to others, which can be told without reading the file; None if nothing."""
+        if path not in self._offers:
+            offered = self.rows[path]["exports"]
+            self._offers[path] = None if offered is None else frozenset(offered)
+        return self._offers[path]
 
     def __getitem__(self, path: str) -> File:
         file = self._files.get(path)

@@ -234,10 +234,10 @@ class Names:
                 return
 
     def _exports(self, module: ModulePath, name: str) -> bool:
-        file = self._resolver.files.get(module.file) if module.file is not None else None
-        if file is None:
+        if module.file is None or module.file not in self._resolver.files:
             return False
-        return not name.startswith("_") if file.exports is None else name in file.exports
+        exports = self._resolver.files.exports(module.file)
+        return not name.startswith("_") if exports is None else name in exports
 
 
 def _without_accessors(bindings: list[Placed]) -> list[Placed]:

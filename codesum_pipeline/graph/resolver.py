@@ -11,11 +11,11 @@ is forgotten before each file.
 """
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 
 from codesum_pipeline.graph.calls import Calls
 from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
+from codesum_pipeline.graph.loading import LazyFiles
 from codesum_pipeline.graph.members import Members
 from codesum_pipeline.graph.module_paths import ModulePaths
 from codesum_pipeline.graph.names import Names
@@ -49,7 +49,7 @@ def split_shape(shape: str) -> tuple[str, ...]:
 class Resolver:
     """One repository's files, and what is known about their expressions."""
 
-    def __init__(self, files: Mapping[str, FileScopes], paths: ModulePaths) -> None:
+    def __init__(self, files: LazyFiles[FileScopes], paths: ModulePaths) -> None:
         self.files = files
         self.paths = paths
         self.names = Names(self)

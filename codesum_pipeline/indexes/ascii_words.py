@@ -47,18 +47,23 @@ def has_bytes(texts: pa.LargeStringArray, wanted: npt.NDArray[np.bool_]) -> npt.
 def split_words(texts: pa.LargeStringArray, kinds: Bytes, *, leave_out: npt.NDArray[np.bool_]) -> TextWords:
     """The words of ASCII texts; of those to `leave_out`, which may hold anything, none."""
     content, offsets = utf8_and_offsets(texts)
-    of_bytes = kinds[content]
     if leave_out.any():
-        of_bytes[np.repeat(leave_out, np.diff(offsets))] = GAP
+        content = np.where(np.repeat(leave_out, np.diff(offsets)), np.uint8(np.flatnonzero(kinds == GAP)[0]), content)
+    data = content.tobytes()
+    of_bytes = np.frombuffer(data.translate(kinds.tobytes()), dtype=np.uint8)
     begins = of_bytes == PART
     begins[1:] &= of_bytes[:-1] != PART
     # A word never reaches into the next text.
     firsts = offsets[:-1][offsets[:-1] < offsets[1:]]
     begins[firsts] = of_bytes[firsts] == PART
     begins |= of_bytes == MARK
-    lengths = np.diff(np.searchsorted(np.flatnonzero(begins), offsets))
-    kept = of_bytes != GAP
-    words = _strings(content[kept], np.flatnonzero(begins[kept])).dictionary_encode()
+    ends = of_bytes != GAP
+    ends[:-1] &= begins[1:] | ~ends[1:]
+    places = np.flatnonzero(begins)
+    sizes = np.flatnonzero(ends) - places + 1
+    kept = np.frombuffer(data.translate(None, delete=np.flatnonzero(kinds == GAP).astype(np.uint8).tobytes()), np.uint8)
+    words = _strings(kept, np.cumsum(sizes) - sizes).dictionary_encode()
+    lengths = np.diff(np.searchsorted(places, offsets))
     return TextWords(words.dictionary, words.indices.to_numpy().astype(np.int64), lengths)
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.indexes.arrow_texts import utf8_of
 from codesum_pipeline.indexes.bm25 import TokenCounts, build_bm25
+from codesum_pipeline.indexes.call_edges import OF_EDGES, build_callers
 from codesum_pipeline.indexes.candidate_parts import Parts
 from codesum_pipeline.indexes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
@@ -31,6 +33,7 @@ from codesum_pipeline.indexes.symbol_names import build_symbol_names
 from codesum_pipeline.indexes.token_counts import count_tokens
 from codesum_pipeline.indexes.torch_file import write_tensor
 from codesum_pipeline.indexes.version_folder import (
+    CALLERS,
     CODE_BM25,
     DOCUMENT_ARRAYS,
     DOCUMENTS,
@@ -48,9 +51,8 @@ from codesum_pipeline.indexes.version_folder import (
 )
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.store.column_hashes import column_hash
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
@@ -59,7 +61,6 @@ _BM25_FILES = {Lane.CODE: CODE_BM25, Lane.KEYWORDS: KEYWORDS_BM25, Lane.SUMMARY:
 
 # Of each document, all but what stands in its line alone.
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
-_TOKENS = TABLES["terms"].schema.field("tokens")
 _RANKS = ["id", "pagerank"]
 _NO_IDS = TABLES["vectors"].schema.empty_table().select(["id", "lane"])
 
@@ -86,6 +87,11 @@ class CandidateTables:
     def content_hash(self, table: str, columns: Sequence[str]) -> str | None:
         """The hash of columns of a table, of which nothing is read."""
         return self.tables.content_hash(table, self.key, columns=columns)
+
+    def lane_hashes(self, table: str, lane: Lane, column: str) -> list[str | None]:
+        """The hashes of all that decides what a lane holds and in which order, of which nothing is read."""
+        of_lane = self.tables.part_hash(table, self.key, str(lane), columns=["id", "lane", column])
+        return [self.content_hash("documents", _HEAD), of_lane]
 
     def vectors(self, lane: Lane) -> Vectors:
         """The vectors of a dense lane; raises `BrokenStore` when a document lacks one."""
@@ -147,6 +153,7 @@ def write_files(parts: Parts, tables: CandidateTables, *, progress: Progress) ->
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
         ("documents", lambda: without_provenance.update(_write_documents(parts.folder, tables))),
         ("document arrays", lambda: _make_arrays(parts, tables)),
+        ("callers", lambda: _make_callers(parts, tables)),
         ("vectors", lambda: without_provenance.update(_make_vectors(parts, tables))),
         ("words", lambda: _make_terms(parts, tables)),
         ("names", lambda: _make_names(parts, tables)),
@@ -173,7 +180,7 @@ def _write_documents(folder: Path, tables: CandidateTables) -> dict[str, str]:
 
 
 def _make_arrays(parts: Parts, tables: CandidateTables) -> None:
-    made_from = hash_of([tables.content_hash("documents", _HEAD), tables.content_hash("graph_stats", _RANKS)])
+    made_from = [tables.content_hash("documents", _HEAD), tables.content_hash("graph_stats", _RANKS)]
     parts.make("arrays", made_from, [DOCUMENT_ARRAYS], lambda: _write_arrays(parts.folder, tables))
 
 
@@ -199,6 +206,18 @@ def _write_arrays(folder: Path, tables: CandidateTables) -> None:
     write_npz(_new_file(folder, DOCUMENT_ARRAYS), arrays)
 
 
+def _make_callers(parts: Parts, tables: CandidateTables) -> None:
+    made_from = [tables.content_hash("documents", _HEAD), tables.content_hash("edges", OF_EDGES)]
+    parts.make("callers", made_from, [CALLERS], lambda: _write_callers(parts.folder, tables))
+
+
+def _write_callers(folder: Path, tables: CandidateTables) -> None:
+    calls = ("kind", str(EdgeKind.CALL))
+    edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_EDGES), having=calls)
+    files = np.searchsorted(level_numbers(tables.heads), LEVELS.index(Level.FILE))
+    build_callers(edges, tables.ids.slice(0, int(files))).write(_new_file(folder, CALLERS))
+
+
 def _importance(
     pageranks: pa.Table, ids: pa.StringArray, parent_rows: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.float64]:
@@ -220,44 +239,43 @@ def _make_vectors(parts: Parts, tables: CandidateTables) -> dict[str, str]:
     """The vectors, and the cells of many; of these, the digest of what they are made from."""
     digests: dict[str, str] = {}
     for lane in (Lane.SUMMARY, *VECTOR_FILES):
-        digests |= _make_matrix(parts, lane, tables.vectors(lane))
+        digests |= _make_matrix(parts, tables, lane)
     parts.make(
         "vector ids",
-        hash_of(tables.content_hash("documents", _HEAD)),
+        [tables.content_hash("documents", _HEAD)],
         [INDEX_MAP],
         lambda: _write_json(_new_file(parts.folder, INDEX_MAP), tables.dense_ids.to_pylist()),
     )
     return digests
 
 
-def _make_matrix(parts: Parts, lane: Lane, matrix: Vectors) -> dict[str, str]:
+def _make_matrix(parts: Parts, tables: CandidateTables, lane: Lane) -> dict[str, str]:
     name, cells = VECTOR_FILES.get(lane, EMBEDDINGS), NEAREST_FILES[lane]
-    digest = hashlib.sha256(np.ascontiguousarray(matrix).data).hexdigest()
-    made_from = f"{matrix.shape} {digest}"
-    write = _write_npy if lane in VECTOR_FILES else write_tensor
-    parts.make(f"vectors {lane}", made_from, [name], lambda: write(_new_file(parts.folder, name), matrix))
-    if len(matrix) < FEWEST_VECTORS:
-        return {}
-    parts.make(f"cells {lane}", made_from, [cells], lambda: write_nearest(_new_file(parts.folder, cells), matrix))
-    return {cells: digest}
+    has_cells = len(tables.dense_rows) >= FEWEST_VECTORS
+    made_from = [str(tables.dimensions), *tables.lane_hashes("vectors", lane, "vector")]
+    digests: dict[str, str] = {}
+
+    def write() -> None:
+        matrix = tables.vectors(lane)
+        (_write_npy if lane in VECTOR_FILES else write_tensor)(_new_file(parts.folder, name), matrix)
+        if has_cells:
+            write_nearest(_new_file(parts.folder, cells), matrix)
+            digests[cells] = hashlib.sha256(matrix.data).hexdigest()
+
+    parts.make(f"vectors {lane}", made_from, [name, *([cells] if has_cells else [])], write)
+    return digests or parts.contents_of([cells])
 
 
 def _make_terms(parts: Parts, tables: CandidateTables) -> None:
-    order = tables.content_hash("documents", _HEAD)
     for lane in TERM_LANES:
-        _make_lane(parts, tables, lane, order)
+        made_from = tables.lane_hashes("terms", lane, "tokens")
+        others = {Lane.CODE: [PASSAGES], Lane.KEYWORDS: [KEYWORDS_VOCABULARY, KEYWORDS_METADATA]}
+        files = [_BM25_FILES[lane], *others.get(lane, [])]
+        parts.make(f"words {lane}", made_from, files, partial(_write_lane, parts.folder, tables, lane))
 
 
-def _make_lane(parts: Parts, tables: CandidateTables, lane: Lane, order: str | None) -> None:
-    tokens = tables.tokens(lane)
-    made_from = hash_of([order, *(column_hash(chunk, _TOKENS) for chunk in tokens.chunks)])
-    others = {Lane.CODE: [PASSAGES], Lane.KEYWORDS: [KEYWORDS_VOCABULARY, KEYWORDS_METADATA]}
-    files = [_BM25_FILES[lane], *others.get(lane, [])]
-    parts.make(f"words {lane}", made_from, files, lambda: _write_lane(parts.folder, tables, lane, tokens))
-
-
-def _write_lane(folder: Path, tables: CandidateTables, lane: Lane, texts: pa.ChunkedArray) -> None:
-    rows = level_numbers(tables.heads)
+def _write_lane(folder: Path, tables: CandidateTables, lane: Lane) -> None:
+    texts, rows = tables.tokens(lane), level_numbers(tables.heads)
     if lane is Lane.CODE:
         # In index order the documents of one level follow one another.
         files = np.searchsorted(rows, LEVELS.index(Level.FILE) + np.arange(2)).tolist()
@@ -289,7 +307,7 @@ def _write_keywords(folder: Path, tables: CandidateTables, found: TokenCounts) -
 
 
 def _make_names(parts: Parts, tables: CandidateTables) -> None:
-    made_from = hash_of(tables.content_hash("documents", _HEAD))
+    made_from = [tables.content_hash("documents", _HEAD)]
     parts.make("names", made_from, [SYMBOL_NAMES], lambda: _write_names(parts.folder, tables))
 
 

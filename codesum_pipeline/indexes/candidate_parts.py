@@ -66,11 +66,24 @@ class Parts:
             last = None
         return cls(folder, last, before.parts if before else {})
 
-    def make(self, part: str, made_from: str, files: Sequence[str], write: Callable[[], None]) -> None:
-        """Share the files of a part, or write them."""
-        self.made[part] = made_from
-        if self.before.get(part) != made_from or not self._share(files):
+    def make(self, part: str, made_from: Sequence[str | None], files: Sequence[str], write: Callable[[], None]) -> None:
+        """Share the files of a part, or write them; where one of the hashes of what it is made from is not known they
+        are written."""
+        if None in made_from:
             write()
+            return
+        self.made[part] = hash_of(made_from)
+        if self.before.get(part) != self.made[part] or not self._share(files):
+            write()
+
+    def contents_of(self, files: Sequence[str]) -> dict[str, str]:
+        """What the last manifest says that these are without provenance, of those that are shared and hold some."""
+        known = self.last.manifest["files"] if self.last else {}
+        return {
+            name: known[name]["content_sha256"]
+            for name in files
+            if name in self.shared and "content_sha256" in known[name]
+        }
 
     def keep(self, ws: Workspace, digest: str) -> None:
         """Note what the version was made from, once it has its name."""

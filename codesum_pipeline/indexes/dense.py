@@ -58,14 +58,17 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     max_tokens = max_text_tokens(ws, embedder)
     sources = _sources(ws)
     ids, hashes = _ids_and_hashes(sources, max_tokens)
-    wanted = _wanted(hashes, _is_known(ws, embedder, hashes))
-    fresh, resumed = embed_texts(
-        ws, embedder, _texts(sources, hashes, wanted, max_tokens), len(wanted), max_tokens=max_tokens, progress=progress
-    )
-    vectors = _join(ws, embedder, hashes, wanted, fresh)
-    del sources
-
-    written = ws.tables.write("vectors", ws.key, _table(ids, hashes, vectors, embedder.model_id))
+    wanted, resumed = np.empty(0, dtype=np.int64), 0
+    if _stand(ws, embedder, ids, hashes):
+        written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
+    else:
+        wanted = _wanted(hashes, _is_known(ws, embedder, hashes))
+        texts = _texts(sources, hashes, wanted, max_tokens)
+        fresh, resumed = embed_texts(ws, embedder, texts, len(wanted), max_tokens=max_tokens, progress=progress)
+        vectors = _join(ws, embedder, hashes, wanted, fresh)
+        del sources, texts
+        written = ws.tables.write("vectors", ws.key, _table(ids, hashes, vectors, embedder.model_id))
+        dimensions = vectors.shape[1]
     discard(ws.layout.finished_vectors(ws.key))
     billed = embedder.billed_tokens - billed_before
     return DenseReport(
@@ -75,7 +78,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
         rows=written.rows,
         lanes={str(lane): len(ids) for lane in DENSE_LANES if len(ids)},
         model=embedder.model_id,
-        dimensions=vectors.shape[1],
+        dimensions=dimensions,
         billed_tokens=billed,
         cost_usd=cost_usd(embedder, billed),
         table_hash=written.table_hash,
@@ -116,6 +119,17 @@ def _ids_and_hashes(sources: pa.Table, max_tokens: int) -> tuple[pa.Array, pa.Ar
     parts = [[texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens)] for some in in_parts(sources)]
     hashes = pa.concat_arrays([found for lane in zip(*parts, strict=True) for found in lane])
     return sources.column("id").combine_chunks(), hashes
+
+
+def _stand(ws: Workspace, embedder: Embedder, ids: pa.Array, hashes: pa.Array) -> bool:
+    """Whether the last build's rows are of the same documents and texts: its vectors are not read then."""
+    last = ws.tables.read_or_empty("vectors", ws.key, columns=["id", "text_hash", "model"])
+    if ws.force or not 0 < last.num_rows == len(hashes):
+        return False
+    are_same = pc.equal(last.column("id"), pa.concat_arrays([ids] * len(DENSE_LANES)))
+    are_same = pc.and_(are_same, pc.equal(last.column("text_hash"), hashes))
+    is_ours = pc.equal(last.column("model"), embedder.model_id)
+    return bool(pc.all(pc.and_(are_same, is_ours)).as_py())
 
 
 def _is_known(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> npt.NDArray[np.bool_]:

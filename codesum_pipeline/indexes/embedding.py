@@ -14,6 +14,8 @@ from codesum_pipeline.store.workspace import Workspace
 
 # Texts of a fast model that are held at one time: bounds the memory.
 _AT_ONCE = 1 << 13
+# What a single character can become in a normal form of Unicode (U+FDFA).
+_LONGEST_FORM = 18
 
 
 def embed_texts(
@@ -121,15 +123,18 @@ def _price_tag(embedder: Embedder, texts: Sequence[str]) -> str:
 
 def _cut(texts: Sequence[LaneText], embedder: Embedder, max_tokens: int) -> list[str]:
     """Each text at most `max_tokens` long, but never without what it must keep."""
-    # A token of an ASCII text is at least one character long.
-    asked = [
-        row
-        for row, text in enumerate(texts)
-        if text.keep_characters and not (len(text.text) <= max_tokens and text.text.isascii())
-    ]
+    asked = [row for row, text in enumerate(texts) if text.keep_characters and most_tokens(text.text) > max_tokens]
     cut = [text.text for text in texts]
     for row, tokens in zip(asked, embedder.count_tokens([cut[row] for row in asked]), strict=True):
         if tokens > max_tokens:
             kept = embedder.truncate(cut[row], max_tokens)
             cut[row] = cut[row][: max(len(kept), texts[row].keep_characters)]
     return cut
+
+
+def most_tokens(text: str) -> int:
+    """No text has more tokens: one is at least one character long, of a normal form of the text or of its bytes."""
+    if text.isascii():
+        return len(text)
+    # A character beyond ASCII adds a byte or more to the length in UTF-8.
+    return len(text) + (_LONGEST_FORM - 1) * (len(text.encode("utf-8", errors="surrogatepass")) - len(text))

@@ -12,6 +12,7 @@ from codesum_pipeline.indexes.ascii_words import has_bytes
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "\b": "\\b"}
 _ESCAPES = _SHORT_ESCAPES | {chr(n): f"\\u{n:04x}" for n in range(32) if chr(n) not in _SHORT_ESCAPES}
 _NEEDS_ESCAPE = np.isin(np.arange(256), [ord(character) for character in _ESCAPES])
+_PLAIN = np.flatnonzero(~_NEEDS_ESCAPE).astype(np.uint8).tobytes()
 
 
 def json_objects(
@@ -45,11 +46,11 @@ def _texts_or_null(array: pa.Array) -> pa.LargeStringArray:
 def _escaped(strings: pa.StringArray) -> pa.LargeStringArray:
     """The strings as they stand between quotation marks."""
     escaped = strings.cast(pa.large_string())
-    needing = np.flatnonzero(has_bytes(escaped, _NEEDS_ESCAPE))
-    if not len(needing):
+    present = set(bytes(utf8_of(escaped)).translate(None, delete=_PLAIN))
+    if not present:
         return escaped
+    needing = np.flatnonzero(has_bytes(escaped, _NEEDS_ESCAPE))
     some = escaped.take(pa.array(needing))
-    present = set(np.flatnonzero(np.bincount(np.frombuffer(utf8_of(some), np.uint8))).tolist())
     # The backslash comes first: the others bring backslashes in.
     for character, escape in _ESCAPES.items():
         if ord(character) in present:

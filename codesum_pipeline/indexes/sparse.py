@@ -15,6 +15,7 @@ from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
 from codesum_pipeline.indexes.passages import TEXT_BREAK, TOKEN_BREAK
 from codesum_pipeline.indexes.token_texts import join_tokens
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.store.row_reader import RowReader
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
@@ -62,12 +63,14 @@ def _fill(lanes: dict[Lane, _Columns], ws: Workspace, progress: Progress) -> int
     documents = ws.tables.read("documents", ws.key, columns=["id"]).num_rows
     known = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash"]).column("text_hash").combine_chunks()
     known = known[:0] if ws.force else known
+    # Texts come in the order in which the last build wrote them: of each lane one group of rows is read at a time.
+    last = ws.tables.reader("terms", ws.key, columns=["tokens"], kept=len(TERM_LANES)) if len(known) else None
     done = tokenized = 0
     for some in (some for part in lane_sources(ws) for some in in_parts(part)):
         progress("splitting texts into words", done, documents)
         for texts in term_texts(some):
             hashes = texts.hash_all()
-            tokens, fresh = _tokens_of(ws, texts.texts, pc.index_in(hashes, value_set=known))
+            tokens, fresh = _tokens_of(texts.texts, pc.index_in(hashes, value_set=known), last)
             columns = lanes[texts.lane]
             columns.ids.append(texts.ids)
             columns.hashes.append(hashes)
@@ -78,15 +81,15 @@ def _fill(lanes: dict[Lane, _Columns], ws: Workspace, progress: Progress) -> int
     return tokenized
 
 
-def _tokens_of(ws: Workspace, texts: pa.LargeStringArray, found: pa.Array) -> tuple[pa.Array, int]:
+def _tokens_of(texts: pa.LargeStringArray, found: pa.Array, last: RowReader | None) -> tuple[pa.Array, int]:
     """The tokens of each text, and how many of the texts the last build did not have; `found` is where it has them."""
     is_missing = found.is_null()
     fresh = _join_passages(texts.filter(is_missing))
-    if len(fresh) == len(texts):
+    if last is None or len(fresh) == len(texts):
         return fresh, len(fresh)
     wanted, places = rows_to_read(pc.fill_null(found, -1).to_numpy().astype(np.int64))
-    kept = ws.tables.read_at("terms", ws.key, wanted, columns=["tokens"]).column("tokens").combine_chunks()
-    return pc.replace_with_mask(kept.take(places), is_missing, fresh), len(fresh)
+    kept = last.at(wanted).column("tokens").combine_chunks().take(places)
+    return pc.replace_with_mask(kept, is_missing, fresh) if len(fresh) else kept, len(fresh)
 
 
 def _join_passages(texts: pa.LargeStringArray) -> pa.StringArray:

@@ -16,6 +16,7 @@ from codesum_pipeline.indexes.stored_zip import Array
 
 # Texts split at one time: bounds the memory.
 _AT_ONCE = 1 << 12
+_PLACE_BITS = 32
 
 
 def count_tokens(texts: pa.ChunkedArray) -> TokenCounts:
@@ -25,11 +26,12 @@ def count_tokens(texts: pa.ChunkedArray) -> TokenCounts:
     vocabulary = sorted(numbers)
     rank = np.empty(len(vocabulary), dtype=np.int32)
     rank[[numbers[token] for token in vocabulary]] = np.arange(len(vocabulary), dtype=np.int32)
-    columns = rank[columns]
-    # Rows stand in order already, and a stable sort by small numbers leaves them so.
-    order = np.argsort(columns, kind="stable")
+    # Rows stand in order already. Sorted are numbers made of a column and a place: faster than places by their columns.
+    order = rank[columns].astype(np.int64) << _PLACE_BITS | np.arange(len(columns))
+    order.sort()
+    columns = (order >> _PLACE_BITS).astype(np.int32)
+    order &= (1 << _PLACE_BITS) - 1
     # One after the other, so that no more than one of them is there twice.
-    columns = columns[order]
     rows = rows[order]
     counts = counts[order]
     return TokenCounts(columns, rows, counts, lengths, vocabulary)
@@ -44,10 +46,10 @@ def _parts(texts: pa.ChunkedArray, numbers: defaultdict[str, int]) -> Iterator[t
         is_empty = pc.equal(some, "").to_numpy()
         lengths = np.where(is_empty, 0, pc.list_value_length(split).to_numpy()).astype(np.int64)
         flat = split.flatten()
-        encoded = flat.filter(pc.not_equal(flat, "")).dictionary_encode()
-        size = max(len(encoded.dictionary), 1)
-        pairs = np.repeat(np.arange(len(some), dtype=np.int64) * size, lengths) + encoded.indices.to_numpy()
+        encoded = (flat.filter(pc.not_equal(flat, "")) if is_empty.any() else flat).dictionary_encode()
+        bits = len(encoded.dictionary).bit_length()
+        pairs = np.repeat(np.arange(len(some), dtype=np.int64) << bits, lengths) | encoded.indices.to_numpy()
         pairs, counts = np.unique(pairs, return_counts=True)
-        rows, columns = np.divmod(pairs, size)
+        rows, columns = pairs >> bits, pairs & (1 << bits) - 1
         names = np.array([numbers[token] for token in encoded.dictionary.to_pylist()], dtype=np.int32)
         yield names[columns], (rows + start).astype(np.int32), counts.astype(np.int32), lengths

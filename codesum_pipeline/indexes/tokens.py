@@ -82,6 +82,8 @@ def _pairs(run: str) -> list[str]:
     return [run[start : start + 2] for start in range(max(1, len(run) - 1))]
 
 
+# Words share their parts: there are a fifth as many parts as words.
+@lru_cache(maxsize=_CACHE_SIZE)
 def _token(part: str) -> str | None:
     """The stem of a part; None for a single ASCII character, a stop word or a blob."""
     if len(part) > _LONGEST or part in STOP_WORDS or (len(part) == 1 and part.isascii()):

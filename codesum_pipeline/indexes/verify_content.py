@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
+from codesum_pipeline.indexes.call_edges import OF_EDGES, build_callers
+from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.indexes.embedders import Vectors
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import NearestVectors
@@ -20,6 +23,7 @@ from codesum_pipeline.indexes.published_documents import content_of, document_li
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.torch_file import map_tensor
 from codesum_pipeline.indexes.version_folder import (
+    CALLERS,
     CODE_BM25,
     DOCUMENT_ARRAYS,
     DOCUMENTS,
@@ -58,6 +62,11 @@ class Content:
     @property
     def ids(self) -> list[str]:
         return [document["id"] for document in self.documents]
+
+    @property
+    def symbol_ids(self) -> list[str]:
+        """Of the functions and classes, which come first."""
+        return [document["id"] for document in self.documents if document["type"] in (Level.FUNCTION, Level.CLASS)]
 
 
 def read_content(version: Version) -> Content:
@@ -128,6 +137,7 @@ def check_lanes(content: Content) -> Iterator[Problem]:
             yield "vectors", document["id"], "has no vector"
     for id_ in sorted(dense.difference(ids)):
         yield "row map", id_, "has a vector and no document"
+    yield from _check_callers(content)
     yield from _check_words(content)
 
 
@@ -149,6 +159,11 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
             yield "warehouse", id_, "is published and not in the warehouse"
         elif stored[id_] != published[id_]:
             yield "warehouse", id_, "differs from the warehouse"
+    edges = tables.read_or_empty("edges", key, columns=list(OF_EDGES))
+    called = build_callers([edges], pa.array(content.symbol_ids, pa.string()))
+    said = Callers.map(content.version.folder / CALLERS)
+    if not (np.array_equal(called.rows, said.rows) and np.array_equal(called.indptr, said.indptr)):
+        yield "warehouse", CALLERS, "names other callers than the warehouse's edges"
     files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
     for document in content.documents:
         if document["type"] != Level.MODULE and document["file_path"] not in files:
@@ -163,6 +178,15 @@ def _check_orphans(documents: Sequence[Mapping[str, Any]], ids: set[str]) -> Ite
             yield "orphans", document["id"], f"its parent {parent} has no document"
         if document["type"] in (Level.FUNCTION, Level.CLASS) and document["file_path"] not in files:
             yield "orphans", document["id"], f"its file {document['file_path']} has no document"
+
+
+def _check_callers(content: Content) -> Iterator[Problem]:
+    callers = Callers.map(content.version.folder / CALLERS)
+    count = len(content.symbol_ids)
+    if len(callers) != count:
+        yield "row map", CALLERS, f"has {len(callers)} rows, {DOCUMENTS} has {count} functions and classes"
+    if callers.rows.max(initial=-1) >= count or callers.indptr[-1] != len(callers.rows):
+        yield "row map", CALLERS, "points at functions and classes that are not there"
 
 
 def _check_words(content: Content) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex
 
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
-INDEX_SCHEMA_VERSION = 3
+INDEX_SCHEMA_VERSION = 4
 
 MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"
@@ -24,6 +24,8 @@ KEYWORDS_METADATA = "bm25/metadata.jsonl"
 # Where each line of `summary.jsonl` starts, in bytes, and where the last one ends.
 OFFSETS = "documents/offsets.npy"
 DOCUMENT_ARRAYS = "documents/arrays.npz"
+# Who calls each document.
+CALLERS = "documents/callers.npz"
 # The words of each document, and after them those of each passage of a file.
 CODE_BM25 = "code/bm25.npz"
 # The document of each passage.

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 
+# `json.dumps` would make one for each value.
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
 def sha1_hex(text: str) -> str:
     """sha1 of the UTF-8 bytes; lone surrogates, as undecodable file names give them, are kept apart."""
     return hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
@@ -26,7 +30,7 @@ def sha256_hex(data: bytes) -> str:
 
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys and no spaces: the same value gives the same text."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def hash_of(value: Any) -> str:

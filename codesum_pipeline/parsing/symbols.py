@@ -1,9 +1,9 @@
 """A snapshot's files become symbols and file facts.
 
 A file whose path, blob, language and parser are those of the last build is
-not read: its rows are carried over as they are. `file_facts` says which rows
-of `symbols` can be trusted, so whatever is about to be replaced leaves it
-before `symbols` is written: a killed build costs work, never a wrong row.
+not read: its rows are carried over as they are. `file_facts` says whose rows
+of `symbols` those are. It is written after them, with a note of which they are,
+so a build that is killed in between costs work, never a wrong row.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -69,20 +69,16 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
     known = set() if ws.force else _known_files(ws)
     carried = {file.path for file in files if (file.path, file.blob, file.language, file.parser) in known}
     unread = [file for file in files if file.path not in carried]
-    if known and len(carried) == len(known) and not unread and _files_with_symbols(ws) <= carried:
+    if known and len(carried) == len(known) and not unread:
         return _report_unchanged(ws, files)
     kept = _old_rows(ws, carried)
-    if len(carried) < len(known):
-        ws.tables.write("file_facts", ws.key, kept.facts)
     batches = list(_parse(ws, unread, progress=progress))
     failures = [failure for batch in batches for failure in batch.failures]
     new = Rows.joined(batch.rows for batch in batches)
     rows = Rows.joined([kept, new])
-    hashes = [
-        ws.tables.write("symbols", ws.key, rows.symbols).table_hash,
-        ws.tables.write("file_facts", ws.key, rows.facts).table_hash,
-    ]
-    return _report(files, len(carried), failures, rows, new.facts, hashes)
+    symbols = ws.tables.write("symbols", ws.key, rows.symbols).table_hash
+    facts = ws.tables.write("file_facts", ws.key, rows.facts, note=symbols).table_hash
+    return _report(files, len(carried), failures, rows, new.facts, [symbols, facts])
 
 
 def _indexed_files(ws: Workspace) -> list[_File]:
@@ -95,17 +91,11 @@ def _indexed_files(ws: Workspace) -> list[_File]:
 
 
 def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
-    """The `CARRY_KEY` of every file of the last build; none where one of the tables is missing."""
-    if ws.tables.readable_path("symbols", ws.key) is None:
+    """The `CARRY_KEY` of every file of the last build; none where the two tables are not of one run."""
+    if ws.tables.note("file_facts", ws.key) != ws.tables.content_hash("symbols", ws.key):
         return set()
     keys = ws.tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
     return set(zip(*(keys[column].to_pylist() for column in CARRY_KEY), strict=True))
-
-
-def _files_with_symbols(ws: Workspace) -> set[str]:
-    """More than those of `file_facts` where a build was killed between the two tables."""
-    paths = ws.tables.read("symbols", ws.key, columns=["file_path"])
-    return set(paths.column("file_path").unique().to_pylist())
 
 
 def _old_rows(ws: Workspace, paths: Collection[str]) -> Rows:
@@ -145,7 +135,7 @@ def _report_unchanged(ws: Workspace, files: Sequence[_File]) -> ParseReport:
         ws.tables.read("symbols", ws.key, columns=["type"]),
         ws.tables.read("file_facts", ws.key, columns=["lines", "syntax_errors"]),
     )
-    hashes = [ws.tables.content_hash(table, ws.key) or "" for table in ("symbols", "file_facts")]
+    hashes = [ws.tables.keep(table, ws.key).table_hash for table in ("symbols", "file_facts")]
     return _report(files, len(files), [], rows, rows.facts.slice(0, 0), hashes)
 
 

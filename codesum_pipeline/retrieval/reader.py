@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
+from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import NearestVectors
@@ -19,6 +20,7 @@ from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames
 from codesum_pipeline.indexes.torch_file import map_tensor
 from codesum_pipeline.indexes.version_folder import (
+    CALLERS,
     CODE_BM25,
     DOCUMENT_ARRAYS,
     DOCUMENTS,
@@ -56,6 +58,7 @@ class PublishedIndex:
     words: Mapping[Lane, Bm25Index]
     passage_files: Array
     names: SymbolNames
+    callers: Callers
     _lines: npt.NDArray[np.uint8] | None
     _offsets: Array
 
@@ -88,7 +91,7 @@ class PublishedIndex:
         if manifest["schema_version"] != INDEX_SCHEMA_VERSION:
             raise BrokenIndex(
                 f"{folder}: index schema version {manifest['schema_version']}, this package reads "
-                f"{INDEX_SCHEMA_VERSION}: rebuild it with `codesum index {manifest['repo']} --rebuild`"
+                f"{INDEX_SCHEMA_VERSION}: bring it up to date with `codesum index {manifest['repo']}`"
             )
         arrays = map_npz(folder / DOCUMENT_ARRAYS)
         summary = map_tensor(folder / EMBEDDINGS, manifest["embedder"]["dimensions"])
@@ -109,6 +112,7 @@ class PublishedIndex:
             },
             passage_files=map_npy(folder / PASSAGES),
             names=SymbolNames.map(folder / SYMBOL_NAMES),
+            callers=Callers.map(folder / CALLERS),
             _lines=map_bytes(folder / DOCUMENTS) if manifest["counts"]["documents"] else None,
             _offsets=map_npy(folder / OFFSETS),
         )

@@ -17,6 +17,7 @@ from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.asked import Asked, Levels
+from codesum_pipeline.retrieval.callers import Raised, raise_callers
 from codesum_pipeline.retrieval.candidates import Candidates, Ranking
 from codesum_pipeline.retrieval.evidence import earlier_of_group, falling, rank_files
 from codesum_pipeline.retrieval.file_names import name_of_file
@@ -32,6 +33,9 @@ from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal, Weights
 DEFAULT_TOP = 10
 # Who says one of these is looking for tests.
 _TEST_WORDS = frozenset(tokenize("test tests testing fixture mock"))
+
+# How many of the good documents that a hit calls are named.
+_CALLED_SHOWN = 3
 
 # What else counted for a candidate. Only those that are shown are asked about.
 Notes = Callable[[int], tuple[str, ...]]
@@ -150,13 +154,25 @@ class _Answer:
         if Level.FILE in levels:
             fit = np.where(places == own_files, weights.shown_itself, own) + called
             scores = self._share_places(own_files, fit, of_file)
+            raised = Raised.nothing(scores)
         else:
             scores = (own + weights.file_weight * of_file) / (1 + weights.file_weight) + called
+            raised = self._raise_callers(places, scores, factors)
 
         def notes(place: int) -> tuple[str, ...]:
-            return tuple(dict.fromkeys((*files.notes(int(self.candidates.files[place])), *self._why_lowered(place))))
+            best = places[raised.called_by(int(places.searchsorted(place)))[:_CALLED_SHOWN]].tolist()
+            calls = (f"calls {self._id(each).partition('::')[2].replace('::', '.')}" for each in best)
+            of_file = files.notes(int(self.candidates.files[place]))
+            return tuple(dict.fromkeys((*calls, *of_file, *self._why_lowered(place))))
 
-        return _Scored(places, scores, fused, notes)
+        return _Scored(places, raised.scores, fused, notes)
+
+    def _raise_callers(self, places: Places, scores: Scores, factors: Scores) -> Raised:
+        """Where nothing but a name was asked, what calls it is no answer."""
+        if self.asked.query.is_name:
+            return Raised.nothing(scores)
+        numbers = self.candidates.numbers[places]
+        return raise_callers(self.asked.shelf, numbers, scores, factors=factors, weights=self.asked.weights)
 
     def _files(self, factors: Scores) -> _Scored:
         """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered.

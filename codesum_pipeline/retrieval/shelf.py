@@ -48,6 +48,16 @@ class Shelf:
             found.append(np.where(file_rows >= 0, file_rows.astype(np.int64) + start, -1))
         return joined(found)
 
+    def callers(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
+        """How many callers each of some functions and classes has, and those of all, one after the other; ascending
+        as `gather`."""
+        counts, found = [], []
+        for index, start, rows in self._split(numbers):
+            count, callers = index.callers.of(rows)
+            counts.append(count)
+            found.append(callers.astype(np.int64) + start)
+        return joined(counts), joined(found)
+
     def files_named_within(self, words: Collection[str]) -> Numbers:
         """The files whose names consist of some of these words; ascending."""
         named = [index.file_names.within(words) + start for index, start in self.with_starts()]

@@ -44,6 +44,12 @@ class Weights:
     # A file says a little about a function in it: for 0.25 in place of 1 spoke both questions about flask and requests
     # and what commits of five other repositories touched.
     file_weight: float = 0.25
+    # Each of the best functions and classes gives this share of its score to those that call it, all together, up to
+    # this part of it: questions and commits gain, and without the limit those lose that have one answer.
+    caller_share: float = 0.2
+    caller_factor: float = 0.8
+    # How many share. What stands behind two pages of ten says nothing.
+    sharing: int = 20
     # For what the query calls by name, added to scores that reach 1: a file whose name consists of words of the query,
     # and a class, which is a thing that people speak of. A function has its name in the lane `symbol`.
     name_boost: float = 0.15

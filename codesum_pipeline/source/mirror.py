@@ -136,8 +136,8 @@ class Mirror:
         commit = self._resolve(_our_ref(entry)) if self.git_dir.exists() else None
         if commit is None:
             raise RepositoryUnavailable(
-                f"{describe(entry)}: {entry.ref or 'HEAD'} was never fetched and offline is set: "
-                "index it once with offline = false"
+                f"{describe(entry)}: {entry.ref or 'HEAD'} was never fetched: "
+                f"run `codesum index {entry.key}` without offline"
             )
         return Head(commit, _label(entry))
 

@@ -181,8 +181,11 @@ class Registry:
         if key in raw:
             return
         by_lower_case = {str(known).lower(): str(known) for known in raw}
-        near = difflib.get_close_matches(key.lower(), by_lower_case, n=1, cutoff=0.0)
-        hint = f"the nearest is {by_lower_case[near[0]]!r}" if near else "register it with `codesum add`"
+        near = difflib.get_close_matches(key.lower(), by_lower_case, n=1)
+        if near:
+            hint = f"the nearest is {by_lower_case[near[0]]!r}"
+        else:
+            hint = "`codesum repos` lists them" if raw else "register it with `codesum add`"
         raise UnknownRepository(f"{self.file.name}: no repository {key!r}; {hint}")
 
     def _entry(self, raw: RawEntries, key: Any, first_spellings: Mapping[str, Any] | None = None) -> RepositoryEntry:

@@ -1,6 +1,6 @@
 """The rows of a table in the order of its key, a column or a slice at a time: never a second copy of the whole."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -30,25 +30,35 @@ class OrderedRows:
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         return array if self.is_ordered and not _has_nulls(array) else array.take(self.order)
 
-    def slices(self, length: int) -> Iterator[pa.Table]:
-        """All rows, so many at a time; at least one slice."""
-        starts = range(0, max(len(self.order), 1), length)
+    def spans(self, name: str) -> dict[str, slice]:
+        """Of a column that the key begins with, where the rows with each value stand."""
+        values = self.rows.column(name).combine_chunks().take(self.order).dictionary_encode()
+        ends = np.cumsum(np.bincount(values.indices.to_numpy(), minlength=len(values.dictionary))).tolist()
+        starts = [0, *ends][:-1]
+        return {value: slice(*span) for value, *span in zip(values.dictionary.to_pylist(), starts, ends, strict=True)}
+
+    def slices(self, length: int, *, within: Iterable[slice] = ()) -> Iterator[pa.Table]:
+        """All rows, so many at a time, but none of two spans `within` which they all stand; at least one slice."""
+        spans = [*within] or [slice(0, max(len(self.order), 1))]
+        cuts = [
+            (start, min(start + length, span.stop)) for span in spans for start in range(span.start, span.stop, length)
+        ]
         if self.is_ordered:
-            yield from (self.rows.slice(start, length) for start in starts)
+            yield from (self.rows.slice(start, stop - start) for start, stop in cuts)
             return
         # Taking rows from several chunks at once would put all chunks together each time.
         batches = self.rows.to_batches()
         firsts = np.cumsum([0, *(batch.num_rows for batch in batches)])
         order = self.order.to_numpy().astype(np.int64)
-        for start in starts:
-            wanted = np.sort(order[start : start + length])
-            cuts = np.searchsorted(wanted, firsts)
+        for start, stop in cuts:
+            wanted = np.sort(order[start:stop])
+            places = np.searchsorted(wanted, firsts)
             some = pa.Table.from_batches(
-                batch.take(pa.array(wanted[cut:end] - first))
-                for batch, first, (cut, end) in zip(batches, firsts, pairwise(cuts), strict=False)
-                if cut < end
+                batch.take(pa.array(wanted[place:end] - first))
+                for batch, first, (place, end) in zip(batches, firsts, pairwise(places), strict=False)
+                if place < end
             )
-            yield some.combine_chunks().take(pa.array(np.searchsorted(wanted, order[start : start + length])))
+            yield some.combine_chunks().take(pa.array(np.searchsorted(wanted, order[start:stop])))
 
 
 def _has_nulls(array: pa.Array) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from codesum_pipeline.model.errors import LeaseHeld
+from codesum_pipeline.model.errors import BrokenStore, LeaseHeld
 from codesum_pipeline.store.refusals import writing
 
 # How often a waiting build looks again: builds take seconds.
@@ -89,11 +89,17 @@ def hold_lease(state: Path, *, key: str, run_id: str, wait_s: float = 0.0) -> It
 
 
 def current_holder(state: Path) -> Holder | None:
-    """Who holds the lease, dead or alive."""
+    """Who holds the lease, dead or alive; nothing is written. Raises `BrokenStore` for a file that holds no lease."""
     if not state.exists():
         return None
-    with closing(_open(state)) as connection:
-        return _read(connection)
+    try:
+        try:
+            return _look(state, "mode=ro")
+        except sqlite3.OperationalError:
+            # What SQLite shares between processes cannot be written there, so that nobody changes the file either.
+            return _look(state, "immutable=1")
+    except sqlite3.DatabaseError as error:
+        raise BrokenStore(f"the lease {state} cannot be read: {error}: where nothing builds it, delete it") from error
 
 
 def release_lease(state: Path) -> Holder | None:
@@ -130,6 +136,13 @@ def _open(state: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(_CREATE)
     return connection
+
+
+def _look(state: Path, how: str) -> Holder | None:
+    connection = sqlite3.connect(f"{state.absolute().as_uri()}?{how}", timeout=BUSY_TIMEOUT_S, uri=True)
+    with closing(connection):
+        known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lease'").fetchone()
+        return _read(connection) if known else None
 
 
 def _read(connection: sqlite3.Connection) -> Holder | None:

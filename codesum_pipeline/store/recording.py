@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from codesum_pipeline.store.row_reader import RowReader
 from codesum_pipeline.store.tables import TableStore, Written
 
 # A table's columns that were read; None where they may have been all.
@@ -49,9 +48,13 @@ class RecordingStore(TableStore):
         self._note(table, columns)
         return TableStore.read_parts(self, table, repo, columns=columns, having=having)
 
-    def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
+    def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
         self._note(table, columns)
-        return TableStore.read_at(self, table, repo, rows, columns=columns)
+        return TableStore.reader(self, table, repo, columns=columns, kept=kept)
+
+    def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
+        self._note(table, columns)
+        return TableStore.part_hash(self, table, repo, part, columns=columns)
 
     def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
         self._note(table, columns)
@@ -61,9 +64,13 @@ class RecordingStore(TableStore):
         self._note(table, columns)
         return TableStore.read_or_empty(self, table, repo, columns=columns)
 
-    def write(self, table: str, repo: str, rows: pa.Table) -> Written:
+    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> Written:
         self._writes.add(table)
-        return TableStore.write(self, table, repo, rows)
+        return TableStore.write(self, table, repo, rows, note=note)
+
+    def keep(self, table: str, repo: str) -> Written:
+        self._writes.add(table)
+        return TableStore.keep(self, table, repo)
 
     def _note(self, table: str, columns: Sequence[str] | None) -> None:
         before = self._reads.get(table, frozenset())

@@ -15,7 +15,9 @@ from itertools import accumulate, pairwise
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 T = TypeVar("T")
 
@@ -64,6 +66,14 @@ def from_table(table: pa.Table, row_type: type[T]) -> list[T]:
         _decode(_one_chunk(table.column(name)), part) for name, part in zip(shape.names, shape.parts, strict=True)
     ]
     return [row_type(*values) for values in zip(*columns, strict=True)]
+
+
+def lists_of_field(column: pa.ChunkedArray, name: str) -> pa.ListArray:
+    """Of a column of lists of structs, the lists of one field; none of them may be null."""
+    lists = _one_chunk(column)
+    lengths = pc.list_value_length(lists).to_numpy()
+    offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pc.struct_field(pc.list_flatten(lists), name))
 
 
 @cache

@@ -23,11 +23,18 @@ SCHEMA_VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """One table: a row's columns, and the columns that order and identify it."""
+    """One table: a row's columns, and the columns that order and identify it.
+
+    Of a table that is `in_parts` the rows with one value of the first of these
+    are a part, whose groups of rows and hashes are its own. Of one that
+    `is_long` a row is large, and often only a few are read.
+    """
 
     name: str
     schema: pa.Schema
     sort_by: tuple[str, ...]
+    in_parts: bool = False
+    is_long: bool = False
 
 
 VECTORS = pa.schema(
@@ -127,17 +134,17 @@ TABLES: dict[str, TableSpec] = {
     for spec in (
         TableSpec("snapshot", schema_of(Snapshot), ("repo",)),
         TableSpec("files", schema_of(SourceFile), ("path",)),
-        TableSpec("symbols", schema_of(Symbol), ("file_path", "start_line", "end_line", "id")),
+        TableSpec("symbols", schema_of(Symbol), ("file_path", "start_line", "end_line", "id"), is_long=True),
         TableSpec("file_facts", schema_of(FileFacts), ("file_path",)),
         TableSpec("edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
         TableSpec("graph_stats", schema_of(GraphStats), ("id",)),
         TableSpec("contexts", schema_of(Context), ("id",)),
         TableSpec("plan", schema_of(PlanRow), ("level", "id")),
-        *(TableSpec(texts_table(level), schema_of(TextRow), ("id",)) for level in Level),
+        *(TableSpec(texts_table(level), schema_of(TextRow), ("id",), is_long=True) for level in Level),
         TableSpec("documents", schema_of(SummaryDocument), ("id",)),
         TableSpec("document_history", schema_of(HistoryRow), ("sequence",)),
-        TableSpec("vectors", VECTORS, ("lane", "id")),
-        TableSpec("terms", TERMS, ("lane", "id")),
+        TableSpec("vectors", VECTORS, ("lane", "id"), in_parts=True),
+        TableSpec("terms", TERMS, ("lane", "id"), in_parts=True),
         TableSpec("candidate", CANDIDATE, ("digest",)),
         TableSpec("evaluations", EVALUATIONS, ("sequence", "setup", "category", "metric")),
         TableSpec("evaluation_lift", EVALUATION_LIFT, ("sequence", "line")),

@@ -2,14 +2,16 @@
 
 Writers of different repositories never meet, and a reader sees the old file or
 the new one. Rows are sorted by the table's key, so that equal rows give equal
-bytes. A file's footer holds a hash of each column's values, so what a table says
-can be compared without reading it.
+bytes. A file's footer holds a hash of each column's values, so what a table, or
+a part of it, says can be compared without reading it.
 """
 
 import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,20 +21,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from codesum_pipeline.model.errors import MissingTable, SchemaMismatch
+from codesum_pipeline.model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.store.atomic import replacing
 from codesum_pipeline.store.column_hashes import column_hash
 from codesum_pipeline.store.key_order import OrderedRows
+from codesum_pipeline.store.row_reader import RowReader
 from codesum_pipeline.store.rows import column_names, from_table, to_table
-from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES
+from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
 
 T = TypeVar("T")
 _VERSION_KEY = b"codesum.schema_version"
 _COLUMNS_KEY = b"codesum.columns"
+_PARTS_KEY = b"codesum.parts"
+_NOTE_KEY = b"codesum.note"
 _VECTOR = pa.list_(pa.float32())
 # Rows written and read at one time: bounds the memory. A vector is as long as many texts.
 _GROUP_ROWS = 1 << 15
+_GROUP_LONG_ROWS = 1 << 12
 _GROUP_VECTORS = 1 << 13
 
 
@@ -71,8 +78,10 @@ class TableStore:
         return None
 
     def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
-        """The rows of one repository in key order; raises `MissingTable` or `SchemaMismatch`."""
-        return self._open(table, repo).read(columns=columns).replace_schema_metadata(None)
+        """The rows of one repository in key order; raises `MissingTable`, `SchemaMismatch`, or `BrokenStore` for a
+        damaged file."""
+        with _undamaged(table, repo):
+            return self._open(table, repo).read(columns=columns).replace_schema_metadata(None)
 
     def read_parts(
         self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
@@ -91,16 +100,11 @@ class TableStore:
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
         """The rows with these numbers, which ascend; of the others no more is read than stands in their groups."""
-        file = self._open(table, repo)
-        parts, first = [TABLES[table].schema.empty_table().select(columns)], 0
-        for group in range(file.num_row_groups):
-            last = first + file.metadata.row_group(group).num_rows
-            start, stop = np.searchsorted(rows, (first, last)).tolist()
-            if start < stop:
-                some = file.read_row_group(group, columns=columns).replace_schema_metadata(None)
-                parts.append(some.take(pa.array(rows[start:stop] - first)))
-            first = last
-        return pa.concat_tables(parts)
+        return self.reader(table, repo, columns=columns).at(rows)
+
+    def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
+        """As `read_at`, for several times; the last `kept` groups that were read are not read again."""
+        return RowReader(self._open(table, repo), TABLES[table].schema.empty_table().select(columns), kept)
 
     def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
         """The first row, without reading the others; none where there is none, or where the table was never written."""
@@ -125,21 +129,29 @@ class TableStore:
         """The rows as values; none where the table was never written."""
         return from_table(self.read_or_empty(table, repo, columns=column_names(row_type)), row_type)
 
-    def write(self, table: str, repo: str, rows: pa.Table) -> Written:
-        """Replace one repository's rows."""
+    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> Written:
+        """Replace one repository's rows. `note` says what they belong with; no hash covers it."""
         spec = TABLES[table]
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
-        hashes = {field.name: column_hash(ordered.column(field.name), field) for field in spec.schema}
-        schema = spec.schema.with_metadata(
-            {_VERSION_KEY: str(SCHEMA_VERSION).encode(), _COLUMNS_KEY: json.dumps(hashes).encode()}
-        )
+        spans = ordered.spans(spec.sort_by[0]) if spec.in_parts else {}
+        hashes, of_parts = _hashes(ordered, spec, spans)
+        footer = {_VERSION_KEY: str(SCHEMA_VERSION), _COLUMNS_KEY: json.dumps(hashes)}
+        footer |= {_PARTS_KEY: json.dumps(of_parts)} if spec.in_parts else {}
+        footer |= {_NOTE_KEY: note} if note else {}
+        schema = spec.schema.with_metadata({key: value.encode() for key, value in footer.items()})
+        length = _GROUP_VECTORS if _VECTOR in spec.schema.types else _GROUP_LONG_ROWS if spec.is_long else _GROUP_ROWS
         with (
             replacing(self.path(table, repo)) as file,
             pq.ParquetWriter(file, schema, **_encoding(spec.schema)) as writer,
         ):
-            for some in ordered.slices(_GROUP_VECTORS if _VECTOR in spec.schema.types else _GROUP_ROWS):
+            for some in ordered.slices(length, within=spans.values()):
                 writer.write_table(some.replace_schema_metadata(schema.metadata))
         return Written(rows=rows.num_rows, table_hash=_content_hash(hashes, spec.schema.names))
+
+    def keep(self, table: str, repo: str) -> Written:
+        """Leave one repository's rows as they stand, where a step would write the same again."""
+        rows: int = self._open(table, repo).metadata.num_rows
+        return Written(rows=rows, table_hash=self.content_hash(table, repo) or "")
 
     def write_rows(self, table: str, repo: str, rows: Sequence[T], row_type: type[T]) -> Written:
         """Replace one repository's rows by values."""
@@ -150,17 +162,27 @@ class TableStore:
 
         None where there is no table that this package wrote whole.
         """
-        path = self._find(table, repo)
-        if path is None:
-            return None
-        try:
-            found = pq.read_schema(path).metadata or {}
-        except (pa.ArrowInvalid, OSError):
-            return None
-        hashes = json.loads(found.get(_COLUMNS_KEY, b"{}"))
+        hashes = json.loads(self._footer(table, repo).get(_COLUMNS_KEY, b"{}"))
         wanted = TABLES[table].schema.names if columns is None else columns
-        is_ours = found.get(_VERSION_KEY) == str(SCHEMA_VERSION).encode() and set(wanted) <= hashes.keys()
-        return _content_hash(hashes, wanted) if is_ours else None
+        return _content_hash(hashes, wanted) if set(wanted) <= hashes.keys() else None
+
+    def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
+        """As `content_hash`, of the rows of one part; None too where there is no such part."""
+        hashes = json.loads(self._footer(table, repo).get(_PARTS_KEY, b"{}")).get(part)
+        return _content_hash(hashes, columns) if hashes else None
+
+    def note(self, table: str, repo: str) -> str:
+        """The note that the rows were written with."""
+        return self._footer(table, repo).get(_NOTE_KEY, b"").decode()
+
+    def _footer(self, table: str, repo: str) -> Mapping[bytes, bytes]:
+        """What this package wrote into a file's footer; nothing where it wrote none."""
+        path = self._find(table, repo)
+        try:
+            found = _metadata(path, *_identity(path)) if path else {}
+        except (pa.ArrowInvalid, OSError):
+            return {}
+        return found if found.get(_VERSION_KEY) == str(SCHEMA_VERSION).encode() else {}
 
     def repositories(self, table: str) -> list[str]:
         """The keys of the repositories that have a table."""
@@ -177,7 +199,8 @@ class TableStore:
         path = self._find(table, repo)
         if path is None:
             raise MissingTable(f"repository {repo!r} has no table {table!r} yet: run `codesum index {repo}`")
-        file = pq.ParquetFile(path)
+        with _undamaged(table, repo):
+            file = pq.ParquetFile(path)
         found = (file.schema_arrow.metadata or {}).get(_VERSION_KEY, b"none").decode()
         if found != str(SCHEMA_VERSION):
             raise SchemaMismatch(
@@ -185,6 +208,32 @@ class TableStore:
                 f"{SCHEMA_VERSION}: rebuild it with `codesum index {repo} --rebuild`"
             )
         return file
+
+
+def _identity(path: Path) -> tuple[int, int, int]:
+    """What tells a file from one that was put in its place."""
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=128)
+def _metadata(path: Path, *_identity: int) -> Mapping[bytes, bytes]:
+    """The footer's own part; each step compares that of many tables with what it was made from."""
+    return pq.read_schema(path).metadata or {}
+
+
+@contextmanager
+def _undamaged(table: str, repo: str) -> Iterator[None]:
+    """Arrow says of a file that was cut off or overwritten only what it met there."""
+    try:
+        yield
+    except (pa.ArrowInvalid, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise BrokenStore(
+            f"table {table!r} of repository {repo!r} is damaged ({one_line(str(error))}): rebuild it with "
+            f"`codesum index {repo} --rebuild`"
+        ) from error
 
 
 def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
@@ -215,6 +264,20 @@ def _encoding(schema: pa.Schema) -> dict[str, Any]:
         return {"compression": "zstd"}
     others = [name for name in schema.names if name not in vectors]
     return {"compression": dict.fromkeys(others, "zstd"), "use_dictionary": others, "write_statistics": others}
+
+
+def _hashes(
+    ordered: OrderedRows, spec: TableSpec, spans: Mapping[str, slice]
+) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """The hash of each column, and of each part's share of it; of a table in parts the first is made of these."""
+    hashes, of_parts = {}, {part: dict[str, str]() for part in spans}
+    for field in spec.schema:
+        column = ordered.column(field.name)
+        for part, span in spans.items():
+            of_parts[part][field.name] = column_hash(column[span], field)
+        found = [[part, known[field.name]] for part, known in of_parts.items()]
+        hashes[field.name] = hash_of(found) if found else column_hash(column, field)
+    return hashes, of_parts
 
 
 def _content_hash(hashes: Mapping[str, str], columns: Sequence[str]) -> str:

@@ -5,14 +5,15 @@ A text is a function of its id, its writer and what that writer is shown. The
 `summary_hash` stand as they did; the rest of the comparison only names the cause.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Cause, ChildPair, HistoryEvent, Level, WrittenBy
-from codesum_pipeline.store.rows import from_table
+from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
@@ -39,33 +40,41 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
+    """What a text of the last build was made from, as far as a cause can be read off it."""
+
     id: str
+    writer: str
+    own_hash: str
     children: tuple[ChildPair, ...]
 
 
 class LastTexts:
-    """What the texts of one level were written from in the last build."""
+    """What the texts of one level were written from in the last build; `rows` are their rows where they are at hand.
 
-    def __init__(self, workspace: Workspace, level: Level) -> None:
+    Most stand, so of all is known whether they do; why one does not is looked up for those that do not.
+    """
+
+    def __init__(self, workspace: Workspace, level: Level, rows: pa.Table | None = None) -> None:
         self._workspace = workspace
         self._level = level
-        names = ["id", "own_hash", "summary_hash"]
-        table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=names)
-        ids, own_hashes, summary_hashes = (table.column(name).to_pylist() for name in names)
-        self._hashes: dict[str, tuple[str, str]] = dict(
-            zip(ids, zip(own_hashes, summary_hashes, strict=True), strict=True)
-        )
+        self._rows = rows
+        table = self._columns(["id", "summary_hash"])
+        ids, hashes = (column.to_pylist() for column in table.columns)
+        self._hashes: dict[str, str] = dict(zip(ids, hashes, strict=True))
 
     def decide(self, wanted: Sequence[Wanted], *, force: bool) -> list[Rewrite]:
         """What to write of `wanted`, sorted by id; the rest is kept."""
-        rewrites = []
-        for found in wanted:
-            before = self._hashes.get(found.id)
-            if before is None or before[1] != found.summary_hash:
-                rewrites.append(self._rewrite(found, before))
-            elif force:
-                rewrites.append(Rewrite(found.id, Cause.FORCED, (found.id,)))
+        changed = [found for found in wanted if self._hashes.get(found.id) != found.summary_hash]
+        origins = self._origins([found.id for found in changed if found.id in self._hashes])
+        rewrites = [self._rewrite(found, origins.get(found.id)) for found in changed]
+        if force:
+            names = {found.id for found in changed}
+            rewrites += [Rewrite(found.id, Cause.FORCED, (found.id,)) for found in wanted if found.id not in names]
         return sorted(rewrites, key=lambda rewrite: rewrite.id)
+
+    def changed(self, summary_hashes: Mapping[str, str]) -> list[str]:
+        """The documents, given with the hash of what their writers are shown now, whose text does not stand."""
+        return [id_ for id_, summary_hash in summary_hashes.items() if self._hashes.get(id_) != summary_hash]
 
     @property
     def ids(self) -> Collection[str]:
@@ -76,7 +85,7 @@ class LastTexts:
         """The ids that have a text and must not exist any more."""
         return sorted(self._hashes.keys() - set(wanted_ids))
 
-    def _rewrite(self, wanted: Wanted, before: tuple[str, str] | None) -> Rewrite:
+    def _rewrite(self, wanted: Wanted, before: _Origin | None) -> Rewrite:
         """What a document itself shows outranks its children as a cause, since it would have caused it alone."""
         own = (wanted.id,)
         if before is None:
@@ -84,38 +93,29 @@ class LastTexts:
             is_restored = (wanted.id, wanted.summary_hash) in self._ever_written
             return Rewrite(wanted.id, Cause.RESTORED if is_restored else Cause.NEW, own)
         # Above functions a model is shown other metadata than the extractive writer: their hashes do not compare.
-        turned = self._turned(wanted)
+        turned = _turned(before.writer, wanted.writer)
         if turned and self._level is not Level.FUNCTION:
             return Rewrite(wanted.id, turned, own)
-        if before[0] != wanted.own_hash:
+        if before.own_hash != wanted.own_hash:
             return Rewrite(wanted.id, Cause.CONTENT, own)
         # The children that came, went or read otherwise.
-        children = self._children[wanted.id]
-        changed = {(c.id, c.text_hash) for c in wanted.children} ^ {(c.id, c.text_hash) for c in children}
+        changed = {(c.id, c.text_hash) for c in wanted.children} ^ {(c.id, c.text_hash) for c in before.children}
         if not changed:
-            return Rewrite(wanted.id, turned or self._other_writer(wanted), own)
+            other_writer = Cause.PROMPT if _is_model(wanted.writer) else Cause.SETTINGS
+            return Rewrite(wanted.id, turned or other_writer, own)
         return Rewrite(wanted.id, Cause.CHILD, tuple(sorted({id_ for id_, _ in changed})))
 
-    def _turned(self, wanted: Wanted) -> Cause | None:
-        """Whether a model's text takes the place of another writer's, or the other way round."""
-        was, is_ = (_is_model(writer) for writer in (self._writers[wanted.id], wanted.writer))
-        if was == is_:
-            return None
-        return Cause.UPGRADED if is_ else Cause.DOWNGRADED
+    def _origins(self, ids: Sequence[str]) -> dict[str, _Origin]:
+        if not ids:
+            return {}
+        table = self._columns(column_names(_Origin))
+        some = table.filter(pc.is_in(table.column("id"), value_set=pa.array(ids, pa.string())))
+        return {row.id: row for row in from_table(some, _Origin)}
 
-    def _other_writer(self, wanted: Wanted) -> Cause:
-        return Cause.PROMPT if _is_model(wanted.writer) else Cause.SETTINGS
-
-    @cached_property
-    def _writers(self) -> dict[str, str]:
-        names = ["id", "writer"]
-        table = self._workspace.tables.read(texts_table(self._level), self._workspace.key, columns=names)
-        return dict(zip(*(table.column(name).to_pylist() for name in names), strict=True))
-
-    @cached_property
-    def _children(self) -> dict[str, tuple[ChildPair, ...]]:
-        table = self._workspace.tables.read(texts_table(self._level), self._workspace.key, columns=["id", "children"])
-        return {row.id: row.children for row in from_table(table, _Origin)}
+    def _columns(self, names: list[str]) -> pa.Table:
+        if self._rows is not None:
+            return self._rows.select(names)
+        return self._workspace.tables.read_or_empty(texts_table(self._level), self._workspace.key, columns=names)
 
     @cached_property
     def _ever_written(self) -> set[tuple[str, str]]:
@@ -124,6 +124,14 @@ class LastTexts:
         of_level = pc.equal(table.column("level"), self._level.value)
         rows = table.filter(pc.and_(of_level, pc.equal(table.column("event"), HistoryEvent.WRITTEN.value)))
         return set(zip(rows.column("id").to_pylist(), rows.column("summary_hash").to_pylist(), strict=True))
+
+
+def _turned(before: str, now: str) -> Cause | None:
+    """Whether a model's text takes the place of another writer's, or the other way round."""
+    was, is_ = _is_model(before), _is_model(now)
+    if was == is_:
+        return None
+    return Cause.UPGRADED if is_ else Cause.DOWNGRADED
 
 
 def _is_model(writer: str) -> bool:

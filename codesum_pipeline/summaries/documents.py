@@ -9,8 +9,10 @@ row becomes a value on its way.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,6 +28,8 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.history import append_history
 from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.shown import module_layers
+
+Integers = npt.NDArray[np.integer[Any]]
 
 _OF_TEXTS = ["id", "level", "summary_hash", "text", "text_hash", "written_by", "model", "prompt_version", "gate"]
 _OF_SYMBOLS = ["id", "file_path", "qualified_name", "content_hash", "language", "start_line", "end_line", "signature"]
@@ -73,9 +77,11 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
 
 
 def _documents(workspace: Workspace, outline: Outline) -> pa.Table:
-    """The columns of every document, in any order of rows."""
+    """The columns of every document, in id order."""
     symbols = workspace.tables.read("symbols", workspace.key, columns=[*_OF_SYMBOLS, "line_map"])
     places = _places(workspace, outline, symbols)
+    order = pc.sort_indices(places.column("id"))
+    places = places.take(order).combine_chunks()
     texts = _texts(workspace, places.column("id"))
     contexts = _contexts(workspace, places.column("id"))
     text = texts.column("text")
@@ -88,7 +94,7 @@ def _documents(workspace: Workspace, outline: Outline) -> pa.Table:
         "type": texts.column("level"),
         "is_placeholder": is_placeholder,
         "parent_id": pa.array([outline.parents.get(id_) for id_ in places.column("id").to_pylist()], pa.string()),
-        "citations": _real_lines(pc.struct_field(text, "citations"), symbols.column("line_map")),
+        "citations": _real_lines(pc.struct_field(text, "citations"), symbols.column("line_map"), order.to_numpy()),
         "signature_summary": _signature_summaries(places.column("signature"), pc.struct_field(text, "returns")),
     }
     return pa.table([columns[name] for name in column_names(SummaryDocument)], schema=schema_of(SummaryDocument))
@@ -172,24 +178,25 @@ def _signature_summaries(signatures: pa.ChunkedArray, returns: pa.ChunkedArray) 
     return pa.array([f"{one}: {two}" if one is not None and two else one for one, two in pairs], pa.string())
 
 
-def _real_lines(citations: pa.ChunkedArray, line_maps: pa.ChunkedArray) -> pa.ListArray:
-    """Symbols' citations of canonical lines as citations of the file's lines; symbols are the first rows."""
+def _real_lines(citations: pa.ChunkedArray, line_maps: pa.ChunkedArray, places: Integers) -> pa.ListArray:
+    """Symbols' citations of canonical lines as citations of the file's lines; the place of a symbol is that of its
+    line map, and those of other documents follow."""
     lists, maps = citations.combine_chunks(), line_maps.combine_chunks()
     cited = pc.list_flatten(lists)
-    rows = pc.list_parent_indices(lists).to_numpy()
+    rows = places[pc.list_parent_indices(lists).to_numpy()].astype(np.int64)
     is_symbol = rows < len(maps)
     starts = _offsets(maps)
     lines = pc.list_flatten(maps).to_numpy()
     columns = [pc.struct_field(cited, "field")]
     for name in ("start_line", "end_line"):
-        places = pc.struct_field(cited, name).to_numpy().copy()
-        places[is_symbol] = lines[starts[rows[is_symbol]] + places[is_symbol] - 1]
-        columns.append(pa.array(places))
+        numbers = pc.struct_field(cited, name).to_numpy().copy()
+        numbers[is_symbol] = lines[starts[rows[is_symbol]] + numbers[is_symbol] - 1]
+        columns.append(pa.array(numbers))
     values = pa.StructArray.from_arrays(columns, fields=list(lists.type.value_type))
     return pa.ListArray.from_arrays(pa.array(_offsets(lists), pa.int32()), values, type=lists.type)
 
 
-def _offsets(lists: pa.ListArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _offsets(lists: pa.ListArray) -> Integers:
     """Where each list's items begin among all items, and where the last ends."""
     lengths = pc.list_value_length(lists).to_numpy()
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))

@@ -5,56 +5,64 @@ whose source does not parse.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import WrittenBy
+from codesum_pipeline.model.hashing import summary_hash
 from codesum_pipeline.model.options import FilterOptions
-from codesum_pipeline.model.symbols import Fact, Symbol, SymbolFacts, SymbolType
+from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.wanting import function_source
 from codesum_pipeline.summaries.decide import Wanted
 from codesum_pipeline.summaries.inputs import FunctionInput
-from codesum_pipeline.summaries.placeholder import does_real_work, is_short
+from codesum_pipeline.summaries.placeholder import is_outward, is_short
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, shown_source, want_function, written_by
 
-
-@dataclass(frozen=True, slots=True)
-class _Size:
-    id: str
-    name: str
-    line_count: int
-    complexity: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    id: str
-    raises: tuple[Fact, ...]
-    writes: tuple[Fact, ...]
-    calls: tuple[Fact, ...]
+# Rows of functions read at one time: bounds the memory.
+FUNCTIONS_AT_ONCE = 1 << 12
 
 
 def choose_writers(workspace: Workspace) -> dict[str, str]:
     """The writer of each function and method, nested ones too."""
     writers: dict[str, str] = {}
-    for table in _every_function(workspace, [*column_names(_Size), "facts"]):
+    for table in _every_function(workspace, ["id", "name", "line_count", "complexity", "facts"]):
         trivial = _trivial(table, workspace.options.filter)
         ids: list[str] = table.column("id").to_pylist()
         writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in ids}
     return writers
 
 
-def want_functions(workspace: Workspace, writers: Mapping[str, str]) -> list[Wanted]:
-    """Every function with the writer that was chosen for it."""
+def summary_hashes(workspace: Workspace, writers: Mapping[str, str]) -> dict[str, str]:
+    """Of every function the hash of what the writer that was chosen for it is shown."""
+    models = {writer for writer in set(writers.values()) if written_by(writer) is WrittenBy.LLM}
+    names = ["id", "canonical_source", "has_syntax_errors"]
+    hashes: dict[str, str] = {}
+    others: list[str] = []
+    for table in _every_function(workspace, names):
+        for id_, source, is_broken in zip(*(table.column(name).to_pylist() for name in names), strict=True):
+            writer = writers.get(id_, EXTRACTIVE)
+            hashes[id_] = summary_hash(writer, source)
+            if is_broken or writer in models:
+                others.append(id_)
+    if others:
+        hashes.update((found.id, found.summary_hash) for found in want_functions(workspace, writers, others))
+    return hashes
+
+
+def want_functions(
+    workspace: Workspace, writers: Mapping[str, str], ids: Collection[str] | None = None
+) -> list[Wanted]:
+    """Every function, or some, with the writer that was chosen for it."""
     names = ["id", "qualified_name", "language", "canonical_source", "has_syntax_errors"]
     wanted: dict[str, Wanted] = {}
     broken: list[str] = []
-    for table in _every_function(workspace, names):
+    parts = _every_function(workspace, names) if ids is None else parts_of_functions(workspace, ids, names)
+    for table in parts:
         for id_, *shown, is_broken in zip(*(table.column(name).to_pylist() for name in names), strict=True):
             writer = writers.get(id_, EXTRACTIVE)
             if written_by(writer) is WrittenBy.LLM:
@@ -83,10 +91,14 @@ def function_rows(workspace: Workspace, ids: Collection[str]) -> pa.Table:
 
 
 def parts_of_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> Iterator[pa.Table]:
-    """Columns of these functions in `symbols`, some functions at a time."""
-    wanted = pa.array(sorted(ids), pa.string())
-    for part in _every_function(workspace, columns):
-        yield part.filter(pc.is_in(part.column("id"), value_set=wanted)).select(columns)
+    """Columns of these functions in `symbols`, some functions at a time; of a few, little else is read."""
+    known = workspace.tables.read_or_empty("symbols", workspace.key, columns=["id", "type"])
+    is_function = pc.equal(known.column("type"), SymbolType.FUNCTION.value)
+    is_wanted = pc.and_(is_function, pc.is_in(known.column("id"), value_set=pa.array(list(ids), pa.string())))
+    rows = np.flatnonzero(is_wanted.to_numpy())
+    if len(rows):
+        reader = workspace.tables.reader("symbols", workspace.key, columns=columns)
+        yield from (reader.at(rows[at : at + FUNCTIONS_AT_ONCE]) for at in range(0, len(rows), FUNCTIONS_AT_ONCE))
 
 
 def _some_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> pa.Table:
@@ -108,12 +120,14 @@ def _trivial(table: pa.Table, options: FilterOptions) -> set[str]:
         pc.less(table.column("complexity"), options.min_complexity),
     )
     table = table.filter(may_be)
-    sizes = from_table(table, _Size)
-    short = table.filter(pa.array([is_short(s.name, s.line_count, s.complexity, options) for s in sizes], pa.bool_()))
-    columns = {name: pc.struct_field(short.column("facts"), name) for name in ("raises", "writes", "calls")}
-    works = from_table(pa.table({"id": short.column("id"), **columns}), _Work)
-    return {
-        work.id
-        for work in works
-        if not does_real_work(SymbolFacts(raises=work.raises, writes=work.writes, calls=work.calls))
-    }
+    sizes = zip(*(table.column(name).to_pylist() for name in ("name", "line_count", "complexity")), strict=True)
+    table = table.filter(
+        pa.array([is_short(name, lines, complexity, options) for name, lines, complexity in sizes], pa.bool_())
+    )
+    facts = table.column("facts")
+    raises, writes, calls = (pc.struct_field(facts, name).combine_chunks() for name in ("raises", "writes", "calls"))
+    is_working = pc.greater(pc.add(pc.list_value_length(raises), pc.list_value_length(writes)), 0).to_pylist()
+    callees = pc.struct_field(pc.list_flatten(calls), "text").to_pylist()
+    for row, callee in zip(pc.list_parent_indices(calls).to_pylist(), callees, strict=True):
+        is_working[row] = is_working[row] or is_outward(callee)
+    return {id_ for id_, works in zip(table.column("id").to_pylist(), is_working, strict=True) if not works}

@@ -1,14 +1,13 @@
 """One level of texts while it is built: what is kept, what is written and why, and its table at the end."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Cause, Level, TextRow, WrittenBy
-from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.store.rows import column_names, from_table, to_table
@@ -19,7 +18,7 @@ from codesum_pipeline.summaries.by_model.level import ModelLevel
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import LastTexts, Rewrite, Wanted
 from codesum_pipeline.summaries.functions import parts_of_functions
-from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.standing_gates import StandingGates
 from codesum_pipeline.summaries.writers import write
@@ -63,24 +62,27 @@ class LevelBuild:
     written: list[pa.Table] = field(default_factory=list)
 
     @classmethod
-    def open(cls, workspace: Workspace, level: Level, progress: Progress, outline: Outline) -> "LevelBuild":
+    def open(
+        cls, workspace: Workspace, level: Level, progress: Progress, outline: Outline | None = None
+    ) -> "LevelBuild":
+        """Only a model asks for the outline: it is read where it is not at hand."""
         previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
         last, stamp, gates = (
-            LastTexts(workspace, level),
+            LastTexts(workspace, level, previous),
             Stamp.of(workspace, level),
             StandingGates.of(workspace.options),
         )
         setup = ModelSetup.of(workspace)
-        model = ModelLevel(workspace, setup, level, outline, stamp) if setup else None
+        model = ModelLevel(workspace, setup, level, outline or read_outline(workspace), stamp) if setup else None
         if model:
             gates.stopped.update(model.planned)
         return cls(workspace, level, progress, last, previous, stamp, gates, model)
 
-    def write_functions(self, pool: Pool, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]) -> None:
-        """Write the texts that `rewrites` names, and keep the others."""
-        names = self.note(wanted, rewrites)
-        symbols = parts_of_functions(self.workspace, names, column_names(Symbol))
-        batches = function_batches(symbols, wanted, rewrites, self.previous_of(names))
+    def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
+        """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
+        names = self.note(writers, rewrites)
+        symbols = parts_of_functions(self.workspace, names, column_names(Symbol)) if names else ()
+        batches = function_batches(symbols, writers, rewrites, self.previous_of(names))
         done = 0
         for rows in pool.map(WriteFunctions(self.stamp), batches):
             self._tell(done, len(names))
@@ -94,7 +96,7 @@ class LevelBuild:
         """The texts that `rewrites` names; the others are kept."""
         inputs = {found.id: found for found in shown}
         wants = {found.id: found for found in wanted}
-        names = self.note(wanted, rewrites)
+        names = self.note(wants, rewrites)
         before = self.rows_before(names)
         rows = []
         for done, rewrite in enumerate(sorted(rewrites, key=lambda found: found.id)):
@@ -133,14 +135,14 @@ class LevelBuild:
             placeholders=placeholders,
             by_cause=dict(sorted(Counter(rewrite.cause for rewrite in self.rewrites).items())),
             rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
-            table_hash=_content_hash(table),
+            table_hash=self._content_hash(),
             asked=asked,
         )
 
-    def note(self, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]) -> set[str]:
-        """What is about to be written, by id."""
+    def note(self, wanted_ids: Iterable[str], rewrites: Sequence[Rewrite]) -> set[str]:
+        """What is about to be written, by id; the others of `wanted_ids` are kept."""
         names = {rewrite.id for rewrite in rewrites}
-        self.kept.extend(found.id for found in wanted if found.id not in names)
+        self.kept.extend(id_ for id_ in wanted_ids if id_ not in names)
         self.rewrites.extend(rewrites)
         return names
 
@@ -148,11 +150,10 @@ class LevelBuild:
         self.progress(f"writing {self.level} texts", done, total)
 
     def previous_of(self, ids: Collection[str]) -> pa.Table:
-        wanted = pa.array(sorted(ids), pa.string())
+        wanted = pa.array(list(ids), pa.string())
         return self.previous.filter(pc.is_in(self.previous.column("id"), value_set=wanted))
 
-
-def _content_hash(table: pa.Table) -> str:
-    """sha1 over what the texts say and what they were made from, provenance apart."""
-    columns = [table.column(name).to_pylist() for name in ("id", "summary_hash", "text_hash", "purpose_source")]
-    return hash_of(sorted(zip(*columns, strict=True)))
+    def _content_hash(self) -> str:
+        """The hash of what the texts say and what they were made from, provenance apart."""
+        columns = ["id", "summary_hash", "text_hash", "purpose_source"]
+        return self.workspace.tables.content_hash(texts_table(self.level), self.workspace.key, columns=columns) or ""

@@ -5,19 +5,20 @@ for itself once its children's texts are known: a child whose text came out the
 same causes nothing above it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import Level, PlanAction, PlanRow
+from codesum_pipeline.model.documents import Level, PlanAction
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.rows import from_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.flow import functions_by_model, layer_by_model
-from codesum_pipeline.summaries.decide import Rewrite, Wanted
-from codesum_pipeline.summaries.functions import want_functions
+from codesum_pipeline.summaries.decide import Rewrite
+from codesum_pipeline.summaries.functions import summary_hashes
 from codesum_pipeline.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
@@ -31,18 +32,14 @@ LEAST_FUNCTIONS = 2_000
 def write_functions(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
     """Write the functions that the plan names; the rest keep their text."""
     planned = _planned(workspace)
-    rewrites = [
-        Rewrite(row.id, row.cause, row.cause_ids)
-        for row in planned
-        if row.action is PlanAction.WRITE and row.cause is not None
-    ]
-    wanted = want_functions(workspace, {row.id: row.writer for row in planned if row.writer is not None})
-    _must_match(workspace, wanted, planned)
-    build = LevelBuild.open(workspace, Level.FUNCTION, progress, read_outline(workspace))
+    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
+    _must_match(workspace, summary_hashes(workspace, writers), planned)
+    rewrites = _rewrites(planned)
+    build = LevelBuild.open(workspace, Level.FUNCTION, progress)
     if build.model:
-        wanted, rewrites = functions_by_model(build, build.model, wanted, rewrites)
+        writers, rewrites = functions_by_model(build, build.model, writers, rewrites)
     with Pool(worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0) as pool:
-        build.write_functions(pool, wanted, rewrites)
+        build.write_functions(pool, writers, rewrites)
     return build.finish()
 
 
@@ -86,17 +83,23 @@ def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: Outlin
     texts.add(build.write_upper(shown, wanted, rewrites))
 
 
-def _planned(workspace: Workspace) -> list[PlanRow]:
+def _planned(workspace: Workspace) -> pa.Table:
     """What `summary_plan` decided about the functions that must exist."""
     plan = workspace.tables.read("plan", workspace.key)
     is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
     is_function = pc.equal(plan.column("level"), Level.FUNCTION.value)
-    return from_table(plan.filter(pc.and_not(is_function, is_removed)), PlanRow)
+    return plan.filter(pc.and_not(is_function, is_removed))
 
 
-def _must_match(workspace: Workspace, wanted: Sequence[Wanted], planned: Sequence[PlanRow]) -> None:
+def _rewrites(planned: pa.Table) -> list[Rewrite]:
+    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
+    rows = planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause"))))
+    return from_table(rows, Rewrite)
+
+
+def _must_match(workspace: Workspace, hashes: Mapping[str, str], planned: pa.Table) -> None:
     """Raise `BrokenStore` where the plan was made from other functions than those that stand now."""
-    if {found.id: found.summary_hash for found in wanted} != {row.id: row.summary_hash for row in planned}:
+    if hashes != dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True)):
         raise BrokenStore(
             f"repository {workspace.key!r}: the plan was made from other functions than the symbols that stand now: "
             "run the step summary_plan again"

@@ -5,8 +5,9 @@ to its parent, so that a moved folder shows its writer the same children.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -16,8 +17,7 @@ from codesum_pipeline.model.ids import SEPARATOR, module_path_of, parent_modules
 from codesum_pipeline.store.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(NamedTuple):
     """One document below another."""
 
     id: str
@@ -25,9 +25,33 @@ class Child:
     level: Level
 
 
+class Children(Mapping[str, tuple[Child, ...]]):
+    """The children of each document that has some, sorted by name, then by id; put in order when they are asked for."""
+
+    def __init__(self, below: Mapping[str, Sequence[tuple[str, Level]]]) -> None:
+        self._below = below
+        self._known: dict[str, tuple[Child, ...]] = {}
+
+    def __getitem__(self, parent: str) -> tuple[Child, ...]:
+        found = self._known.get(parent)
+        if found is None:
+            ordered = sorted((_name_of(id_, level), id_, level) for id_, level in self._below[parent])
+            found = self._known[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
+        return found
+
+    def __contains__(self, parent: object) -> bool:
+        return parent in self._below
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._below)
+
+    def __len__(self) -> int:
+        return len(self._below)
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The documents of a snapshot as a tree; children are sorted by name.
+    """The documents of a snapshot as a tree.
 
     Functions below functions have a parent (`parents`) but are nobody's
     children: the enclosing function's source already shows them.
@@ -53,31 +77,27 @@ def read_outline(workspace: Workspace) -> Outline:
 
 def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Outline:
     """The tree over `files` (paths) and `symbols` (id, type, file_path, parent_id) below the folder `root`."""
-    parents: dict[str, str | None] = {}
-    below: list[tuple[str, str, Level, str]] = []
     ids, types, paths, around = (symbols.column(name).to_pylist() for name in ("id", "type", "file_path", "parent_id"))
     known = {level.value: level for level in Level}
-    levels = {id_: known[kind] for id_, kind in zip(ids, types, strict=True)}
+    levels = dict(zip(ids, map(known.__getitem__, types), strict=True))
+    parents: dict[str, str | None] = {}
+    below: defaultdict[str, list[tuple[str, Level]]] = defaultdict(list)
     for id_, path, parent_id in zip(ids, paths, around, strict=True):
         parent = parents[id_] = parent_id or path
         if levels.get(parent) is not Level.FUNCTION:
-            below.append((id_.rsplit(SEPARATOR, 1)[-1], id_, levels[id_], parent))
+            below[parent].append((id_, levels[id_]))
     modules: set[str] = set()
     for path in files:
         folders = parent_modules(path, root=root)
         parents[path] = folders[0]
-        below.append((base_name(path), path, Level.FILE, folders[0]))
+        below[folders[0]].append((path, Level.FILE))
         modules.update(folders)
     for folder in modules:
         parent = parents[folder] = None if folder == root else module_path_of(folder)
         if parent is not None:
-            below.append((base_name(folder), folder, Level.MODULE, parent))
-    children: defaultdict[str, list[Child]] = defaultdict(list)
-    # All at once, by name, then by id.
-    for name, id_, level, parent in sorted(below):
-        children[parent].append(Child(id_, name, level))
+            below[parent].append((folder, Level.MODULE))
     return Outline(
-        children={id_: tuple(found) for id_, found in children.items()},
+        children=Children(dict(below)),
         parents=parents,
         files=tuple(sorted(files)),
         modules=tuple(sorted(modules)),
@@ -88,3 +108,8 @@ def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Outline:
 def base_name(path: str) -> str:
     """The last part of a path."""
     return path.rsplit("/", 1)[-1]
+
+
+def _name_of(id_: str, level: Level) -> str:
+    """What a document is called below its parent."""
+    return base_name(id_) if level in (Level.FILE, Level.MODULE) else id_.rsplit(SEPARATOR, 1)[-1]

@@ -68,7 +68,12 @@ def is_short(name: str, line_count: int, complexity: int, options: FilterOptions
 
 def does_real_work(facts: SymbolFacts) -> bool:
     """Whether a body raises, writes or calls outward; calls of the language itself do not count."""
-    return bool(facts.raises or facts.writes) or any(_is_outward(fact.text) for fact in facts.calls)
+    return bool(facts.raises or facts.writes) or any(is_outward(fact.text) for fact in facts.calls)
+
+
+def is_outward(callee: str) -> bool:
+    """Whether a call leaves the function; what is called is given as written, and what it is called on is the same."""
+    return callee.rpartition(".")[2] not in _INNER_CALLS
 
 
 def is_empty(given: UpperInput, children: Sequence[ChildHead | ChildText]) -> bool:
@@ -118,11 +123,6 @@ def _function_template(given: FunctionInput, name: str) -> str:
     owner = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
     where = f" of {printable(owner)}" if owner else ""
     return f"Short function {name}{where}: {purpose}" if purpose else f"Short function {name}{where}"
-
-
-def _is_outward(text: str) -> bool:
-    """`text` is a callee as written; what it is called on does not matter."""
-    return text.rpartition(".")[2] not in _INNER_CALLS
 
 
 @lru_cache(maxsize=64)

@@ -7,13 +7,18 @@ descendant is `maybe`.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
 
-from codesum_pipeline.model.documents import Cause, ChildPair, Level, PlanAction, PlanRow, WrittenBy
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import Cause, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.rows import column_names, from_table
+from codesum_pipeline.store.rows import column_names, from_table, lists_of_field, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
@@ -21,7 +26,7 @@ from codesum_pipeline.summaries.by_model.planning import Decision, LevelForecast
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.by_model.shown_to_model import model_metadata
 from codesum_pipeline.summaries.decide import LastTexts, Rewrite, Wanted
-from codesum_pipeline.summaries.functions import choose_writers, shown_functions, want_functions
+from codesum_pipeline.summaries.functions import choose_writers, shown_functions, summary_hashes, want_functions
 from codesum_pipeline.summaries.inputs import ChildHead, ClassInput, FileInput, ModuleInput, TextFileInput
 from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.placeholder import is_empty
@@ -39,7 +44,7 @@ class _Before:
     writer: str
     model: str | None
     parameters: str | None
-    children: tuple[ChildPair, ...]
+    child_ids: tuple[str, ...]
 
 
 _NO_MODEL = Decision(None)
@@ -64,46 +69,48 @@ class PlanReport:
 
 def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) -> PlanReport:
     """Compare the snapshot with the last build's texts and write the `plan` table."""
-    rows, forecast = _plan(workspace)
+    planner, forecast = _plan(workspace)
+    rows = planner.rows()
     changed = _contexts_changed(workspace)
-    rows = [replace(row, context_changed=True) if row.id in changed else row for row in rows]
+    is_changed = pc.is_in(rows.column("id"), value_set=changed)
+    place = rows.schema.get_field_index("context_changed")
+    rows = rows.set_column(place, rows.schema.field(place), is_changed)
     progress("planning", len(rows), len(rows))
-    written = workspace.tables.write_rows("plan", workspace.key, rows, PlanRow)
-    causes = Counter(row.cause for row in rows if row.level is Level.FUNCTION and row.cause)
+    written = workspace.tables.write("plan", workspace.key, rows)
+    actions = Counter(zip(*(rows.column(name).to_pylist() for name in ("level", "action")), strict=True))
     return PlanReport(
         rows=written.rows,
         by_action={
-            level: dict(sorted(Counter(row.action for row in rows if row.level is level).items())) for level in Level
+            level: {action: actions[level, action] for action in sorted(PlanAction) if actions[level, action]}
+            for level in Level
         },
-        by_cause=dict(sorted(causes.items())),
+        by_cause=dict(sorted(planner.causes(Level.FUNCTION).items())),
         contexts_changed=len(changed),
         table_hash=written.table_hash,
         forecast=forecast,
     )
 
 
-def _plan(workspace: Workspace) -> tuple[list[PlanRow], Mapping[Level, LevelForecast]]:
-    """The rows, and what a model would do; the caps are shared out when all that it would do is known."""
+def _plan(workspace: Workspace) -> "tuple[_Planner, Mapping[Level, LevelForecast]]":
+    """A planner that has planned, and what a model would do; caps are shared out when all that it would do is known."""
     outline = read_outline(workspace)
     setup = ModelSetup.of(workspace)
     if setup is None:
-        return _Planner(workspace, outline, None).plan(), {}
+        return _Planner.done(workspace, outline, None), {}
     model = ModelPlanner(workspace, setup, outline)
-    planner = _Planner(workspace, outline, model)
-    planner.plan()
-    model.close(planner.existing())
-    return _Planner(workspace, outline, model).plan(), model.forecasts()
+    model.close(_Planner.done(workspace, outline, model).existing())
+    return _Planner.done(workspace, outline, model), model.forecasts()
 
 
-def _contexts_changed(workspace: Workspace) -> set[str]:
+def _contexts_changed(workspace: Workspace) -> pa.Array:
     """Documents of the last build whose sampled neighbours are others now: only their context is updated."""
-    names = ["id", "graph_hash"]
-    contexts, documents = (
-        workspace.tables.read_or_empty(table, workspace.key, columns=names) for table in ("contexts", "documents")
+    now, before = (
+        workspace.tables.read_or_empty(table, workspace.key, columns=["id", "graph_hash"])
+        for table in ("contexts", "documents")
     )
-    before = dict(zip(*(documents.column(name).to_pylist() for name in names), strict=True))
-    now = zip(*(contexts.column(name).to_pylist() for name in names), strict=True)
-    return {id_ for id_, graph_hash in now if before.get(id_, graph_hash) != graph_hash}
+    then = before.column("graph_hash").take(pc.index_in(now.column("id"), value_set=before.column("id")))
+    is_other = pc.fill_null(pc.not_equal(now.column("graph_hash"), then), False)
+    return now.column("id").filter(is_other).combine_chunks()
 
 
 class _Planner:
@@ -116,8 +123,28 @@ class _Planner:
         self._model = model
         # A name may change its kind: the class X of the last build and the function X of this one share an id.
         self._rows: dict[tuple[Level, str], PlanRow] = {}
+        self._touched: set[tuple[Level, str]] = set()
+        self._kept = _Kept()
 
-    def plan(self) -> list[PlanRow]:
+    @classmethod
+    def done(cls, workspace: Workspace, outline: Outline, model: ModelPlanner | None) -> Self:
+        """A planner that has planned."""
+        planner = cls(workspace, outline, model)
+        planner._plan()
+        return planner
+
+    def rows(self) -> pa.Table:
+        """The plan: what is done, and what is kept, of which no row becomes a value."""
+        return pa.concat_tables([to_table(list(self._rows.values()), PlanRow), self._kept.rows()])
+
+    def causes(self, level: Level) -> Counter[Cause]:
+        return Counter(row.cause for row in self._rows.values() if row.level is level and row.cause)
+
+    def existing(self) -> int:
+        """How many documents have a text."""
+        return sum(len(last.ids) for last in self._last.values())
+
+    def _plan(self) -> None:
         workspace = self._workspace
         self._functions()
         layers = shows.class_layers(shows.read_classes(workspace), self._outline)
@@ -130,20 +157,21 @@ class _Planner:
         self._heads(Level.MODULE, [shows.module_head(path, workspace, readmes) for path in folders])
         for level in Level:
             self._removed(level)
-        return list(self._rows.values())
-
-    def existing(self) -> int:
-        """How many documents have a text."""
-        return sum(len(last.ids) for last in self._last.values())
 
     def _functions(self) -> None:
         writers = choose_writers(self._workspace)
-        wanted = want_functions(self._workspace, writers)
-        decisions: Mapping[str, Decision] = {}
         if self._model:
             asked = [id_ for id_, writer in writers.items() if writer != PLACEHOLDER]
             decisions = self._model.functions(shown_functions(self._workspace, asked))
-        self._exact(Level.FUNCTION, wanted, decisions)
+            self._exact(Level.FUNCTION, want_functions(self._workspace, writers), decisions)
+            return
+        hashes = summary_hashes(self._workspace, writers)
+        changed = set(hashes if self._workspace.force else self._last[Level.FUNCTION].changed(hashes))
+        if changed:
+            self._exact(Level.FUNCTION, want_functions(self._workspace, writers, changed), {})
+        self._kept.add(
+            Level.FUNCTION, [(id_, writers[id_], hash_) for id_, hash_ in hashes.items() if id_ not in changed]
+        )
 
     def _texts(self, files: Sequence[TextFileInput]) -> None:
         wanted = [want_upper(found, ()) for found in files]
@@ -168,9 +196,7 @@ class _Planner:
 
     def _heads(self, level: Level, heads: Sequence[Head]) -> None:
         """Documents with children, children first."""
-        tables, table = self._workspace.tables, texts_table(level)
-        rows = from_table(tables.read_or_empty(table, self._workspace.key, columns=column_names(_Before)), _Before)
-        before = {row.id: row for row in rows}
+        before = _read_before(self._workspace, level)
         for head in heads:
             last = before.get(head.id)
             action, rewrite = self._judge(head, last)
@@ -224,7 +250,7 @@ class _Planner:
     def _judge(self, head: Head, before: _Before | None) -> tuple[PlanAction, Rewrite | None]:
         below = self._outline.children.get(head.id, ())
         children = frozenset(child.id for child in below)
-        touched = {child.id for child in below if self._rows[child.level, child.id].action is not PlanAction.KEEP}
+        touched = {child.id for child in below if (child.level, child.id) in self._touched}
         if before is None:
             return PlanAction.WRITE, Rewrite(head.id, Cause.NEW, (head.id,))
         is_by_model = self._model is not None and before.writer.startswith(f"{WrittenBy.LLM}/")
@@ -233,7 +259,7 @@ class _Planner:
             return PlanAction.WRITE, Rewrite(head.id, Cause.CONTENT, (head.id,))
         if not is_by_model and before.writer not in (EXTRACTIVE, PLACEHOLDER):
             return PlanAction.WRITE, Rewrite(head.id, Cause.SETTINGS, (head.id,))
-        if moved := children ^ {child.id for child in before.children}:
+        if moved := children.symmetric_difference(before.child_ids):
             return PlanAction.WRITE, Rewrite(head.id, Cause.CHILD, tuple(sorted(moved | touched)))
         if self._workspace.force:
             return PlanAction.WRITE, Rewrite(head.id, Cause.FORCED, (head.id,))
@@ -242,7 +268,7 @@ class _Planner:
         return PlanAction.KEEP, None
 
     def _removed(self, level: Level) -> None:
-        wanted = {row.id for row in self._rows.values() if row.level is level}
+        wanted = {id_ for of_level, id_ in self._rows if of_level is level} | self._kept.ids(level)
         for id_ in self._last[level].removed(wanted):
             self._add(level, id_, PlanAction.REMOVE, None)
 
@@ -256,6 +282,11 @@ class _Planner:
         summary_hash: str | None = None,
         decision: Decision = _NO_MODEL,
     ) -> None:
+        if action is PlanAction.KEEP and decision is _NO_MODEL:
+            self._kept.add(level, [(id_, writer, summary_hash)])
+            return
+        if action is not PlanAction.KEEP:
+            self._touched.add((level, id_))
         self._rows[level, id_] = PlanRow(
             id=id_,
             level=level,
@@ -270,6 +301,38 @@ class _Planner:
             predicted_output_tokens=decision.estimate.output_tokens,
             predicted_usd=decision.estimate.usd,
         )
+
+
+class _Kept:
+    """Documents that are kept and of which nothing else is to be said, as columns."""
+
+    def __init__(self) -> None:
+        self._found: dict[Level, list[tuple[str, str | None, str | None]]] = {level: [] for level in Level}
+
+    def add(self, level: Level, found: Iterable[tuple[str, str | None, str | None]]) -> None:
+        """Ids with writer and summary hash, where these are known."""
+        self._found[level].extend(found)
+
+    def ids(self, level: Level) -> set[str]:
+        return {id_ for id_, _, _ in self._found[level]}
+
+    def rows(self) -> pa.Table:
+        return pa.concat_tables(self._rows(level, found) for level, found in self._found.items())
+
+    def _rows(self, level: Level, found: Sequence[tuple[str, str | None, str | None]]) -> pa.Table:
+        like = to_table([PlanRow("", level, PlanAction.KEEP, None, (), None, None, context_changed=False)], PlanRow)
+        rows = like.take(pa.array(np.zeros(len(found), dtype=np.int64)))
+        for name, values in zip(("id", "writer", "summary_hash"), zip(*found, strict=True), strict=False):
+            place = rows.schema.get_field_index(name)
+            rows = rows.set_column(place, rows.schema.field(place), pa.array(values, pa.string()))
+        return rows
+
+
+def _read_before(workspace: Workspace, level: Level) -> dict[str, _Before]:
+    names = [name for name in column_names(_Before) if name != "child_ids"]
+    texts = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=[*names, "children"])
+    rows = from_table(texts.append_column("child_ids", lists_of_field(texts.column("children"), "id")), _Before)
+    return {row.id: row for row in rows}
 
 
 def _turn(last: _Before, writer: str) -> Cause:

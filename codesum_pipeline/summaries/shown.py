@@ -9,14 +9,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Level, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.model.symbols import Import, SymbolFacts, SymbolType
+from codesum_pipeline.model.symbols import Import, SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS
-from codesum_pipeline.store.rows import column_names, from_table
+from codesum_pipeline.store.rows import column_names, from_table, lists_of_field
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.inputs import (
@@ -51,7 +52,7 @@ class ClassHead:
     docstring: str | None
     bases: tuple[str, ...]
     modifiers: tuple[str, ...]
-    facts: SymbolFacts
+    fields: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +90,16 @@ class Texts:
 
     def __init__(self, workspace: Workspace, *levels: Level, previous: pa.Table | None = None) -> None:
         self._workspace = workspace
-        self._levels = levels
         self._previous = previous
         self._heads: dict[str, tuple[str, bool]] = {}
         self._written: dict[str, WrittenText] = {}
         names = ["id", "text_hash", "written_by"]
         tables = [workspace.tables.read(texts_table(level), workspace.key, columns=names) for level in levels]
+        self._ids = {level: table.column("id") for level, table in zip(levels, tables, strict=True)}
         for table in [previous.select(names), *tables] if previous is not None else tables:
-            ids, hashes, writers = (table.column(name).to_pylist() for name in names)
-            heads = (
-                (text_hash, writer == WrittenBy.PLACEHOLDER) for text_hash, writer in zip(hashes, writers, strict=True)
-            )
-            self._heads.update(zip(ids, heads, strict=True))
+            is_placeholder = pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)
+            heads = zip(table.column("text_hash").to_pylist(), is_placeholder.to_pylist(), strict=True)
+            self._heads.update(zip(table.column("id").to_pylist(), heads, strict=True))
 
     def add(self, rows: Iterable[TextRow]) -> None:
         """Take in texts that were just written."""
@@ -126,25 +125,32 @@ class Texts:
 
     def _words(self, ids: Collection[str]) -> dict[str, WrittenText]:
         found = {id_: self._written[id_] for id_ in ids if id_ in self._written}
-        for table in self._tables():
-            missing = pa.array(sorted(set(ids) - found.keys()), pa.string())
-            if len(missing):
-                rows = table.filter(pc.is_in(table.column("id"), value_set=missing))
-                found |= {row.id: row.text for row in from_table(rows, _Words)}
+        # This build's before the last one's: a name may have changed its kind.
+        for level in self._ids:
+            found |= self._read(level, set(ids) - found.keys())
+        if self._previous is not None:
+            missing = pa.array(list(set(ids) - found.keys()), pa.string())
+            rows = self._previous.filter(pc.is_in(self._previous.column("id"), value_set=missing))
+            found |= {row.id: row.text for row in from_table(rows, _Words)}
         return found
 
-    def _tables(self) -> Iterable[pa.Table]:
-        """This build's before the last one's: a name may have changed its kind."""
-        for level in self._levels:
-            yield self._workspace.tables.read(texts_table(level), self._workspace.key, columns=["id", "text"])
-        if self._previous is not None:
-            yield self._previous
+    def _read(self, level: Level, ids: Collection[str]) -> dict[str, WrittenText]:
+        """The words of those that a level has."""
+        is_one = pc.is_in(self._ids[level], value_set=pa.array(list(ids), pa.string()))
+        rows = np.flatnonzero(is_one.to_numpy())
+        if not len(rows):
+            return {}
+        table = self._workspace.tables.read_at(texts_table(level), self._workspace.key, rows, columns=["id", "text"])
+        return {row.id: row.text for row in from_table(table, _Words)}
 
 
 def read_classes(workspace: Workspace) -> list[ClassHead]:
     """The classes of the repository."""
-    symbols = workspace.tables.read("symbols", workspace.key, columns=[*column_names(ClassHead), "type"])
-    return from_table(symbols.filter(pc.equal(symbols.column("type"), SymbolType.CLASS.value)), ClassHead)
+    names = [*(name for name in column_names(ClassHead) if name != "fields"), "facts", "type"]
+    symbols = workspace.tables.read("symbols", workspace.key, columns=names)
+    classes = symbols.filter(pc.equal(symbols.column("type"), SymbolType.CLASS.value))
+    fields = lists_of_field(pc.struct_field(classes.column("facts"), "fields"), "text")
+    return from_table(classes.append_column("fields", fields), ClassHead)
 
 
 def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:
@@ -195,7 +201,7 @@ def class_head(symbol: ClassHead) -> ClassInput:
         docstring=symbol.docstring,
         bases=symbol.bases,
         modifiers=symbol.modifiers,
-        fields=tuple(field.text for field in symbol.facts.fields),
+        fields=symbol.fields,
         children=(),
     )
 

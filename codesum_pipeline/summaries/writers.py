@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from codesum_pipeline.model.documents import ChildPair, PurposeSource, WrittenBy
-from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
+from codesum_pipeline.model.hashing import canonical_json, sha1_hex, summary_hash
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.summaries.decide import Wanted
 from codesum_pipeline.summaries.extractive import (
@@ -65,14 +65,14 @@ def shown_source(shown: FunctionInput) -> str:
 def want_upper(head: UpperInput, children: Sequence[ChildHead]) -> Wanted:
     """The hashes of a class, file or module: shown metadata, and each child's name and text."""
     writer = PLACEHOLDER if is_empty(head, children) else EXTRACTIVE
-    metadata = head.metadata()
+    metadata = canonical_json(head.metadata())
     shown_pairs = [[child.name, child.level, child.text_hash, child.is_placeholder] for child in children]
     return Wanted(
         id=head.id,
         writer=writer,
-        own_hash=hash_of(metadata),
+        own_hash=sha1_hex(metadata),
         children=tuple(ChildPair(child.id, child.name, child.text_hash) for child in children),
-        summary_hash=summary_hash(writer, canonical_json([shown_pairs, metadata])),
+        summary_hash=summary_hash(writer, f"[{canonical_json(shown_pairs)},{metadata}]"),
     )
 
 

@@ -4,7 +4,7 @@ Whichever process writes a text, it is a pure function of what its writer is
 shown; the stamp says when and in which run, and goes in where the text changed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.decide import Rewrite, Wanted
 from codesum_pipeline.summaries.extractive import Written
 from codesum_pipeline.summaries.inputs import FunctionInput
-from codesum_pipeline.summaries.writers import write, written_by
+from codesum_pipeline.summaries.writers import shown_source, want_function, write, written_by
 
 # About 0.3 s of writing.
 BATCH_FUNCTIONS = 400
@@ -89,11 +89,11 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class FunctionBatch:
-    """Some functions to write: their rows of `symbols`, what is wanted of each in the same order, and the rows of
-    those that have a text."""
+    """Some functions to write: their rows of `symbols`, the writer of each and why it is written, in the same order,
+    and the rows of those that have a text."""
 
     symbols: pa.Table
-    wanted: tuple[Wanted, ...]
+    writers: tuple[str, ...]
     rewrites: tuple[Rewrite, ...]
     previous: pa.Table
 
@@ -106,10 +106,15 @@ class WriteFunctions:
 
     def __call__(self, batch: FunctionBatch) -> pa.Table:
         before = {row.id: row for row in from_table(batch.previous, TextRow)}
-        symbols = from_table(batch.symbols, Symbol)
+        inputs = [FunctionInput.of(symbol) for symbol in from_table(batch.symbols, Symbol)]
         rows = [
-            self.stamp.row(write(FunctionInput.of(symbol), wanted.writer), wanted, rewrite, before.get(symbol.id))
-            for symbol, wanted, rewrite in zip(symbols, batch.wanted, batch.rewrites, strict=True)
+            self.stamp.row(
+                write(shown, writer),
+                want_function(shown.id, writer, shown_source(shown)),
+                rewrite,
+                before.get(shown.id),
+            )
+            for shown, writer, rewrite in zip(inputs, batch.writers, batch.rewrites, strict=True)
         ]
         return to_table(rows, TextRow)
 
@@ -119,10 +124,9 @@ class WriteFunctions:
 
 
 def function_batches(
-    symbols: Iterable[pa.Table], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite], previous: pa.Table
+    symbols: Iterable[pa.Table], writers: Mapping[str, str], rewrites: Sequence[Rewrite], previous: pa.Table
 ) -> Iterator[FunctionBatch]:
-    """The functions of all `symbols`, a bounded number at a time; `wanted` and `rewrites` may name more."""
-    wants = {found.id: found for found in wanted}
+    """The functions of all `symbols`, a bounded number at a time; `writers` and `rewrites` may name more."""
     causes = {rewrite.id: rewrite for rewrite in rewrites}
     parts = (part.slice(at, BATCH_FUNCTIONS) for part in symbols for at in range(0, part.num_rows, BATCH_FUNCTIONS))
     for rows in parts:
@@ -130,7 +134,7 @@ def function_batches(
         names = ids.to_pylist()
         yield FunctionBatch(
             rows,
-            tuple([wants[name] for name in names]),
+            tuple([writers[name] for name in names]),
             tuple([causes[name] for name in names]),
             previous.filter(pc.is_in(previous.column("id"), value_set=ids.combine_chunks())),
         )

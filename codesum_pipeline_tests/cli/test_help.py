@@ -55,3 +55,18 @@ def test_an_unknown_command_names_the_nearest():
 
     assert result.exit_code == 2
     assert "'search'" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["prompts", "cache"])
+def test_a_group_explains_its_switches_as_commands_do(name):
+    shown = CliRunner().invoke(app, [name, "--help"], prog_name="codesum", env={"COLUMNS": "100"}).stdout
+
+    assert "<bool>" not in shown
+    assert "completion" not in shown
+
+
+def test_a_paragraph_of_a_help_is_broken_where_the_terminal_ends():
+    shown = CliRunner().invoke(app, ["doctor", "--help"], prog_name="codesum", env={"COLUMNS": "400"}).stdout
+
+    assert "Every published index is compared" in shown
+    assert [line.strip()[-1] for line in shown.splitlines() if line.startswith(" Every published")] == ["."]

@@ -61,13 +61,13 @@ def test_one_broken_repository_does_not_stop_the_others(codesum, own_shop, git_r
 
 
 def test_a_rebuild_is_the_way_out_of_tables_of_another_version(codesum, own_shop):
-    table = own_shop / "warehouse/symbols/repo=shop/part-0.parquet"
+    table = own_shop / "warehouse/documents/repo=shop/part-0.parquet"
     pq.write_table(pq.read_table(table).replace_schema_metadata({"codesum.schema_version": "0"}), table)
 
     refused = codesum(own_shop, "index", "shop")
     rebuilt = codesum(own_shop, "index", "shop", "--rebuild")
 
-    assert refused.exit_code == 1
+    assert refused.exit_code == 4
     assert "codesum index shop --rebuild" in refused.stderr
     assert rebuilt.exit_code == 0
     assert codesum(own_shop, "doctor").exit_code == 0
@@ -147,12 +147,16 @@ def test_an_unchanged_repository_is_not_run_again(codesum, recorded_shop):
         "run_id": None,
         "succeeded": True,
         "up_to_date": True,
+        "seconds": 0.0,
         "commit": commit,
         "message": None,
         "steps": {},
+        "llm": None,
     }
     assert sorted(path.name for path in (recorded_shop / "dagster").rglob("*.db")) == runs
-    assert not up_to_date(codesum(recorded_shop, "index", "shop", "--force", "--json"))
+    forced = json.loads(codesum(recorded_shop, "index", "shop", "--force", "--json").stdout)
+    assert list(forced) == list(outcome)
+    assert (forced["up_to_date"], forced["commit"]) == (False, commit)
 
 
 def test_what_dagster_has_recorded_is_asked_of_dagster_where_nobody_noted_it(codesum, recorded_shop):

@@ -215,3 +215,31 @@ def test_the_lease_of_a_killed_build_is_found_and_can_be_released(codesum, own_s
 
 def test_releasing_a_lease_needs_a_key(codesum, shop):
     assert codesum(shop, "doctor", "--release-lease").exit_code == 2
+
+
+def test_a_damaged_table_is_found_and_silences_nothing(codesum, own_shop, git_repo):
+    Registry(own_shop / "repos.yaml").add(RepositoryEntry("new", str(git_repo({"a.py": "x = 1\n"}).path)))
+    for table in ("documents", "snapshot"):
+        path = own_shop / f"warehouse/{table}/repo=shop/part-0.parquet"
+        path.write_bytes(path.read_bytes()[:100])
+
+    checked, states = codesum(own_shop, "doctor"), codesum(own_shop, "status", "--json")
+
+    assert "table 'snapshot' of repository 'shop' is damaged" in checked.stdout
+    assert "way out: codesum index shop --rebuild" in checked.stdout
+    assert [json.loads(line)["state"] for line in states.stdout.splitlines()] == ["never indexed", "broken"]
+
+
+def test_what_is_kept_of_a_repository_that_left_the_registry_is_named_with_the_command_that_deletes_it(
+    codesum, own_shop
+):
+    (own_shop / "repos.yaml").write_text("repositories: {}\n")
+
+    found = codesum(own_shop, "doctor")
+    deleted = codesum(own_shop, "remove", "shop", "--purge")
+
+    what = "it is not in repos.yaml, but its data are kept"
+    assert (found.exit_code, found.stdout) == (1, f"shop\n  {what}\n  way out: codesum remove shop --purge\n\n")
+    assert (deleted.exit_code, deleted.stdout) == (0, "shop: deleted\n")
+    assert [str(path) for path in own_shop.rglob("*") if "shop" in path.name] == []
+    assert codesum(own_shop, "doctor").exit_code == 0

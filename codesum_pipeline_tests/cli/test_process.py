@@ -100,6 +100,27 @@ def test_a_broken_index_ends_with_its_own_exit_code(own_shop, tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+def test_where_no_index_can_be_read_the_way_out_is_said(own_shop, tmp_path):
+    (own_shop / "index_root/summary_index_function_level/shop").resolve().joinpath("manifest.json").write_text("{}")
+
+    done = run_codesum("--home", own_shop, "search", "order", cwd=tmp_path)
+
+    assert done.returncode == 4
+    assert done.stderr.splitlines()[-1].endswith("can be read: run `codesum index`, or `codesum doctor`")
+
+
+def test_a_build_that_another_keeps_waiting_asks_to_try_later(own_shop, tmp_path):
+    from codesum_pipeline.store.layout import HomeLayout
+    from codesum_pipeline.store.lease import hold_lease
+
+    with hold_lease(HomeLayout(own_shop).state("shop"), key="shop", run_id="other"):
+        env = {"CODESUM_LEASE_WAIT_S": "0"}
+        done = run_codesum("--home", own_shop, "index", "shop", "--force", cwd=tmp_path, env=env)
+
+    assert done.returncode == 3
+    assert "is being built by process" in done.stderr
+
+
 def test_another_build_under_way_asks_to_try_later(own_shop, tmp_path):
     from codesum_pipeline.store.layout import HomeLayout
     from codesum_pipeline.store.lease import hold_lease

@@ -59,6 +59,12 @@ def test_finding_nothing_is_said_and_is_no_failure(codesum, shop):
     assert result.stderr == "nothing found for 'zzzzqqqq' in shop\n"
 
 
+def test_a_question_needs_no_quotes(codesum, shop):
+    quoted, plain = codesum(shop, "search", "total price"), codesum(shop, "search", "total", "price")
+
+    assert (plain.exit_code, plain.stdout) == (0, quoted.stdout)
+
+
 def test_an_unknown_repository_names_the_nearest(codesum, shop):
     result = codesum(shop, "search", "order", "--repo", "shpo")
 

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from codesum_pipeline.cli.lookup import nearest_ids
+
 
 def test_a_document_is_shown_with_its_fields_and_neighbours(codesum, shop):
     shown = codesum(shop, "show", "shop/orders.py::OrderBook::place").stdout
@@ -60,6 +62,13 @@ def test_a_near_miss_names_the_nearest_ids(codesum, shop, wanted):
 
     assert result.exit_code == 2
     assert "shop/orders.py::OrderBook::place" in result.stderr.partition("nearest: ")[2]
+
+
+def test_the_nearest_of_a_file_is_a_file_of_that_name_and_not_all_of_its_language():
+    ids = ["a/auth.js", "a/db.js", "lib/utils.js", "lib/utils.js::sign", "test/support/utils.js"]
+
+    assert nearest_ids("lib/util.js", ids)[0] == "lib/utils.js"
+    assert nearest_ids("utils.js", ids)[:2] == ["lib/utils.js", "test/support/utils.js"]
 
 
 def test_a_cause_is_explained_with_commit_run_and_price(codesum, shop):

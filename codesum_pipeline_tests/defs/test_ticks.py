@@ -22,6 +22,13 @@ def wanted(result: dg.SensorResult) -> list[str | None]:
     return [request.partition_key for request in result.run_requests or ()]
 
 
+def verdicts(instance: dg.DagsterInstance) -> list[str]:
+    """What the check says whether the index of `shop` is at the head, newest first."""
+    check = dg.AssetCheckKey(dg.AssetKey("published_index"), "index_is_at_head")
+    found = instance.event_log_storage.get_asset_check_execution_history(check, limit=10)
+    return [record.status.value for record in found if record.partition == "shop"]
+
+
 def said(result: dg.SensorResult) -> str | None:
     return result.skip_reason.skip_message if result.skip_reason else None
 
@@ -39,6 +46,16 @@ def test_a_new_repository_is_asked_for_and_its_partition_added_in_the_same_tick(
     assert request.tags[FINGERPRINT_TAG] == fingerprint
     (added,) = result.dynamic_partitions_requests or ()
     assert list(added.partition_keys) == ["shop"]
+
+
+def test_what_was_never_indexed_is_not_behind(
+    register: Register, look: Callable[..., dg.SensorResult], instance: dg.DagsterInstance
+) -> None:
+    register("shop")
+    instance.add_dynamic_partitions("codesum_repos", ["shop"])
+
+    assert wanted(look()) == ["shop"]
+    assert verdicts(instance) == []
 
 
 def test_a_broken_and_a_disabled_repository_stop_no_other(

@@ -15,10 +15,12 @@ from codesum_pipeline.evaluation.lift import Arm, Lift, LiftRow, lift_markdown, 
 from codesum_pipeline.evaluation.questions import Question, Target
 from codesum_pipeline.evaluation.records import last_lift
 from codesum_pipeline.evaluation.step import evaluate_candidate
+from codesum_pipeline.indexes import candidate_files
 from codesum_pipeline.model.documents import HistoryRow, Level, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.model.options import EvaluationOptions
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.pipeline import STEPS
+from codesum_pipeline.retrieval import lanes
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -35,6 +37,15 @@ PURPOSES = (
 
 
 MakeShop = Callable[[str], Workspace]
+
+
+@pytest.fixture(params=[False, True], ids=["all vectors", "nearest cells"])
+def has_cells(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether indexes are searched as those with very many vectors are: here more than three."""
+    if request.param:
+        for module in (candidate_files, lanes):
+            monkeypatch.setattr(module, "FEWEST_VECTORS", 3)
+    return bool(request.param)
 
 
 @pytest.fixture
@@ -102,11 +113,12 @@ def row_of(lift: Lift, texts: str, level: str) -> LiftRow:
     return row
 
 
-def test_texts_that_say_what_is_asked_are_a_lift_with_its_price(shop: Workspace) -> None:
+def test_texts_that_say_what_is_asked_are_a_lift_with_its_price(has_cells: bool, shop: Workspace) -> None:
     index = write_by_model(shop, {id_of(n): written(purpose) for n, purpose in enumerate(PURPOSES)}, dollars=0.5)
 
     lift = lift_report(shop, index, QUESTIONS)
 
+    assert bool(index.nearest) == has_cells
     assert [(row.level, row.texts) for row in lift.rows] == [
         (level, texts)
         for level in ("all", "function")
@@ -118,7 +130,7 @@ def test_texts_that_say_what_is_asked_are_a_lift_with_its_price(shop: Workspace)
     assert row_of(lift, "extractive texts", "function").cost_usd == 0.0
 
 
-def test_texts_that_say_it_of_other_functions_are_a_loss(make_shop: MakeShop) -> None:
+def test_texts_that_say_it_of_other_functions_are_a_loss(has_cells: bool, make_shop: MakeShop) -> None:
     documented = make_shop('    """Helps to {}."""\n')
     before = documented.tables.read_rows(texts_table(Level.FUNCTION), documented.key, TextRow)
     dealt = random.Random(3).sample(before, len(before))
@@ -127,6 +139,7 @@ def test_texts_that_say_it_of_other_functions_are_a_loss(make_shop: MakeShop) ->
 
     lift = lift_report(documented, index, QUESTIONS)
 
+    assert bool(index.nearest) == has_cells
     loss = row_of(lift, "texts by a model", "function").gain
     assert loss is not None and loss.high < 0
     assert row_of(lift, "extractive texts", "function").score.mean == 1.0

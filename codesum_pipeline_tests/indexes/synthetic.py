@@ -18,7 +18,7 @@ from codesum_pipeline.model.documents import (
     WrittenBy,
 )
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.graph import GraphStats
+from codesum_pipeline.model.graph import Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.hashing import graph_hash, sha1_hex
 from codesum_pipeline.model.ids import module_path_of, parent_modules, symbol_id
 from codesum_pipeline.model.options import Options
@@ -33,13 +33,15 @@ VERSIONS = {"parser": "1", "graph": "1", "extractive": "1", "placeholder": "1"}
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One function, or a class where the name starts with a capital; `name` is qualified."""
+    """One function, or a class where the name starts with a capital; `name` is qualified, and it
+    `calls` ids."""
 
     name: str
     summary: str
     source: str = ""
     is_placeholder: bool = False
     pagerank: float = 0.0
+    calls: tuple[str, ...] = ()
 
     @property
     def level(self) -> Level:
@@ -131,6 +133,7 @@ def write_tables(workspace: Workspace, files: Files, *, commit: str = "c" * 40) 
     tables.write_rows("symbols", key, symbols, Symbol)
     tables.write_rows("file_facts", key, [facts_of(path, files[path]) for path in sorted(files)], FileFacts)
     tables.write_rows("graph_stats", key, stats, GraphStats)
+    tables.write_rows("edges", key, edges_of(files), Edge)
     tables.write_rows("documents", key, documents, SummaryDocument)
     history = [history_of(document, n, workspace.run_id, commit) for n, document in enumerate(documents, start=1)]
     tables.write_rows("document_history", key, history, HistoryRow)
@@ -201,6 +204,21 @@ def symbols_of(path: str, definitions: Sequence[Definition]) -> list[Symbol]:
         )
         for definition in definitions
     ]
+
+
+def edges_of(files: Files) -> list[Edge]:
+    """The calls of all definitions."""
+    return [
+        call_edge(symbol_id(path, definition.name.split(".")), called)
+        for path, definitions in files.items()
+        for definition in definitions
+        for called in definition.calls
+    ]
+
+
+def call_edge(caller: str, called: str) -> Edge:
+    """A call of a document."""
+    return Edge(caller, called, False, EdgeKind.CALL, count=1, confidence=1.0, reason="name", is_cross_module=False)
 
 
 def facts_of(path: str, definitions: Sequence[Definition]) -> FileFacts:

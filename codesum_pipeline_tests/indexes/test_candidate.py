@@ -163,6 +163,22 @@ def test_files_that_an_edit_leaves_alone_are_the_last_versions_under_a_second_na
     assert files_in(after.folder) == files_in(clean.folder)
 
 
+def test_a_new_call_writes_the_callers_alone(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    before = candidate_of(workspace)
+    add_item, total_price = SHOP["shop/cart.py"]
+    calling = replace(total_price, calls=("shop/cart.py::add_item",))
+    write_tables(workspace, {**SHOP, "shop/cart.py": (add_item, calling)})
+
+    after = candidate_of(workspace)
+
+    names = after.manifest["files"]
+    assert {name for name in names if not (after.folder / name).samefile(before.folder / name)} == {
+        "summary.jsonl", "documents/offsets.npy", "documents/callers.npz",
+    }  # fmt: skip
+    assert after.manifest["content_digest"] != before.manifest["content_digest"]
+
+
 def test_a_damaged_file_is_never_shared_with_the_next_version(tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path)
     before = candidate_of(workspace)

@@ -47,6 +47,18 @@ def test_an_unchanged_repository_embeds_nothing(tmp_path: Path) -> None:
     assert again == replace(first, embedded=0, carried=36)
 
 
+def test_where_every_text_stands_the_table_stands_and_a_forced_build_writes_it(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    first = embed_documents(workspace)
+    file = workspace.tables.path("vectors", "shop")
+    inode = file.stat().st_ino
+
+    assert embed_documents(workspace).table_hash == first.table_hash
+    assert file.stat().st_ino == inode
+    assert embed_documents(replace(workspace, force=True)).embedded == first.embedded
+    assert file.stat().st_ino != inode
+
+
 def test_an_edit_embeds_the_texts_that_changed_and_gives_what_a_clean_build_gives(tmp_path: Path) -> None:
     edited = {
         **SHOP,

@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 from codesum_pipeline.indexes.embedders.number_lists import Lists
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 from codesum_pipeline.indexes.embedders.token_sums import MANY_TEXTS, TokenSums
+from codesum_pipeline.indexes.embedding import most_tokens
 
 TOKENIZER = Tokenizer.from_file(str(STATIC_MODEL_FOLDER / "tokenizer.json"))
 TENSORS = load_file(STATIC_MODEL_FOLDER / "model.safetensors")
@@ -47,9 +48,31 @@ def test_a_text_has_as_many_tokens_as_its_tokenizer_finds(texts: list[str]) -> N
     assert SUMS.count(texts) == [len(ids_of(text)) for text in texts]
 
 
+@given(TEXTS)
+@example(["\ufdfa", "한국어", "\udc80", "“quoted…”"])
+def test_no_text_has_more_tokens_than_its_length_allows(texts: list[str]) -> None:
+    assert all(most_tokens(text) >= len(ids_of(text)) for text in texts)
+    assert most_tokens("of ASCII as many as characters") == 30
+
+
 @given(TEXTS, st.sampled_from([1, 7, 512]))
 def test_a_sum_is_that_of_the_first_tokens_to_the_last_bit(texts: list[str], max_tokens: int) -> None:
     assert SUMS.sums(texts, max_tokens=max_tokens).tolist() == [sum_of(ids_of(text)[:max_tokens]) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "scale", [pytest.param(0.75, id="whole numbers in 32 bits"), pytest.param(1 / 3, id="no whole numbers of a unit")]
+)
+def test_sums_are_exact_whatever_numbers_they_are_taken_in(scale: float) -> None:
+    ids = ids_of("def total(prices): return 3")
+    small = TOKENS // 4
+
+    (row,) = TokenSums(TOKENIZER, small, np.full(len(TOKENS), scale)).sums(
+        ["def total(prices): return 3"], max_tokens=512
+    )
+
+    assert np.allclose(row, small[ids].sum(axis=0) * scale, rtol=1e-15)
+    assert scale != 0.75 or row.tolist() == (small[ids].sum(axis=0) * scale).tolist()
 
 
 def test_an_identifier_has_the_tokens_of_its_parts() -> None:
@@ -87,3 +110,13 @@ def test_lists_are_summed_each_on_its_own(lengths: list[int]) -> None:
 
     assert sums.tolist() == [rows[names].sum(axis=0).tolist() for names in lists]
     assert Lists.of(lists).totals(np.arange(6)).tolist() == [sum(names) for names in lists]
+
+
+def test_lists_of_lists_are_joined_and_cut() -> None:
+    inner = Lists.of([[7], [], [8, 9]])
+
+    joined = Lists.of([[2, 0], [], [1], [0, 0]]).joined(inner)
+
+    assert (joined.numbers.tolist(), joined.lengths.tolist()) == ([8, 9, 7, 7, 7], [3, 0, 0, 2])
+    firsts = joined.firsts(2)
+    assert (firsts.numbers.tolist(), firsts.lengths.tolist()) == ([8, 9, 7, 7], [2, 0, 0, 2])

@@ -6,14 +6,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.indexes.manifest import describe_files
 from codesum_pipeline.indexes.stored_zip import map_npz, write_npz
 from codesum_pipeline.indexes.torch_file import map_tensor, write_tensor
 from codesum_pipeline.indexes.verify import Finding, verify_index
-from codesum_pipeline.indexes.version_folder import Version, content_digest, manifest_bytes, read_version
+from codesum_pipeline.indexes.version_folder import CALLERS, Version, content_digest, manifest_bytes, read_version
+from codesum_pipeline.model.graph import Edge
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_index_workspace, publish, write_tables
+from codesum_pipeline_tests.indexes.synthetic import (
+    SHOP,
+    Definition,
+    call_edge,
+    make_index_workspace,
+    publish,
+    write_tables,
+)
 
 
 @pytest.fixture
@@ -187,6 +196,26 @@ def test_a_document_without_a_vector_is_found(workspace: Workspace) -> None:
     sign_again(workspace, lambda folder: edit_document(folder, id_, is_placeholder=False))
 
     assert ("vectors", id_) in checks_of(workspace)
+
+
+def test_callers_of_other_documents_are_found(workspace: Workspace) -> None:
+    def add_a_row(folder: Path) -> None:
+        Callers(np.array([9], dtype=np.int32), np.array([0] * 7 + [1], dtype=np.int32)).write(folder / CALLERS)
+
+    sign_again(workspace, add_a_row)
+
+    assert [f.detail for f in findings_of(workspace) if f.subject == CALLERS] == [
+        "has 7 rows, summary.jsonl has 6 functions and classes",
+        "points at functions and classes that are not there",
+        "names other callers than the warehouse's edges",
+    ]
+
+
+def test_a_call_that_the_warehouse_does_not_have_is_found(workspace: Workspace) -> None:
+    called, caller = "shop/cart.py::total_price", "shop/cart.py::add_item"
+    workspace.tables.write_rows("edges", workspace.key, [call_edge(caller, called)], Edge)
+
+    assert checks_of(workspace) == {("warehouse", CALLERS)}
 
 
 def test_an_index_map_that_is_too_short_is_found(workspace: Workspace) -> None:

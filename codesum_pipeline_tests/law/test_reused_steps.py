@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from codesum_pipeline.model.progress import no_progress
@@ -81,6 +82,20 @@ def test_a_changed_setting_runs_every_step(built: Workspace, repo: GitRepo, tmp_
     ran, _ = run_steps(workspace_at(tmp_path / "home", repo, top_k_callers=1))
 
     assert ran == ALL
+
+
+@pytest.mark.parametrize(("table", "column"), [("vectors", "vector"), ("terms", "tokens")])
+def test_rows_that_say_something_else_make_another_candidate(built: Workspace, table: str, column: str) -> None:
+    (step,) = (step for step in STEPS if step.name == "index_candidate")
+    before = carry_out(step, built)
+    rows = built.tables.read(table, built.key)
+    reversed_column = rows.column(column).take(pa.array(range(rows.num_rows - 1, -1, -1)))
+    built.tables.write(table, built.key, rows.set_column(rows.schema.get_field_index(column), column, reversed_column))
+
+    done = carry_out(step, built)
+
+    assert (before.is_reused, done.is_reused) == (True, False)
+    assert done.report.digest != before.report.digest
 
 
 @pytest.mark.parametrize(

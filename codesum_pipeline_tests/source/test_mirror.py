@@ -213,7 +213,7 @@ def test_offline_a_url_is_taken_from_the_mirror(git_repo: MakeRepo, mirror: Mirr
     assert mirror.update(url, offline=True) == fetched
     assert mirror.head_commit(url, offline=True) == fetched.commit
     for other in (replace(url, ref="dev"), replace(url, location=f"{url.location}2")):
-        with pytest.raises(RepositoryUnavailable, match="was never fetched and offline is set"):
+        with pytest.raises(RepositoryUnavailable, match="was never fetched: run `codesum index .*` without offline"):
             mirror.update(other, offline=True)
     with pytest.raises(RepositoryUnavailable, match=r"'project': ssh://example.org"):
         mirror.update(url)

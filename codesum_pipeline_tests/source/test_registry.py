@@ -89,6 +89,13 @@ def test_a_removed_entry_is_disabled_and_comes_back_when_added_again(registry: R
     assert registry.entries() == [replace(FLASK, ref="main")]
 
 
+def test_a_key_unlike_all_others_is_not_taken_for_one_of_them(registry: Registry) -> None:
+    registry.add(FLASK)
+
+    with pytest.raises(UnknownRepository, match="no repository 'quux'; `codesum repos` lists them"):
+        registry.get("quux")
+
+
 def test_a_purged_entry_is_gone(registry: Registry) -> None:
     registry.add(FLASK)
 

@@ -44,6 +44,21 @@ def test_columns_and_slices_are_the_rows_sorted_by_the_key_with_equal_ones_as_th
     assert [part.num_rows for part in slices[:-1]] == [length] * (len(slices) - 1)
 
 
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 5), max_size=3), length=st.integers(1, 5))
+def test_a_slice_holds_rows_of_one_span(rows: list[dict[str, object]], cuts: list[int], length: int) -> None:
+    ordered = OrderedRows.by(in_chunks(rows, cuts), ["lane", "number"])
+
+    spans = ordered.spans("lane")
+    slices = list(ordered.slices(length, within=spans.values()))
+
+    lanes = sorted(str(row["lane"]) for row in rows)
+    assert {lane: lanes[span] for lane, span in spans.items()} == {
+        lane: [lane] * lanes.count(lane) for lane in sorted(set(lanes))
+    }
+    assert all(len(set(part.column("lane").to_pylist())) <= 1 for part in slices)
+    assert pa.concat_tables(slices).to_pylist() == [row for part in ordered.slices(99) for row in part.to_pylist()]
+
+
 def test_no_rows_are_one_empty_slice() -> None:
     ordered = OrderedRows.by(SCHEMA.empty_table(), ["lane"])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.model.errors import LeaseHeld
+from codesum_pipeline.model.errors import BrokenStore, LeaseHeld
 from codesum_pipeline.store.lease import current_holder, hold_lease, release_lease
 
 HOLD = """
@@ -94,3 +94,34 @@ def test_setting_the_clock_takes_no_lease_from_a_living_build(
     told = pytest.raises(LeaseHeld, match=f"process {holder.pid}")
     with told, hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine"):
         raise AssertionError("never reached")
+
+
+LOOK = """
+import sys
+from pathlib import Path
+from codesum_pipeline.store.lease import current_holder
+holder = current_holder(Path(sys.argv[1]))
+print(holder and holder.run_id)
+"""
+
+
+def test_who_holds_a_lease_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    state = tmp_path / "shop.sqlite"
+    # What a command is started with: root gives up the right to write everywhere, others do not have it.
+    less = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"] if os.geteuid() == 0 else []
+    with hold_lease(state, key="shop", run_id="mine"):
+        state.chmod(0o444)
+        tmp_path.chmod(0o555)
+        done = subprocess.run([*less, sys.executable, "-c", LOOK, str(state)], capture_output=True, text=True)
+        tmp_path.chmod(0o755)
+        state.chmod(0o644)
+
+    assert (done.stdout, done.stderr) == ("mine\n", "")
+
+
+def test_a_file_that_holds_no_lease_is_named_with_the_way_out(tmp_path: Path) -> None:
+    state = tmp_path / "shop.sqlite"
+    state.write_bytes(b"half a copy" * 1000)
+
+    with pytest.raises(BrokenStore, match=r"shop\.sqlite cannot be read: file is not a database: .*delete it"):
+        current_holder(state)

@@ -78,6 +78,15 @@ def test_what_is_read_in_parts_is_noted_before_the_first_part_is_there(tmp_path:
     assert [row for part in parts for row in part.to_pylist()] == [{"id": row.id} for row in ROWS]
 
 
+def test_a_table_that_is_kept_counts_as_written(tmp_path: Path) -> None:
+    written = RecordingStore(tmp_path).write_rows("graph_stats", "one", ROWS, GraphStats)
+    noted = RecordingStore(tmp_path)
+
+    kept = noted.keep("graph_stats", "one")
+
+    assert (kept, noted.writes(), noted.reads()) == (written, ["graph_stats"], {})
+
+
 def test_only_a_column_that_was_read_makes_a_step_run_again(workspace: Workspace) -> None:
     carry_out(COUNT, workspace)
     change(workspace, in_degree=7)

@@ -1,10 +1,11 @@
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.model.documents import Citation, InputSpec, Returns, SummaryDocument, TextRow, WrittenText
 from codesum_pipeline.model.files import SourceFile
 from codesum_pipeline.model.symbols import FileFacts, Symbol
-from codesum_pipeline.store.rows import from_table, schema_of, to_table
+from codesum_pipeline.store.rows import from_table, lists_of_field, schema_of, to_table
 
 text = st.text(st.characters(codec="utf-8"), max_size=8)
 texts = st.lists(text, max_size=2).map(tuple)
@@ -22,6 +23,15 @@ written = st.builds(
 @given(st.lists(st.builds(TextRow, text=written, cost_usd=st.floats(0, 9)), max_size=3))
 def test_what_is_read_back_is_what_was_written(rows: list[TextRow]) -> None:
     assert from_table(to_table(rows, TextRow), TextRow) == rows
+
+
+@given(st.lists(st.builds(TextRow, text=written, cost_usd=st.floats(0, 9)), max_size=3), st.integers(0, 3))
+def test_the_lists_of_one_field_are_those_of_the_rows(rows: list[TextRow], first: int) -> None:
+    table = pa.concat_tables([to_table([row], TextRow) for row in rows] or [to_table([], TextRow)]).slice(first)
+
+    found = lists_of_field(table.column("children"), "text_hash").to_pylist()
+
+    assert found == [[child.text_hash for child in row.children] for row in rows[first:]]
 
 
 @given(st.lists(st.builds(SourceFile, size=st.integers(0, 2**62)), max_size=3))

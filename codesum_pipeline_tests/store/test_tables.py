@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from codesum_pipeline.model.errors import MissingTable, SchemaMismatch
+from codesum_pipeline.model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.model.graph import Edge, GraphStats
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore, rows_to_read
@@ -26,6 +26,16 @@ def test_equal_rows_in_any_order_give_equal_files(tmp_path: Path) -> None:
     assert first == other
     assert store.path("graph_stats", "one").read_bytes() == store.path("graph_stats", "two").read_bytes()
     assert store.read_rows("graph_stats", "two", GraphStats) == ROWS
+
+
+def test_no_hash_covers_the_note_that_rows_are_written_with(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    rows = many_rows(3)
+
+    plain, noted = store.write("graph_stats", "one", rows), store.write("graph_stats", "two", rows, note="with x")
+
+    assert noted == plain
+    assert [store.note("graph_stats", repo) for repo in ("one", "two", "none")] == ["", "with x", ""]
 
 
 def many_rows(count: int) -> pa.Table:
@@ -70,6 +80,18 @@ def test_rows_are_read_by_their_numbers_across_groups(tmp_path: Path) -> None:
     assert (none.num_rows, none.column_names) == (0, ["in_degree"])
 
 
+@pytest.mark.parametrize("kept", [1, 3])
+def test_a_reader_gives_the_same_rows_however_many_groups_it_keeps(tmp_path: Path, kept: int) -> None:
+    store = TableStore(tmp_path)
+    store.write("graph_stats", "one", many_rows(70_000))
+    reader = store.reader("graph_stats", "one", columns=["in_degree"], kept=kept)
+    asked = [[0, 40_000, 69_999], [32_767, 32_768], [], [0, 69_999]]
+
+    found = [reader.at(np.array(rows, dtype=np.int64)).column("in_degree").to_pylist() for rows in asked]
+
+    assert found == asked
+
+
 def test_parts_with_one_value_hold_its_rows_alone_and_leave_out_groups_without_it(tmp_path: Path) -> None:
     store = TableStore(tmp_path)
     lanes = ["code"] * 40_000 + ["summary"] * 30_000
@@ -78,9 +100,26 @@ def test_parts_with_one_value_hold_its_rows_alone_and_leave_out_groups_without_i
 
     parts = list(store.read_parts("terms", "one", columns=["id", "lane"], having=("lane", "summary")))
 
-    assert [part.num_rows for part in parts] == [25_536, 4_464]
+    groups = store.read_parts("terms", "one", columns=["lane"])
+    assert [part.num_rows for part in groups] == [32_768, 7_232, 30_000]
+    assert [part.num_rows for part in parts] == [30_000]
     assert pa.concat_tables(parts).column("id").to_pylist() == columns[0][40_000:]
     assert list(store.read_parts("terms", "one", columns=["lane"], having=("lane", "words"))) == []
+
+
+def test_the_hash_of_a_part_changes_with_the_rows_of_that_part_alone(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+
+    def hashes(repo: str, words: list[str]) -> list[str | None]:
+        columns = [["1", "2", "1"], ["code", "code", "summary"], ["", "", ""], words]
+        store.write("terms", repo, pa.table(columns, schema=TABLES["terms"].schema))
+        parts = [store.part_hash("terms", repo, part, columns=["id", "tokens"]) for part in ("code", "summary", "none")]
+        return [store.content_hash("terms", repo), *parts]
+
+    (whole, code, summary, none), (other, other_code, same, _) = hashes("one", [*"abc"]), hashes("two", [*"axc"])
+
+    assert whole != other and code != other_code and summary == same and none is None
+    assert hashes("three", [*"abc"]) == [whole, code, summary, none]
 
 
 @pytest.mark.parametrize("count", [32_767, 32_768, 32_769])
@@ -159,6 +198,18 @@ def test_a_table_of_another_schema_version_is_refused_with_the_command_that_rebu
         store.read("edges", "one")
     with pytest.raises(SchemaMismatch, match="version 0, this package writes 2: .*codesum index one --rebuild"):
         list(store.read_parts("edges", "one", columns=["caller"]))
+
+
+@pytest.mark.parametrize("harm", ["cut off", "overwritten"])
+def test_a_damaged_table_is_refused_with_the_command_that_rebuilds_it(tmp_path: Path, harm: str) -> None:
+    store = TableStore(tmp_path)
+    store.write_rows("graph_stats", "one", ROWS, GraphStats)
+    path = store.path("graph_stats", "one")
+    content = path.read_bytes()
+    path.write_bytes(content[:100] if harm == "cut off" else content[:4] + b"\xff" * 400 + content[404:])
+
+    with pytest.raises(BrokenStore, match="of repository 'one' is damaged .*`codesum index one --rebuild`"):
+        store.read("graph_stats", "one")
 
 
 def test_an_overlay_reads_through_and_writes_beside(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Rows = npt.NDArray[np.float64]
+# Of int32 or float64.
+Rows = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
 
 # Rows summed at one time: their sums stay in a core's cache.
@@ -32,6 +34,15 @@ class Lists:
         firsts = np.repeat(self.starts[positions] - (np.cumsum(lengths) - lengths), lengths)
         return Lists(self.numbers[firsts + np.arange(len(firsts))], lengths)
 
+    def joined(self, lists: "Lists") -> "Lists":
+        """For each list what the lists that it names hold, one behind the other."""
+        return Lists(lists.take(self.numbers).numbers, self.totals(lists.lengths))
+
+    def firsts(self, limit: int) -> "Lists":
+        """At most the first `limit` numbers of each list."""
+        places = np.arange(len(self.numbers)) - np.repeat(self.starts, self.lengths)
+        return Lists(self.numbers[places < limit], np.minimum(self.lengths, limit))
+
     @property
     def starts(self) -> Integers:
         starts: Integers = np.cumsum(self.lengths) - self.lengths
@@ -44,12 +55,13 @@ class Lists:
         return totals
 
     def sums(self, rows: Rows) -> Rows:
-        """The sum of the rows that each list names: the first ones of all lists are added, then the second ones."""
-        sums = np.zeros((len(self.lengths), rows.shape[1]))
+        """The sum of the rows that each list names, in their type: the first ones of all lists are added, then the
+        second ones."""
+        sums = np.zeros((len(self.lengths), rows.shape[1]), dtype=rows.dtype)
         longest_first, starts = np.argsort(-self.lengths, kind="stable"), self.starts
         for first in range(0, len(sums), _BLOCK_ROWS):
             lists = longest_first[first : first + _BLOCK_ROWS]
-            block = np.zeros((len(lists), rows.shape[1]))
+            block = np.zeros((len(lists), rows.shape[1]), dtype=rows.dtype)
             places = np.arange(self.lengths[lists[0]])
             lists_longer_than = np.searchsorted(-self.lengths[lists], -places, side="left")
             for place, long in enumerate(lists_longer_than.tolist()):

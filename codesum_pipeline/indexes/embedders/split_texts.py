@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.indexes.arrow_texts import utf8_and_offsets
 from codesum_pipeline.indexes.ascii_words import byte_kinds, has_bytes, split_words
+from codesum_pipeline.indexes.embedders.cutting import encodable
 from codesum_pipeline.indexes.embedders.number_lists import Lists
 
 _KINDS = byte_kinds(parts=string.ascii_lowercase + string.digits, marks=string.punctuation)
@@ -22,7 +23,8 @@ _PARTS = np.array(
     ],
     dtype=np.uint8,
 )  # fmt: skip
-_IS_UNPRINTABLE = np.isin(np.arange(256), range(ord(" "), ord("~") + 1), invert=True)
+# White space within a line is no part of a word, whatever stands beside it.
+_IS_UNPRINTABLE = np.isin(np.arange(256), [*range(ord(" "), ord("~") + 1), *b"\t\r"], invert=True)
 
 
 def split_texts(
@@ -33,11 +35,18 @@ def split_texts(
     Lines of printable ASCII without `special` strings are cut into the parts of identifiers and marks, in lower case;
     the others are given to `words_of_line`.
     """
-    split = pc.split_pattern(pa.array(texts, pa.large_string()), "\n")
+    split = pc.split_pattern(_strings(texts), "\n")
     lines = split.flatten().dictionary_encode()
     lengths = pc.list_value_length(split).to_numpy().astype(np.int64)
     words, found = _split_lines(lines.dictionary, special, words_of_line)
     return Lists(lines.indices.to_numpy().astype(np.int64), lengths), words, found
+
+
+def _strings(texts: Sequence[str]) -> pa.LargeStringArray:
+    try:
+        return pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:
+        return pa.array(map(encodable, texts), pa.large_string())
 
 
 def _split_lines(

@@ -22,7 +22,7 @@ STATIC_MODEL_FOLDER = Path(__file__).parent.parent / "models" / "static"
 STATIC_MAX_TOKENS = 512
 
 # Texts embedded in one go: enough to share most of their lines, few enough for a smooth progress bar.
-BATCH_SIZE = 1024
+BATCH_SIZE = 2048
 
 _WAY_OUT = "reinstall the package codesum-pipeline"
 _WAY_OUT_OF_A_FOLDER = "a folder in model2vec's format must hold int8 vectors and a file SHA256SUMS of all digests"

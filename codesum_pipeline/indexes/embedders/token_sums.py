@@ -6,20 +6,23 @@ other. So a text has the tokens of its words in a row, and only words that were 
 few (networkx: 10,244 in 87,000 distinct lines). The sum over a text is in the same way the sum over its lines, most of
 which stand in several texts: in a function's code, in its fused text, and in those of its class and file. The order of
 the additions is another than in the text, which the caller's numbers must stand: they do where float64 holds every sum
-exactly.
+exactly. Where 32 bits hold them too, in units of a power of two, the sums are taken in whole numbers, of which half as
+many bytes are moved.
 """
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, islice
+from functools import cached_property
+from itertools import chain, count
 
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from codesum_pipeline.indexes.embedders.cutting import encodable, token_ids
+from codesum_pipeline.indexes.embedders.cutting import token_ids
 from codesum_pipeline.indexes.embedders.number_lists import Integers, Lists, Rows
 
 # Bounds a process that lives long.
@@ -32,6 +35,7 @@ _SHORT_WORD = 32
 # The parts of identifiers, and marks: `getHTTPServer2` is get, HTTP, Server, 2.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^ A-Za-z0-9]")
 _SPACE = re.compile(r"[ \t\r]")
+_OTHER = re.compile(r"[^ -~]")
 # Fewer texts are read faster in Python, and without the import of pyarrow, for which a query would have to wait.
 MANY_TEXTS = 32
 
@@ -42,17 +46,15 @@ class _Words:
 
     lines_of_text: Lists
     words_of_line: Lists
-    ids_of_word: list[list[int]]
+    ids_of_word: Lists
 
     def token_counts(self) -> Integers:
         """The number of tokens of each text."""
-        tokens_of_word = np.fromiter(map(len, self.ids_of_word), dtype=np.int64, count=len(self.ids_of_word))
-        return self.lines_of_text.totals(self.words_of_line.totals(tokens_of_word))
+        return self.lines_of_text.totals(self.words_of_line.totals(self.ids_of_word.lengths))
 
-    def first_tokens(self, text: int, limit: int) -> list[int]:
-        """The first tokens of one text."""
-        words = self.words_of_line.take(self.lines_of_text.take([text]).numbers).numbers
-        return [*islice(chain.from_iterable(self.ids_of_word[word] for word in words.tolist()), limit)]
+    def first_tokens(self, texts: Integers, limit: int) -> Lists:
+        """The first tokens of some texts."""
+        return self.lines_of_text.take(texts).joined(self.words_of_line).joined(self.ids_of_word).firsts(limit)
 
 
 class TokenSums:
@@ -61,8 +63,9 @@ class TokenSums:
     def __init__(self, tokenizer: Tokenizer, tokens: npt.NDArray[np.int8], scales: Rows) -> None:
         self._tokenizer = tokenizer
         self._tokens = tokens
-        self._scales = scales
         self._unknown_id = tokenizer.token_to_id(_UNKNOWN) or 0
+        self._scales = scales.copy()
+        self._scales[self._unknown_id] = 0.0
         # Found in a text as they stand, before it is cut into words.
         self._special = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
         self._any_special = re.compile("|".join(map(re.escape, self._special)) or r"(?!)")
@@ -76,19 +79,20 @@ class TokenSums:
     def sums(self, texts: Sequence[str], *, max_tokens: int) -> Rows:
         """One row per text: the sum over its first `max_tokens` tokens, unknown ones left out."""
         words = self._read(texts)
-        word_rows = self._sums_of_tokens(words.ids_of_word)
+        scales, unit = self._scales_within(max_tokens)
+        word_rows = self._sums_of_tokens(words.ids_of_word, scales)
         rows = words.lines_of_text.sums(words.words_of_line.sums(word_rows))
-        too_long = np.flatnonzero(words.token_counts() > max_tokens).tolist()
-        if too_long:
-            rows[too_long] = self._sums_of_tokens([words.first_tokens(text, max_tokens) for text in too_long])
-        return rows
+        # Of these a sum over all tokens may not fit.
+        too_long = np.flatnonzero(words.token_counts() > max_tokens)
+        if len(too_long):
+            rows[too_long] = self._sums_of_tokens(words.first_tokens(too_long, max_tokens), scales)
+        return rows * unit
 
     def sum_of(self, text: str, *, max_tokens: int) -> Rows:
         """What `sums` gives for one text, without the arrays that make many texts fast."""
         words = [*chain.from_iterable(map(self._words_of_line, text.split("\n")))]
         ids = [*chain.from_iterable(self._token_ids(words))][:max_tokens]
-        known = [id_ for id_ in ids if id_ != self._unknown_id]
-        rows: Rows = self._tokens[known] * self._scales[known, np.newaxis]
+        rows: Rows = self._tokens[ids] * self._scales[ids, np.newaxis]
         total: Rows = rows.sum(axis=0, keepdims=True, initial=0.0)
         return total
 
@@ -100,14 +104,16 @@ class TokenSums:
             from codesum_pipeline.indexes.embedders.split_texts import split_texts
 
             lines_of_text, words, words_of_line = split_texts(
-                [encodable(text) for text in texts], special=self._special, words_of_line=self._words_of_line
+                texts, special=self._special, words_of_line=self._words_of_line
             )
-        return _Words(lines_of_text, words_of_line, self._token_ids(words))
+        return _Words(lines_of_text, words_of_line, Lists.of(self._token_ids(words)))
 
     def _words_of_line(self, line: str) -> list[str]:
         """Words and marks where a part is plain, else what stands between white space."""
         if self._is_plain(line):
             return _plain_words(line)
+        if not self._any_special.search(line):
+            return _words_and_others(_SPACE.sub(" ", line))
         parts = (_plain_words(part) if self._is_plain(part) else [part] for part in _SPACE.split(line))
         return [*chain.from_iterable(parts)]
 
@@ -143,11 +149,34 @@ class TokenSums:
             start = end
         return pieces
 
-    def _sums_of_tokens(self, ids: Sequence[Sequence[int]]) -> Rows:
-        lists = Lists.of(ids)
-        used, numbers = np.unique(lists.numbers, return_inverse=True)
-        scales: Rows = np.where(used == self._unknown_id, 0.0, self._scales[used])
-        return Lists(numbers, lists.lengths).sums(self._tokens[used] * scales[:, np.newaxis])
+    def _sums_of_tokens(self, ids: Lists, scales: Rows) -> Rows:
+        used, numbers = np.unique(ids.numbers, return_inverse=True)
+        return Lists(numbers, ids.lengths).sums(self._tokens[used] * scales[used, np.newaxis])
+
+    def _scales_within(self, max_tokens: int) -> tuple[Rows, float]:
+        """The scales as whole numbers, and their unit, where 32 bits hold any sum of so many tokens; else as they
+        are."""
+        bits = math.floor(math.log2(np.iinfo(np.int32).max / max_tokens / self._largest))
+        whole = np.ldexp(self._scales, bits)
+        return (whole.astype(np.int32), 2.0**-bits) if (whole == np.rint(whole)).all() else (self._scales, 1.0)
+
+    @cached_property
+    def _largest(self) -> float:
+        """The largest number of all token vectors and scales."""
+        largest = np.maximum(self._tokens.max(axis=1), -self._tokens.min(axis=1).astype(np.int16))
+        return float((np.maximum(largest, 1) * np.abs(self._scales)).max()) or 1.0
+
+
+def _words_and_others(line: str) -> list[str]:
+    """The words between parts that are not printable ASCII, and these parts as they stand."""
+    words: list[str] = []
+    done = 0
+    while other := _OTHER.search(line, done):
+        start, end = line.rfind(" ", done, other.start()) + 1 or done, line.find(" ", other.end())
+        end = len(line) if end < 0 else end
+        words += [*_plain_words(line[done:start]), line[start:end]]
+        done = end
+    return words + _plain_words(line[done:])
 
 
 def _plain_words(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from codesum_pipeline.summaries.by_model.choosing import Choice
 from codesum_pipeline.summaries.by_model.contexts import NO_NEIGHBOURS, ShownContext
 from codesum_pipeline.summaries.by_model.level import Job, ModelLevel, Results
 from codesum_pipeline.summaries.by_model.wanting import ChildOrder, function_source, upper_source
-from codesum_pipeline.summaries.decide import Rewrite, Wanted
+from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.functions import shown_functions, want_functions
 from codesum_pipeline.summaries.inputs import ChildHead, ChildText, TextFileInput, children_of
 from codesum_pipeline.summaries.outline import Outline
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 
 def functions_by_model(
-    build: "LevelBuild", model: ModelLevel, wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]
-) -> tuple[list[Wanted], list[Rewrite]]:
-    """Have the functions written that the plan leaves to a model; what is wanted and rewritten besides them."""
-    writers = {found.id: found.writer for found in wanted}
+    build: "LevelBuild", model: ModelLevel, writers: Mapping[str, str], rewrites: Sequence[Rewrite]
+) -> tuple[dict[str, str], list[Rewrite]]:
+    """Have the functions written that the plan leaves to a model; the writers and rewrites besides them."""
     mine = {rewrite.id: rewrite for rewrite in rewrites if writers[rewrite.id].startswith(f"{WrittenBy.LLM}/")}
     shown = shown_functions(build.workspace, mine)
     choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
@@ -40,11 +39,11 @@ def functions_by_model(
     results = model.write(jobs, build.progress)
     written = _take(build, mine, results)
     stopped = {choice.wanted.id for choice in choices if choice.wanted.id not in written and not choice.leftover}
-    without_model = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE))
-    plain = [found for found in without_model if found.id in stopped]
+    plain = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE), stopped) if stopped else []
     again = build.last.decide(plain, force=False)
-    others = [found for found in wanted if found.id not in written and found.id not in stopped]
-    return [*others, *plain], [*(found for found in rewrites if found.id not in mine), *again]
+    others = {id_: writer for id_, writer in writers.items() if id_ not in written and id_ not in stopped}
+    left = [found for found in rewrites if found.id not in mine]
+    return {**others, **dict.fromkeys(stopped, EXTRACTIVE)}, [*left, *again]
 
 
 def layer_by_model(
