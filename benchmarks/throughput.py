@@ -42,6 +42,7 @@ import psutil
 import tree_sitter
 import tree_sitter_python
 
+from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.source.languages import language_of_path
@@ -130,13 +131,17 @@ def timed_build(home: Path, repo: GitRepo, *, force: bool = False) -> dict[str, 
     return seconds
 
 
-def edit_one_function(sources: Sources) -> Sources:
-    """The sources with one statement added to the body of one function of the largest Python file."""
-    path = max((name for name in sources if name.endswith(".py")), key=lambda name: len(sources[name]))
-    changed, edits = re.subn(rb"\n    return ", b"\n    edited = 1\n    return ", sources[path], count=1)
-    if not edits:
-        raise SystemExit(f"{path} has no function to edit")
-    return {path: changed}
+def edit_one_function(home: Path, repo: GitRepo) -> Sources:
+    """One statement added to the body of one function of the largest indexed Python file that has one."""
+    workspace = workspace_of(open_home(home), RepositoryEntry("measured", str(repo.path)))
+    files = workspace.tables.read_rows("files", workspace.key, SourceFile)
+    indexed = [file for file in files if file.status is FileStatus.INDEXED and file.language == "python"]
+    for file in sorted(indexed, key=lambda file: -file.size):
+        source = (repo.path / file.path).read_bytes()
+        changed, edits = re.subn(rb"\n    return ", b"\n    edited = 1\n    return ", source, count=1)
+        if edits:
+            return {file.path: changed}
+    raise SystemExit("no file has a function to edit")
 
 
 def command_s(home: Path, repo: GitRepo, *arguments: str) -> float:
@@ -193,12 +198,11 @@ def measure(name: str, sources: Sources, folder: Path, *, with_forced: bool) -> 
     files, languages = len(sources), languages_of(sources)
     repo = GitRepo.create(folder / "repo", sources)
     bare = bare_parse_s(sources)
-    edit = edit_one_function(sources)
     sources.clear()
     give_back()
     with WorkerPeak() as workers:
         builds = {"cold": timed_build(folder / "home", repo), "unchanged": timed_build(folder / "home", repo)}
-        repo.commit(edit)
+        repo.commit(edit_one_function(folder / "home", repo))
         builds["one-function edit"] = timed_build(folder / "home", repo)
         if with_forced:
             builds["forced"] = timed_build(folder / "home", repo, force=True)
