@@ -5,6 +5,7 @@ one that runs is imported, so that `codesum search` does not wait for what
 `codesum index` needs.
 """
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -17,11 +18,15 @@ from codesum_pipeline.cli.failures import report_failures
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command's name, its panel in `codesum --help`, and the first line of its own help."""
+    """A command's name, its panel in `codesum --help`, and the first line of its own help.
+
+    One that `loads_long` imports a second or more of code before it can do anything, and says so.
+    """
 
     name: str
     panel: str
     help: str
+    loads_long: bool = False
 
 
 _REGISTRY = "Repositories"
@@ -33,13 +38,17 @@ COMMANDS = (
     Command("add", _REGISTRY, "Register a repository, or one folder of it."),
     Command("remove", _REGISTRY, "Stop indexing a repository; with --purge, delete all that is kept of it."),
     Command("repos", _REGISTRY, "List the registered repositories."),
-    Command("index", _BUILD, "Bring repositories' indexes up to date, registering what is not known yet."),
-    Command("plan", _BUILD, "Show what `codesum index` would rewrite and why, changing nothing."),
+    Command(
+        "index", _BUILD, "Bring repositories' indexes up to date, registering what is not known yet.", loads_long=True
+    ),
+    Command("plan", _BUILD, "Show what `codesum index` would rewrite and why, changing nothing.", loads_long=True),
     Command("status", _BUILD, "Show how fresh each repository's index is."),
     Command("search", _ASK, "Find functions, classes, files and modules by what they do."),
     Command("show", _ASK, "Show one document with all its fields."),
     Command("explain", _ASK, "Show why a document was last rewritten, as the chain of causes."),
-    Command("eval", _ASK, "Measure how well questions with known answers are answered, by lane and level."),
+    Command(
+        "eval", _ASK, "Measure how well questions with known answers are answered, by lane and level.", loads_long=True
+    ),
     Command("sql", _ASK, "Query every table with SQL; nothing can be changed."),
     Command("doctor", _OPERATE, "Check published indexes, leases and runs, and say how to repair them."),
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
@@ -92,11 +101,21 @@ class LazyGroup(PlainGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, known, rest = super().resolve_command(ctx, args)
-        return name, load_command(name) if name and known else None, rest
+        with _news(name, is_asked_for_help=ctx.resilient_parsing or not {"-h", "--help"}.isdisjoint(rest)):
+            return name, load_command(name) if name and known else None, rest
 
     def invoke(self, ctx: Any) -> Any:
         with report_failures(debug=bool(ctx.params.get("debug"))):
             return super().invoke(ctx)
+
+
+def _news(name: str | None, *, is_asked_for_help: bool) -> AbstractContextManager[None]:
+    """What a person sees while a command is imported; nothing where that is quick or only its help is wanted."""
+    if is_asked_for_help or name not in {command.name for command in COMMANDS if command.loads_long}:
+        return nullcontext()
+    from codesum_pipeline.cli.progress_bar import starting
+
+    return starting()
 
 
 def _without_switch_types(parameters: list[Any]) -> list[Any]:

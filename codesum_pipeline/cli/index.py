@@ -80,7 +80,9 @@ def index(
     home = Home(called.settings)
     if rebuild:
         _drop_tables(home, keys)
-    standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
+    with progress_bar() as progress:
+        progress("looking for changes", 0, 0)
+        standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
     for found, last in standing.items():
         typer.echo(safe_json(standing_json(found, last)) if as_json else standing_line(found, last))
     outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
@@ -149,9 +151,9 @@ def _drop_tables(home: Home, keys: Sequence[str]) -> None:
 def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -> "list[RunOutcome]":
     if not keys:
         return []
-    from codesum_pipeline.defs.control import index_repositories
-
     with progress_bar() as progress:
+        from codesum_pipeline.defs.control import index_repositories
+
         tell = _tell if len(keys) > 1 else None
         return index_repositories(home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=tell)
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +29,23 @@ _SHORT = 20
 _BETWEEN = 2
 
 
+# The console of the progress display, while there is one.
+_drawn_on: list[Console] = []
+
+
 def error_console() -> Console:
-    """The console on stderr, for progress."""
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    """The console on what is stderr now, for progress."""
+    return Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+
+
+@contextmanager
+def drawing_on(console: Console) -> Iterator[None]:
+    """While a display is drawn on `console`, notes go above it."""
+    _drawn_on.append(console)
+    try:
+        yield
+    finally:
+        _drawn_on.pop()
 
 
 def on_terminal() -> bool:
@@ -60,6 +75,9 @@ def show(*parts: RenderableType) -> None:
 
 def note(message: str) -> None:
     """A remark to the person who called, on stderr; above the progress bar where there is one."""
+    if _drawn_on:
+        _drawn_on[-1].print(Text(clean(message)), soft_wrap=True)
+        return
     sys.stderr.write(f"{clean(message)}\n")
     sys.stderr.flush()
 

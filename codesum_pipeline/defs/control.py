@@ -25,6 +25,7 @@ from codesum_pipeline.defs.caller import Caller, called_by
 from codesum_pipeline.defs.observing import recorded_fingerprint
 from codesum_pipeline.defs.outcomes import RunOutcome, outcome_of, was_interrupted
 from codesum_pipeline.defs.resource import PARTITION_TAG, resource_config
+from codesum_pipeline.defs.sqlite_records import with_open_records
 from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
@@ -84,7 +85,7 @@ def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
 
     with _writing_records(layout):
         reference = InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides=_OUTPUT_STAYS)
-        with dg.DagsterInstance.from_ref(reference) as instance:
+        with dg.DagsterInstance.from_ref(with_open_records(reference)) as instance:
             yield instance
 
 

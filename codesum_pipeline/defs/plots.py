@@ -1,72 +1,49 @@
-"""Small pictures for the UI: a bar per count, as an image inside Markdown."""
+"""Small plots for the UI, drawn with block characters in Markdown.
 
-import base64
-import io
+A picture would need a plotting library, whose import takes longer than the
+build of a small repository.
+"""
+
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from codesum_pipeline.defs.markdown import table
 
-BAR_COLOR = "#4f43dd"
-BAR_HEIGHT_IN = 0.24
-WIDTH_IN = 5.0
-# The space around the bars is reckoned, not found by drawing twice, which takes as long again.
-EDGE_IN = 0.3
-CHARACTER_IN = 0.078
+WIDTH = 24
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_HEIGHTS = "▁▂▃▄▅▆▇█"
 
 
-def bars(title: str, counts: Mapping[str, int]) -> str:
-    """A horizontal bar chart, largest first; names and title must be ours, not a repository's."""
-    from matplotlib.figure import Figure
-
-    ordered = sorted(counts.items(), key=lambda item: (item[1], item[0]))
-    figure = Figure(figsize=(WIDTH_IN, 0.7 + BAR_HEIGHT_IN * len(ordered)), dpi=80)
-    axes = _axes(figure, left_in=EDGE_IN + CHARACTER_IN * max(len(name) for name in counts))
-    drawn = axes.barh([name for name, _ in ordered], [count for _, count in ordered], color=BAR_COLOR)
-    axes.bar_label(drawn, labels=[f"{count:,}" for _, count in ordered], padding=3, fontsize=8)
-    return _finish(figure, axes, title)
+def bars(name: str, counts: Mapping[str, int]) -> str:
+    """A horizontal bar chart, largest first; `name` says what is counted."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return _chart(name, ordered)
 
 
-def histogram(title: str, edges: Sequence[float], counts: Sequence[int]) -> str:
-    """Adjoining bars over the ranges between `edges`."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH_IN, 1.9), dpi=80)
-    axes = _axes(figure, left_in=EDGE_IN + CHARACTER_IN * len(str(max(counts))))
-    widths = [right - left for left, right in pairwise(edges)]
-    axes.bar(edges[:-1], counts, width=widths, align="edge", color=BAR_COLOR, edgecolor="white")
-    return _finish(figure, axes, title)
+def histogram(name: str, edges: Sequence[float], counts: Sequence[int]) -> str:
+    """One bar for each range between `edges`, in order."""
+    ranges = [f"{left:,.0f} to {right:,.0f}" for left, right in pairwise(edges)]
+    return _chart(name, list(zip(ranges, counts, strict=True)))
 
 
-def lines(title: str, series: Mapping[str, Sequence[float]]) -> str:
-    """Values between 0 and 1, one after the other; names must be ours, not a repository's."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH_IN, 2.2), dpi=80)
-    axes = _axes(figure, left_in=EDGE_IN + 4 * CHARACTER_IN)
-    for name, values in series.items():
-        axes.plot(range(1, len(values) + 1), values, marker="o", markersize=3, linewidth=1.2, label=name)
-    axes.set_ylim(0, 1)
-    axes.locator_params(axis="x", integer=True)
-    axes.legend(fontsize=7, frameon=False, loc="lower left", ncols=3)
-    return _finish(figure, axes, title)
+def lines(name: str, series: Mapping[str, Sequence[float]]) -> str:
+    """Values between 0 and 1, oldest first, as one row of columns for each series, with the last value."""
+    rows = [(label, "".join(map(_column, values)), f"{values[-1]:.3f}") for label, values in series.items()]
+    return table([name, "0 to 1, oldest first", "last"], rows)
 
 
-def _axes(figure: "Figure", *, left_in: float) -> "Axes":
-    """What stands right of the names, below the title and above the numbers."""
-    width, height = figure.get_size_inches()
-    left, edge = min(left_in / width, 0.6), EDGE_IN / height
-    return figure.add_axes((left, edge, 0.97 - left, 1 - 2 * edge))
+def _chart(name: str, counts: Sequence[tuple[str, int]]) -> str:
+    most = max((count for _, count in counts), default=0)
+    return table([name, "", "count"], [(label, _bar(count, most), f"{count:,}") for label, count in counts])
 
 
-def _finish(figure: "Figure", axes: "Axes", title: str) -> str:
-    axes.set_title(title, fontsize=9, loc="left")
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.margins(x=0.12)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", metadata={"Software": None})
-    return f"![{title}](data:image/png;base64,{base64.b64encode(picture.getvalue()).decode('ascii')})"
+def _bar(count: int, most: int) -> str:
+    """At least a sliver for anything that is there."""
+    if not count:
+        return ""
+    eighths = max(1, round(8 * WIDTH * count / most))
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _column(value: float) -> str:
+    return _HEIGHTS[min(int(max(value, 0.0) * len(_HEIGHTS)), len(_HEIGHTS) - 1)]

@@ -42,7 +42,7 @@ def show_files(ws: Workspace) -> Shown:
             ).fetchall()
         )
     preview = _md(table(["language", "indexed", "skipped", "bytes"], languages))
-    return {PREVIEW: preview} | ({PLOT: _md(bars("Skipped files by reason", skipped))} if skipped else {})
+    return {PREVIEW: preview} | ({PLOT: _md(bars("skipped because", skipped))} if skipped else {})
 
 
 def show_symbols(ws: Workspace) -> Shown:
@@ -68,7 +68,7 @@ def show_edges(ws: Workspace) -> Shown:
             connection.execute("SELECT reason, count(*) FROM edges GROUP BY reason ORDER BY reason").fetchall()
         )
     preview = _md(table(["most called", "calls", "callers"], rows))
-    return {PREVIEW: preview} | ({PLOT: _md(bars("Edges by how they were found", reasons))} if reasons else {})
+    return {PREVIEW: preview} | ({PLOT: _md(bars("edges found by", reasons))} if reasons else {})
 
 
 def show_plan(ws: Workspace) -> Shown:
@@ -86,7 +86,7 @@ def show_plan(ws: Workspace) -> Shown:
             ).fetchall()
         )
     preview = _md(table(["document", "level", "action", "cause", "because of"], rows))
-    return {PREVIEW: preview} | ({PLOT: _md(bars("Documents by level, action and cause", causes))} if causes else {})
+    return {PREVIEW: preview} | ({PLOT: _md(bars("level · action · cause", causes))} if causes else {})
 
 
 def show_functions(ws: Workspace) -> Shown:
@@ -169,7 +169,7 @@ def _show_lanes(ws: Workspace, name: str) -> Shown:
 def _lengths(counts: Mapping[int, int]) -> str:
     steps = range(max(counts) + 1)
     edges = [float(step * _LENGTH_STEP) for step in range(len(steps) + 1)]
-    return histogram("Characters per summary", edges, [counts.get(step, 0) for step in steps])
+    return histogram("characters of a summary", edges, [counts.get(step, 0) for step in steps])
 
 
 def _rows(connection: "duckdb.DuckDBPyConnection", query: str, *, limit: int = _ROWS) -> list[tuple[Any, ...]]:

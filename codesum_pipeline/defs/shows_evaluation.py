@@ -45,5 +45,5 @@ def show_evaluation(ws: Workspace) -> Shown:
     if (lift := last_lift(ws)).rows:
         shown[LIFT] = dg.MetadataValue.md(lift_markdown(lift))
     if drawn := {name: values for name, values in series.items() if values}:
-        shown[PLOT] = dg.MetadataValue.md(lines("nDCG@10 over evaluations", drawn))
+        shown[PLOT] = dg.MetadataValue.md(lines("nDCG@10", drawn))
     return shown

@@ -1,0 +1,150 @@
+"""Dagster's SQLite records with one connection per file, for a process that executes one run after another.
+
+Dagster opens a new SQLite connection, and compiles its statements anew, for
+every event: of a small build that is the larger part. What is written, where
+and under which schema stays Dagster's own. The methods that are overridden are
+private; a test builds with this storage and reads with Dagster's.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sql
+from dagster._core.instance.ref import InstanceRef
+from dagster._core.storage.base_storage import DagsterStorage
+from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
+from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
+from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
+from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+from dagster._serdes import ConfigurableClassData
+from sqlalchemy.pool import StaticPool
+
+_REVISION = sql.text("SELECT version_num FROM alembic_version")
+
+
+def with_open_records(reference: InstanceRef) -> InstanceRef:
+    """The same instance, through `OpenSqliteStorage` where it keeps its records in SQLite."""
+    data = reference.storage_data
+    if data is None or data.class_name != DagsterSqliteStorage.__name__:
+        return reference
+    opened = ConfigurableClassData(__name__, OpenSqliteStorage.__name__, data.config_yaml)
+    return reference._replace(storage_data=opened)
+
+
+class OpenSqliteStorage(DagsterSqliteStorage):
+    """Runs, events and schedules below one folder; a file that is there is taken as it is."""
+
+    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        folder = Path(base_dir)
+        self.base_dir = base_dir
+        self._run_storage = _opened(_Runs, folder / "history", "runs")
+        self._event_log_storage = _Events(str(folder / "history" / "runs"))
+        self._schedule_storage = _opened(SqliteScheduleStorage, folder / "schedules", "schedules")
+        self._inst_data = inst_data
+        DagsterStorage.__init__(self)
+
+    @classmethod
+    def from_config_value(cls, inst_data: ConfigurableClassData, config_value: Any) -> "OpenSqliteStorage":
+        """As Dagster makes it from its configuration."""
+        return cls(inst_data=inst_data, **config_value)
+
+    def dispose(self) -> None:
+        """Close the files."""
+        self._event_log_storage.dispose()
+        self._run_storage.dispose()
+
+
+class _Runs(SqliteRunStorage):
+    """One connection; its user waits for the one before."""
+
+    def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(conn_string, inst_data)
+        self._engine = _engine(conn_string)
+
+    @contextmanager
+    def connect(self) -> Iterator[sql.Connection]:
+        with self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    def dispose(self) -> None:
+        self._engine.dispose()
+
+
+class _Events(SqliteEventLogStorage):
+    """A connection for the index and for each run that is written; a lock lets one user at a time through."""
+
+    def __init__(self, base_dir: str) -> None:
+        self._engines: dict[str, sql.Engine] = {}
+        super().__init__(base_dir)
+
+    @contextmanager
+    def _connect(self, shard: str) -> Iterator[sql.Connection]:
+        with self._db_lock:
+            engine = self._engine_of(shard)
+            with engine.connect() as connection, connection.begin():
+                yield connection
+
+    def dispose(self) -> None:
+        for engine in self._engines.values():
+            engine.dispose()
+        self._engines.clear()
+        super().dispose()
+
+    def _engine_of(self, shard: str) -> sql.Engine:
+        if shard not in self._engines:
+            is_new_run = shard != INDEX_SHARD_NAME and not Path(self.path_for_shard(shard)).exists()
+            engine = _engine(self.conn_string_for_shard(shard))
+            if is_new_run:
+                self._create_run(engine)
+            else:
+                self._initdb(engine)
+            self._engines[shard] = engine
+        return self._engines[shard]
+
+    def _create_run(self, engine: sql.Engine) -> None:
+        """An empty file of a run, of the revision that the index has: finding that out reads all of Alembic's scripts."""
+        with self._engine_of(INDEX_SHARD_NAME).connect() as connection:
+            revision = connection.execute(_REVISION).scalar()
+        SqlEventLogStorageMetadata.create_all(engine)
+        with engine.connect() as connection, connection.begin():
+            connection.execute(sql.text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+            connection.execute(sql.text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": revision})
+
+
+def _opened(storage: Any, folder: Path, name: str) -> Any:
+    """A storage that is there already, else a new one; Dagster compares revisions on each opening."""
+    if _has_revision(folder / f"{name}.db"):
+        return storage(create_db_conn_string(str(folder), name))
+    return storage.from_local(str(folder))
+
+
+def _has_revision(file: Path) -> bool:
+    if not file.exists():
+        return False
+    try:
+        with sqlite3.connect(file) as connection:
+            return connection.execute(str(_REVISION)).fetchone() is not None
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _engine(conn_string: str) -> sql.Engine:
+    """One connection that stays open. In a write-ahead log, `NORMAL` may lose the last writes of a power failure and
+    breaks nothing; the planner builds again what has no record."""
+    engine = sql.create_engine(
+        conn_string,
+        poolclass=StaticPool,
+        connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
+    )
+
+    @sql.event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _record: Any) -> None:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+
+    return engine
