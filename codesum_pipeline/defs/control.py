@@ -12,8 +12,9 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import dagster as dg
 
@@ -34,8 +35,13 @@ from codesum_pipeline.store.lease import this_process
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.wiring import Home
 
+if TYPE_CHECKING:
+    from dagster._core.remote_origin import RemoteJobOrigin
+
 MODULE = "codesum_pipeline.definitions"
 JOB = "index_repository"
+# What Dagster calls definitions that nobody named.
+REPOSITORY = "__repository__"
 PARTITIONS = "codesum_repos"
 INSTANCE_FILE = "dagster.yaml"
 STARTED_BY_TAG = "codesum/started_by"
@@ -51,7 +57,7 @@ _OUTPUT_STAYS = {
 _RUN_TAGS = {
     STARTED_BY_TAG: "command line",
     # Lists the run under the job in the UI, where runs are looked up by the module they were loaded from.
-    ".dagster/repository": f"__repository__@{MODULE}",
+    ".dagster/repository": f"{REPOSITORY}@{MODULE}",
     # Who sits at the command line tries again, or not.
     "dagster/max_retries": "0",
 }
@@ -110,6 +116,8 @@ def index_repositories(
     config = {"force": force, "confirm_llm": confirm_llm}
     outcomes = []
     with open_instance(home.layout) as instance:
+        # The UI's timeline shows runs whose origin it knows; `execute_in_process` creates them without.
+        instance.create_run_for_job = partial(instance.create_run_for_job, remote_job_origin=_origin())  # type: ignore[method-assign]
         processes.end_vanished_runs(instance)
         instance.add_dynamic_partitions(PARTITIONS, list(keys))
         for key in keys:
@@ -189,6 +197,15 @@ def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, 
         "DAGSTER_HOME": str(layout.dagster_home.absolute()),
         "PYTHONPATH": os.pathsep.join(dict.fromkeys(folder for folder in path if folder)),
     }
+
+
+def _origin() -> "RemoteJobOrigin":
+    """The job as the UI's processes load it."""
+    from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
+    from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
+
+    location = ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=MODULE), location_name=MODULE)
+    return RemoteRepositoryOrigin(location, REPOSITORY).get_job_origin(JOB)
 
 
 def _packaged_file() -> Path:

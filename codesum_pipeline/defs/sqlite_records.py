@@ -14,7 +14,6 @@ from typing import Any
 
 import sqlalchemy as sql
 from dagster._core.instance.ref import InstanceRef
-from dagster._core.storage.base_storage import DagsterStorage
 from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
@@ -46,7 +45,7 @@ class OpenSqliteStorage(DagsterSqliteStorage):
         self._event_log_storage = _Events(str(folder / "history" / "runs"))
         self._schedule_storage = _opened(SqliteScheduleStorage, folder / "schedules", "schedules")
         self._inst_data = inst_data
-        DagsterStorage.__init__(self)
+        super(DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData, config_value: Any) -> "OpenSqliteStorage":
@@ -107,7 +106,7 @@ class _Events(SqliteEventLogStorage):
         return self._engines[shard]
 
     def _create_run(self, engine: sql.Engine) -> None:
-        """An empty file of a run, of the revision that the index has: finding that out reads all of Alembic's scripts."""
+        """An empty file of a run, at the revision of the index: to find it out, Alembic reads all of its scripts."""
         with self._engine_of(INDEX_SHARD_NAME).connect() as connection:
             revision = connection.execute(_REVISION).scalar()
         SqlEventLogStorageMetadata.create_all(engine)

@@ -23,7 +23,7 @@ START_S = 120.0
 REPOSITORY = {"repositoryLocationName": MODULE, "repositoryName": "__repository__"}
 
 RUNS = """query($filter: RunsFilter) { runsOrError(filter: $filter) { __typename ... on Runs { results {
-    runId status tags { key value } } } } }"""
+    runId status tags { key value } repositoryOrigin { repositoryLocationName repositoryName } } } } }"""
 
 SENSORS = """query($selector: RepositorySelector!) { sensorsOrError(repositorySelector: $selector) {
     __typename ... on Sensors { results { name sensorState { status } } } } }"""

@@ -43,6 +43,11 @@ def found_by_search(home: Home, query: str) -> list[str]:
     return [hit["id"] for hit in json.loads(done.stdout)["hits"]]
 
 
+def index(home: Home, key: str) -> None:
+    command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home.layout.home), "index", key, "--force"]
+    subprocess.run(command, check=True, capture_output=True)
+
+
 def test_a_commit_is_noticed_and_published_and_a_backfill_stops_at_no_broken_repository(
     home: Home, register: Callable[[str], GitRepo], dev: DagsterDev
 ) -> None:
@@ -57,6 +62,12 @@ def test_a_commit_is_noticed_and_published_and_a_backfill_stops_at_no_broken_rep
     second, _ = dev.finished(2, timeout_s=RUN_S, dagster__partition="shop")
     assert second["status"] == "SUCCESS", dev.tail()
     assert "shop/refunds.py::refund" in found_by_search(home, "give a customer the money back")
+
+    index(home, "shop")
+    (by_hand,) = dev.finished(1, timeout_s=RUN_S, codesum__started_by="command line")
+    assert (by_hand["repositoryOrigin"], by_hand["status"]) == (REPOSITORY, "SUCCESS"), (
+        "else the timeline leaves it out"
+    )
 
     keys = ["broken", "other", "shop"]
     for key in ("broken", "other"):

@@ -107,5 +107,5 @@ def test_an_evaluation_shows_its_figures_and_their_course(
     assert "| all lanes | all | " in str(shown["preview"].value)
     assert "| all | 10 | code only | " in str(shown["lift"].value)
     assert 0 < shown["code_only_ndcg_at_10"].value <= 1  # type: ignore[operator]
-    assert str(shown["plot"].value).startswith("![nDCG@10 over evaluations](data:image/png")
+    assert str(shown["plot"].value).startswith("| nDCG@10 | 0 to 1, oldest first | last |\n")
     assert sum(len(str(value.value)) for value in shown.values()) < 60_000

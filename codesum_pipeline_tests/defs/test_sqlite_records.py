@@ -1,0 +1,72 @@
+"""What a build writes through files that stay open is what Dagster reads."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from codesum_pipeline.defs.control import MODULE, REPOSITORY, index_repositories, open_instance
+from codesum_pipeline.defs.outcomes import RunOutcome
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.repositories import GitRepo
+
+
+@pytest.fixture
+def built(home: Home, register: Callable[[str], GitRepo]) -> RunOutcome:
+    register("shop")
+    (outcome,) = index_repositories(home, ["shop"])
+    return outcome
+
+
+@pytest.fixture
+def dagsters_own(home: Home, built: RunOutcome) -> dg.DagsterInstance:
+    return dg.DagsterInstance.from_config(str(home.layout.dagster_home))
+
+
+def revision(file: Path) -> str:
+    with sqlite3.connect(file) as connection:
+        (found,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return str(found)
+
+
+def test_dagster_reads_the_run_its_events_and_its_materialisations(
+    built: RunOutcome, dagsters_own: dg.DagsterInstance
+) -> None:
+    run = dagsters_own.get_run_by_id(built.run_id)
+    assert run is not None and run.status is dg.DagsterRunStatus.SUCCESS
+    events = [
+        record.event_log_entry.dagster_event_type for record in dagsters_own.get_records_for_run(built.run_id).records
+    ]
+    assert events.count(dg.DagsterEventType.ASSET_MATERIALIZATION) == 14
+    assert events[-1] is dg.DagsterEventType.RUN_SUCCESS
+    for key in dagsters_own.all_asset_keys():
+        wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=["shop"])
+        assert len(dagsters_own.fetch_materializations(wanted, limit=5).records) == 1
+
+
+def test_a_runs_file_has_dagsters_revision_so_that_its_migrations_find_it(home: Home, built: RunOutcome) -> None:
+    folder = home.layout.dagster_home / "history" / "runs"
+
+    assert revision(folder / f"{built.run_id}.db") == revision(folder / "index.db")
+
+
+def test_dagster_writes_on_where_a_build_ended(dagsters_own: dg.DagsterInstance, built: RunOutcome, home: Home) -> None:
+    dagsters_own.add_run_tags(built.run_id, {"kept": "yes"})
+    dagsters_own.delete_dynamic_partition("codesum_repos", "shop")
+
+    with open_instance(home.layout) as instance:
+        run = instance.get_run_by_id(built.run_id)
+        assert run is not None and run.tags["kept"] == "yes"
+        assert instance.get_dynamic_partitions("codesum_repos") == []
+
+
+def test_a_build_of_the_command_line_has_the_origin_that_the_timeline_groups_runs_by(
+    built: RunOutcome, dagsters_own: dg.DagsterInstance
+) -> None:
+    run = dagsters_own.get_run_by_id(built.run_id)
+    assert run is not None and run.remote_job_origin is not None
+    origin = run.remote_job_origin.repository_origin
+
+    assert (origin.code_location_origin.location_name, origin.repository_name) == (MODULE, REPOSITORY)
