@@ -2,6 +2,7 @@
 
 import functools
 import os
+import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -83,6 +84,20 @@ def no_settings_from_outside() -> Iterator[None]:
             if name.startswith(("CODESUM_", "DAGSTER_")):
                 patch.delenv(name)
         yield
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT and SIGTERM do here, and in processes that the test starts, what they do in a terminal.
+
+    A background job of a script is started with both ignored, and passes that on to whatever it starts.
+    """
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    for each, handler in before.items():
+        signal.signal(each, handler)
 
 
 @pytest.fixture

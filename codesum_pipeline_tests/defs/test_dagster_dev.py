@@ -30,7 +30,7 @@ REFUND = 'def refund(order):\n    """Give a customer the money back."""\n    ord
 
 
 @pytest.fixture
-def dev(home: Home, tmp_path: Path) -> Iterator[DagsterDev]:
+def dev(home: Home, tmp_path: Path, interruptible: None) -> Iterator[DagsterDev]:
     (home.layout.home).mkdir(exist_ok=True)
     (home.layout.home / "codesum.toml").write_text("[planner]\nsensor_interval_s = 5\n")
     with dagster_dev(home, tmp_path / "dagster.log") as running:
