@@ -13,6 +13,7 @@ import dagster as dg
 import pyarrow as pa
 
 from codesum_pipeline.defs.shows_model import asked_metadata, forecast_metadata
+from codesum_pipeline.store.columns import describe_column
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.summaries.level_build import LevelReport
 from codesum_pipeline.summaries.plan import PlanReport
@@ -29,6 +30,7 @@ def column_schema(table: str) -> dg.TableSchema:
             dg.TableColumn(
                 name=field.name,
                 type=_type_name(field.type),
+                description=describe_column(table, field.name),
                 constraints=dg.TableColumnConstraints(nullable=field.nullable),
             )
             for field in TABLES[table].schema

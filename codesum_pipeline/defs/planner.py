@@ -10,6 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+# A tick's line is read in a small box; the first names tell whether one repository is broken or a whole server is away.
+NAMED = 5
+MAX_REASON_CHARACTERS = 200
+
 
 class Verdict(StrEnum):
     """What the planner says about one repository."""
@@ -96,7 +100,17 @@ class Plan:
         """One line for the tick."""
         counts = Counter(self.verdicts.values())
         line = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-        return line or "no repository is registered: add one with `codesum add`"
+        unreadable = self.unreadable()
+        return (
+            f"{line}: {unreadable}" if unreadable else line or "no repository is registered: add one with `codesum add`"
+        )
+
+    def unreadable(self) -> str:
+        """The first repositories that cannot be read, each with its reason, and how many more there are."""
+        keys = sorted(key for key, verdict in self.verdicts.items() if verdict is Verdict.UNREADABLE)
+        named = [_with_key(key, self.complaints.get(key, "")) for key in keys[:NAMED]]
+        more = [f"and {len(keys) - NAMED:,} more"] if len(keys) > NAMED else []
+        return "; ".join([*named, *more])
 
 
 def plan_builds(
@@ -128,6 +142,14 @@ def next_in_turn(keys: Sequence[str], last: str) -> list[str]:
     """All keys, sorted, beginning after `last`: whoever was left out of one tick is first in the next."""
     ordered = sorted(keys)
     return [key for key in ordered if key > last] + [key for key in ordered if key <= last]
+
+
+def _with_key(key: str, reason: str) -> str:
+    """The key and the reason on one line; most reasons name the key themselves."""
+    said = " ".join(reason.split())
+    if len(said) > MAX_REASON_CHARACTERS:
+        said = f"{said[: MAX_REASON_CHARACTERS - 1]}…"
+    return said if repr(key) in said else f"{key}: {said}" if said else key
 
 
 def _judge(seen: Observation, max_attempts: int) -> Verdict:

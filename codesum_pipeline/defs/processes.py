@@ -2,7 +2,8 @@
 
 After a power loss or a SIGKILL from outside, Dagster believes for hours that a
 run goes on, and nothing of its repository is started meanwhile. The tags tell
-that the process is gone.
+that the process is gone. They are for the program alone: Dagster's pages show
+no tag that begins with `.dagster/`.
 """
 
 from collections.abc import Mapping
@@ -11,10 +12,11 @@ import dagster as dg
 
 from codesum_pipeline.store.lease import Holder
 
-HOST_TAG = "codesum/host"
-BOOT_TAG = "codesum/boot_id"
-PID_TAG = "codesum/pid"
-STARTED_TAG = "codesum/process_started"
+_HIDDEN = ".dagster/"
+HOST_TAG = f"{_HIDDEN}codesum/host"
+BOOT_TAG = f"{_HIDDEN}codesum/boot_id"
+PID_TAG = f"{_HIDDEN}codesum/pid"
+STARTED_TAG = f"{_HIDDEN}codesum/process_started"
 
 UNFINISHED = (
     dg.DagsterRunStatus.NOT_STARTED,
@@ -36,25 +38,28 @@ def process_tags(holder: Holder) -> dict[str, str]:
 
 def end_vanished_runs(instance: dg.DagsterInstance) -> list[str]:
     """Mark the runs whose process certainly is gone as failed; their ids."""
-    vanished = [
-        run
-        for run in instance.get_runs(filters=dg.RunsFilter(statuses=list(UNFINISHED)))
-        if _is_gone(run.run_id, run.tags)
-    ]
-    for run in vanished:
-        instance.report_run_failed(run, f"process {run.tags[PID_TAG]} on {run.tags[HOST_TAG]} ended without a word")
-    return [run.run_id for run in vanished]
+    unfinished = instance.get_runs(filters=dg.RunsFilter(statuses=list(UNFINISHED)))
+    holders = [(run, _holder(run.run_id, run.tags)) for run in unfinished]
+    vanished = [(run, holder) for run, holder in holders if holder and holder.is_gone()]
+    for run, holder in vanished:
+        instance.report_run_failed(run, f"process {holder.pid} on {holder.host} ended without a word")
+    return [run.run_id for run, _ in vanished]
 
 
-def _is_gone(run_id: str, tags: Mapping[str, str]) -> bool:
-    if not {HOST_TAG, BOOT_TAG, PID_TAG, STARTED_TAG} <= tags.keys():
-        return False
-    holder = Holder(
-        pid=int(tags[PID_TAG]),
-        process_started=float(tags[STARTED_TAG]),
-        boot_id=tags[BOOT_TAG],
-        host=tags[HOST_TAG],
+def _holder(run_id: str, tags: Mapping[str, str]) -> Holder | None:
+    """The process of a run; None where its tags do not name one."""
+    # Earlier versions wrote the same names without the prefix, and their runs may still stand as started.
+    found = {name.removeprefix(_HIDDEN): value for name, value in tags.items()}
+    pid, started, boot_id, host = (
+        found.get(tag.removeprefix(_HIDDEN)) for tag in (PID_TAG, STARTED_TAG, BOOT_TAG, HOST_TAG)
+    )
+    if pid is None or started is None or boot_id is None or host is None:
+        return None
+    return Holder(
+        pid=int(pid),
+        process_started=float(started),
+        boot_id=boot_id,
+        host=host,
         run_id=run_id,
         acquired_at=0.0,
     )
-    return holder.is_gone()

@@ -11,7 +11,7 @@ from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
 from codesum_pipeline.defs.observing import ACTIVE, observe
 from codesum_pipeline.defs.partitions import codesum_repos
-from codesum_pipeline.defs.planner import Plan, Request, Verdict, plan_builds
+from codesum_pipeline.defs.planner import Observation, Plan, Request, Verdict, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
@@ -74,13 +74,12 @@ def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: loggi
     for run_id in end_vanished_runs(instance):
         log.warning("run %s: its process is gone; marked as failed", run_id)
     survey = home.registry.survey()
-    for problem in survey.problems.values():
-        log.warning("%s", problem)
+    refused = [Observation(key, wanted=None, complaint=str(problem)) for key, problem in survey.problems.items()]
     entries = [entry for entry in survey.entries if entry.enabled]
     seen = observe(home, instance, entries, last=last)
     planner = home.settings.planner
     plan = plan_builds(
-        seen,
+        [*seen, *refused],
         max_attempts=planner.max_attempts,
         max_requests=planner.max_requests_per_tick,
         usd_left=usd_left_today(home, instance, statuses=list(ACTIVE)),
@@ -115,9 +114,8 @@ def _run_request(request: Request, home: str) -> dg.RunRequest:
 
 
 def _log(plan: Plan, log: logging.Logger) -> None:
-    for key, complaint in plan.complaints.items():
-        if complaint:
-            log.warning("%s: %s", key, complaint)
+    if unreadable := plan.unreadable():
+        log.warning("unreadable: %s", unreadable)
     for key, verdict in plan.verdicts.items():
         if verdict is Verdict.EXHAUSTED:
             log.warning("%s: failed too often in this state; a change or a run started by hand tries again", key)

@@ -28,6 +28,11 @@ RUNS = """query($filter: RunsFilter) { runsOrError(filter: $filter) { __typename
 SENSORS = """query($selector: RepositorySelector!) { sensorsOrError(repositorySelector: $selector) {
     __typename ... on Sensors { results { name sensorState { status } } } } }"""
 
+RUN_TAGS = """query { runTagKeysOrError { __typename ... on RunTagKeys { keys } } }"""
+
+TICKS = """query($selector: InstigationSelector!) { instigationStateOrError(instigationSelector: $selector) {
+    __typename ... on InstigationState { ticks { status skipReason logEvents { events { message } } } } } }"""
+
 BACKFILL = """mutation($params: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $params) {
     __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
 

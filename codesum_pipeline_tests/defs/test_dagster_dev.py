@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,9 @@ from codesum_pipeline_tests.defs.dagster_dev import (
     BACKFILL,
     BACKFILL_STATUS,
     REPOSITORY,
+    RUN_TAGS,
     SENSORS,
+    TICKS,
     DagsterDev,
     dagster_dev,
     wait_for,
@@ -96,3 +99,34 @@ def test_a_commit_is_noticed_and_published_and_a_backfill_stops_at_no_broken_rep
         timeout_s=60,
         what="the backfill to end",
     )
+
+
+def test_the_pages_name_the_repository_that_a_tick_cannot_read_and_no_process_of_a_run(
+    home: Home, register: Callable[[str], GitRepo], dev: DagsterDev
+) -> None:
+    shutil.rmtree(register("gone").path)
+    register("shop")
+    dev.finished(1, timeout_s=RUN_S, dagster__partition="shop")
+
+    ticks = wait_for(
+        lambda: [tick for tick in ticks_of(dev) if (tick["skipReason"] or "").startswith("1 up to date, ")],
+        timeout_s=RUN_S,
+        what="a tick after the run",
+    )
+    in_logs = [
+        [event["message"] for event in tick["logEvents"]["events"] if "unreadable" in event["message"]]
+        for tick in ticks_of(dev)
+        if tick["status"] == "SUCCESS"
+    ]
+
+    why = f"repos.yaml: 'gone': path {home.registry.get('gone').location} does not exist"
+    assert ticks[0]["skipReason"].startswith(f"1 up to date, 1 unreadable: {why}")
+    assert [len(messages) for messages in in_logs] == [1]
+    assert why in in_logs[0][0]
+    assert not [key for key in dev.ask(RUN_TAGS)["keys"] if "pid" in key or "host" in key or "boot" in key]
+
+
+def ticks_of(dev: DagsterDev) -> list[dict[str, Any]]:
+    """Every tick of the sensor, newest first."""
+    selector = {**REPOSITORY, "name": "repository_changes"}
+    return list(dev.ask(TICKS, selector=selector)["ticks"])

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -12,9 +13,12 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.storage.tags import HIDDEN_TAG_PREFIX
 
 import codesum_pipeline
+from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, open_instance, run_history
+from codesum_pipeline.defs.processes import BOOT_TAG, HOST_TAG, PID_TAG, STARTED_TAG
 from codesum_pipeline.model.errors import LeaseHeld
 from codesum_pipeline.store.lease import current_holder, hold_lease
 from codesum_pipeline.wiring import Home
@@ -128,6 +132,34 @@ def test_a_run_whose_process_lives_is_left_alone_and_a_killed_one_is_marked_as_f
     assert left == ["STARTED"]
     assert outcome.succeeded, outcome.message
     assert [run.status for run in run_history(home, "shop")] == ["SUCCESS", "FAILURE"]
+
+
+def test_a_run_that_an_earlier_version_tagged_is_marked_as_failed_too(home: Home) -> None:
+    gone = {"pid": "1", "process_started": "0.5", "boot_id": "of another boot", "host": socket.gethostname()}
+    tags = {f"codesum/{name}": value for name, value in gone.items()}
+    job = build_defs({"home": home.settings.home}).resolve_job_def("index_repository")
+
+    with open_instance(home.layout) as instance:
+        run = instance.create_run_for_job(job, tags=tags, status=dg.DagsterRunStatus.STARTED)
+        ended = end_vanished_runs(home)
+        message = last_message(instance, run.run_id)
+
+    assert ended == [run.run_id]
+    assert message == f"process 1 on {socket.gethostname()} ended without a word"
+
+
+def last_message(instance: dg.DagsterInstance, run_id: str) -> str:
+    (*_, last) = instance.all_logs(run_id)
+    return last.message or last.user_message
+
+
+def test_the_list_of_runs_shows_no_tag_that_names_a_process(built_home: Home) -> None:
+    with open_instance(built_home.layout) as instance:
+        (run,) = instance.get_runs()
+    shown = [name for name in run.tags if not name.startswith((HIDDEN_TAG_PREFIX, "dagster/"))]
+
+    assert shown == ["codesum/started_by"]
+    assert {HOST_TAG, BOOT_TAG, PID_TAG, STARTED_TAG} <= run.tags.keys()
 
 
 def test_steps_in_processes_of_their_own_are_refused(home: Home, register: Register, tmp_path: Path) -> None:

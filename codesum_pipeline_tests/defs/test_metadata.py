@@ -7,7 +7,9 @@ from typing import Any
 
 import dagster as dg
 
+from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.metadata import MAX_ROWS, column_schema, report_metadata
+from codesum_pipeline.wiring import Home
 
 
 class Color(StrEnum):
@@ -83,6 +85,19 @@ def test_a_tables_columns_are_those_that_are_written() -> None:
     assert types["id"] == "string"
     assert types["keywords"] == "list<string>"
     assert types["citations"] == "list<struct>"
+
+
+def test_every_asset_describes_every_column_of_its_table(built_home: Home) -> None:
+    described = {}
+    for asset in ASSETS:
+        (metadata,) = asset.metadata_by_key.values()
+        described[metadata["codesum/table"]] = [
+            (column.name, column.description) for column in metadata["dagster/column_schema"].columns
+        ]
+    written = {table: built_home.tables.read(table, "shop").schema.names for table in described}
+
+    assert {table: [name for name, _ in columns] for table, columns in described.items()} == written
+    assert not [(table, column) for table, columns in described.items() for column in columns if not column[1]]
 
 
 def test_a_report_within_a_report_is_a_table_of_its_numbers() -> None:

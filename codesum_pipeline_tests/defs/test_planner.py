@@ -88,7 +88,7 @@ def test_a_broken_repository_stops_no_other() -> None:
 
     assert made.requests == (Request("b", "f1", 1),)
     assert made.complaints == {"a": "path ../a is gone"}
-    assert made.summary() == "1 to build, 1 unreadable"
+    assert made.summary() == "1 to build, 1 unreadable: a: path ../a is gone"
 
 
 def test_a_tick_asks_for_no_more_than_its_share_and_those_tried_least_go_first() -> None:
@@ -136,6 +136,17 @@ def test_what_is_left_over_is_gone_on_with_by_one_build_at_a_time_which_may_spen
 )
 def test_what_is_left_over(seen: Observation, usd_left: float, verdict: Verdict) -> None:
     assert plan(seen, usd_left=usd_left).verdicts == {"a": verdict}
+
+
+def test_the_first_of_many_that_cannot_be_read_are_named() -> None:
+    gone = [Observation(f"r{number:03}", wanted=None, complaint="gone\n" + "x" * 1000) for number in range(200)]
+
+    said = plan(*gone).summary()
+
+    assert said.startswith("200 unreadable: r000: gone xxx")
+    assert [number for number in range(200) if f"r{number:03}" in said] == [0, 1, 2, 3, 4]
+    assert said.endswith("…; and 195 more")
+    assert len(said) < 1200
 
 
 def test_an_empty_registry_says_what_to_do() -> None:

@@ -10,6 +10,7 @@ import dagster as dg
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.observing import observe
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.repositories import GitRepo
@@ -78,6 +79,37 @@ def test_a_repository_that_is_being_built_is_not_asked_for(
     assert said(look()) == "1 being built"
 
 
+def test_a_tick_that_cannot_read_a_repository_names_it_and_says_why(
+    register: Register, look: Callable[..., dg.SensorResult], instance: dg.DagsterInstance, home: Home
+) -> None:
+    register("shop")
+    requested(instance, home, fingerprint="f", status=dg.DagsterRunStatus.STARTED)
+    gone = register("gone").path
+    shutil.rmtree(gone)
+    home.registry.add(RepositoryEntry("secret", "https://me:hunter2@127.0.0.1:1/secret.git"))
+
+    line = said(look()) or ""
+
+    assert line.startswith(f"1 being built, 2 unreadable: repos.yaml: 'gone': path {gone} ")
+    assert "repos.yaml: 'secret': https://" in line
+    assert "127.0.0.1:1/secret.git" in line
+    assert "hunter2" not in line
+
+
+def test_a_tick_names_the_entry_that_is_not_valid(
+    register: Register, look: Callable[..., dg.SensorResult], home: Home
+) -> None:
+    register("shop")
+    registry = home.layout.repos_file
+    registry.write_text(f"{registry.read_text()}  odd:\n    path: /nowhere\n    branch: main\n")
+    home.registry.remove("shop")
+
+    line = said(look()) or ""
+
+    assert line.startswith("1 unreadable: repos.yaml: 'odd': ")
+    assert "branch" in line
+
+
 def test_failed_attempts_end_and_a_commit_begins_anew(
     register: Register, look: Callable[..., dg.SensorResult], instance: dg.DagsterInstance, home: Home
 ) -> None:
@@ -132,8 +164,6 @@ def test_the_schedule_asks_for_the_same_and_adds_the_partitions_itself(
 def test_repositories_that_there_is_no_time_for_come_first_the_next_time(
     tmp_path: Path, git_repo: Callable[..., GitRepo], instance: dg.DagsterInstance
 ) -> None:
-    from codesum_pipeline.model.repository import RepositoryEntry
-
     home = open_home(tmp_path / "home")
     for key in ("a", "b", "c"):
         home.registry.add(RepositoryEntry(key=key, location=str(git_repo({}, name=key).path)))
