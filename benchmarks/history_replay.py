@@ -29,7 +29,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.replay import commits_of
+from benchmarks.replay import MovingBranch, commits_of
 from codesum_pipeline.model.documents import LEVELS, Level, WrittenBy
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -120,14 +120,16 @@ def replay(clone: Path, count: int, base: str, folder: Path) -> Replay:
     """Build commit after commit."""
     found, prices = Replay(clone.name), Prices()
     seen: set[tuple[str, str]] = set()
+    branch = MovingBranch.of(clone, folder)
     for number, commit in enumerate(commits_of(clone, count), start=1):
-        workspace = _workspace(folder / "home", clone, commit, f"run {number}", llm=_llm(base))
+        entry = branch.move_to(commit)
+        workspace = _workspace(folder / "home", entry, f"run {number}", llm=_llm(base))
         build(workspace, until="summary_documents")
         fresh = prices.read(workspace)
         found.spent.append(sum((_of(row) for rows in fresh.values() for row in rows), Spent()))
         found.rebuilt.append(prices.of_all(workspace, fresh))
         found.functions.append(len({row.id for row in fresh[Level.FUNCTION]}))
-        raw = _workspace(folder / "raw", clone, commit, f"run {number}", hash_policy="raw")
+        raw = _workspace(folder / "raw", entry, f"run {number}", hash_policy="raw")
         build(raw, until="symbols")
         spans = _spans(raw, _by_model(workspace))
         found.raw_functions.append(len(spans - seen))
@@ -147,12 +149,10 @@ def _llm(base: str) -> dict[str, Any]:
     }
 
 
-def _workspace(home: Path, clone: Path, commit: str, run_id: str, **settings: Any) -> Workspace:
+def _workspace(home: Path, entry: RepositoryEntry, run_id: str, **settings: Any) -> Workspace:
     opened = open_home(home, **settings)
-    if any(known.key == "replayed" for known in opened.registry.entries()):
-        opened.registry.purge("replayed")
-    opened.registry.add(RepositoryEntry("replayed", str(clone), ref=commit))
-    return opened.workspace("replayed", run_id=run_id, is_confirmed=True)
+    opened.registry.add(entry)
+    return opened.workspace(entry.key, run_id=run_id, is_confirmed=True)
 
 
 def _by_model(workspace: Workspace) -> set[str]:

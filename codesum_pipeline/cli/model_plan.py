@@ -10,6 +10,7 @@ from rich.text import Text
 
 from codesum_pipeline.cli.render import count, indented, table
 from codesum_pipeline.llm.recordings import read_recordings
+from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import LEVELS, Level, PlanRow
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import BackendName, Options
@@ -28,6 +29,24 @@ def with_model(settings: Settings) -> Settings:
     return settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
 
 
+def price_lines(settings: Settings, rows: Sequence[PlanRow]) -> Iterator[RenderableType]:
+    """What all texts would cost, and below it what the next build spends where something stops some of them."""
+    options, found = settings.options, price_all(rows)
+    model = options.llm.model
+    whole = _whole(options, found)
+    if not whole.calls:
+        because = f"llm.backend = {options.llm.backend.value!r}" if options.llm.asks_nobody else "nothing to write"
+        yield Text.assemble(("$0.0000", "bold"), f": no call to {model}, {because}\n")
+        return
+    tokens = f"{whole.input_tokens:,} tokens in, {whole.output_tokens:,} out"
+    yield Text.assemble((f"${whole.usd:,.4f}", "bold"), f" at most: {count(whole.calls, 'call')} to {model}, {tokens}")
+    if not settings.llm.enabled:
+        yield "as it is set, the next build spends nothing: llm.enabled is false"
+    elif found.stopped:
+        yield f"as it is set, the next build spends ${found.asked.usd:,.4f} on {count(found.asked.calls, 'call')}"
+    yield ""
+
+
 def model_sections(key: str, settings: Settings, rows: Sequence[PlanRow]) -> Iterator[RenderableType]:
     """A table by level, and below it what stops what, and the way on."""
     options, all_levels, levels = settings.options, price_all(rows), price_levels(rows)
@@ -42,7 +61,12 @@ def model_json(key: str, settings: Settings, rows: Sequence[PlanRow]) -> dict[st
     """The same, for programs."""
     options, all_levels, levels = settings.options, price_all(rows), price_levels(rows)
     asked, stopped = spared_by_cache(options, levels)
+    whole = _whole(options, all_levels)
     return {
+        "usd": whole.usd,
+        "calls": whole.calls,
+        "input_tokens": whole.input_tokens,
+        "output_tokens": whole.output_tokens,
         "model": options.llm.model,
         "enabled": settings.llm.enabled,
         "levels": {level.value: _as_json(levels[level]) for level in LEVELS},
@@ -61,6 +85,11 @@ def model_line(key: str, options: Options, rows: Sequence[PlanRow]) -> str:
     asked = f"{options.llm.model}: at most {count(found.asked.calls, 'text')} asked for, about ${found.asked.usd:,.4f}"
     stopped = f", {found.all_stopped.calls:,} stopped" if found.stopped else ""
     return f"{asked}{stopped}: `codesum plan {key} --llm` says more"
+
+
+def _whole(options: Options, found: Priced) -> Saving:
+    """What a model would be asked for if nothing stopped it; nothing where nobody is asked."""
+    return Saving() if options.llm.asks_nobody else found.asked + found.all_stopped
 
 
 def _cells(found: Priced) -> tuple[object, ...]:

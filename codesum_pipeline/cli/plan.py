@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.model_plan import model_json, model_line, model_sections, with_model
+from codesum_pipeline.cli.model_plan import model_json, model_line, model_sections, price_lines, with_model
 from codesum_pipeline.cli.progress_bar import progress_bar
 from codesum_pipeline.cli.registration import (
     EntryOptions,
@@ -72,8 +72,10 @@ def plan(
             embedding = plan_embedding(looked_at, preview.rows)
     if as_json:
         by_model = {"llm": model_json(entry.key, called.settings, preview.rows)} if llm else {}
-        typer.echo(safe_json(_as_json(entry, preview, embedding) | by_model))
+        typer.echo(safe_json(by_model | _as_json(entry, preview, embedding)))
         return
+    if llm:
+        show(*price_lines(called.settings, preview.rows))
     show(*_sections(entry, preview, embedding, limit=limit))
     if llm:
         show(*model_sections(entry.key, called.settings, preview.rows))

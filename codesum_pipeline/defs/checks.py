@@ -28,6 +28,22 @@ EXAMPLES = 5
 NORM_TOLERANCE = 1e-3
 
 Faults = Mapping[str, list[str]]
+Numbers = Mapping[str, int | float]
+
+# What was looked at, so that a fault's number can be set against it, and the UI plots both over time.
+DOCUMENT_COUNTS = {
+    "documents": "SELECT count(*) FROM documents",
+    "symbols": "SELECT count(*) FROM symbols",
+    "indexed_files": "SELECT count(*) FROM files WHERE status = 'indexed'",
+    "placeholders": "SELECT count(*) FROM documents WHERE is_placeholder",
+    "placeholder_share": "SELECT coalesce(avg(is_placeholder::INTEGER), 0.0) FROM documents",
+}
+VECTOR_COUNTS = {
+    "vectors": "SELECT count(*) FROM vectors",
+    "documents": "SELECT count(*) FROM documents WHERE NOT is_placeholder",
+    "vectors_of_zeros": "SELECT count(*) FROM vectors WHERE list_dot_product(vector, vector) = 0",
+}
+LOOKED_AT = ("documents", "symbols", "vectors")
 
 # Each names a fault and selects the ids that have it.
 ID_FAULTS = {
@@ -106,8 +122,10 @@ def documents_are_whole(
 ) -> Iterator[dg.AssetCheckResult]:
     """The documents of a repository against its symbols and files."""
     with _tables(context, codesum, "documents", "symbols", "files") as connection:
+        counts = _numbers(connection, DOCUMENT_COUNTS)
         found = {name: find_faults(connection, queries) for name, queries in DOCUMENT_FAULTS.items()}
-    yield from (_result(summary_documents.key, name, faults) for name, faults in found.items())
+    for name, faults in found.items():
+        yield _result(summary_documents.key, name, faults, looked_for=DOCUMENT_FAULTS[name], counts=counts)
 
 
 @dg.asset_check(asset=dense_index, blocking=True, partitions_def=codesum_repos)
@@ -116,6 +134,7 @@ def vectors_are_whole(context: dg.AssetCheckExecutionContext, codesum: CodesumRe
     with _tables(context, codesum, "vectors", "documents") as connection:
         workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
         embedder = embedder_of(workspace.options)
+        counts = _numbers(connection, VECTOR_COUNTS)
         faults = find_faults(
             connection,
             VECTOR_FAULTS,
@@ -124,7 +143,7 @@ def vectors_are_whole(context: dg.AssetCheckExecutionContext, codesum: CodesumRe
             dimensions=vector_length(workspace, embedder),
             tolerance=NORM_TOLERANCE,
         )
-    return _result(dense_index.key, "vectors_are_whole", faults)
+    return _result(dense_index.key, "vectors_are_whole", faults, looked_for=VECTOR_FAULTS, counts=counts)
 
 
 CHECKS = (documents_are_whole, vectors_are_whole)
@@ -152,14 +171,25 @@ def _tables(
             yield connection
 
 
-def _result(asset_key: dg.AssetKey, check_name: str, faults: Faults) -> dg.AssetCheckResult:
-    rows = [
-        {"fault": fault, "ids": len(ids), "for example": ", ".join(ids[:EXAMPLES])} for fault, ids in faults.items()
+def _numbers(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, str]) -> Numbers:
+    return {name: connection.execute(query).fetchall()[0][0] for name, query in queries.items()}
+
+
+def _result(
+    asset_key: dg.AssetKey, check_name: str, faults: Faults, *, looked_for: Mapping[str, str], counts: Numbers
+) -> dg.AssetCheckResult:
+    """Every fault that was looked for has its number, 0 too: a plot needs them."""
+    numbers = {fault: len(faults.get(fault, ())) for fault in looked_for}
+    wrong = len({id_ for ids in faults.values() for id_ in ids})
+    examples = [
+        {"fault": fault, "for example": ", ".join([*dict.fromkeys(ids)][:EXAMPLES])} for fault, ids in faults.items()
     ]
+    found = "; ".join(f"{fault}: {number:,}" for fault, number in numbers.items() if number) or "no fault"
+    looked_at = ", ".join(f"{number:,} {name}" for name, number in counts.items() if name in LOOKED_AT)
     return dg.AssetCheckResult(
         check_name=check_name,
         asset_key=asset_key,
         passed=not faults,
-        description="; ".join(f"{fault}: {len(ids)}" for fault, ids in faults.items()) or None,
-        metadata={"faults": table_of(rows)} if rows else {},
+        description=f"{found} (of {looked_at})",
+        metadata={**counts, "wrong": wrong, **numbers, **({"examples": table_of(examples)} if examples else {})},
     )

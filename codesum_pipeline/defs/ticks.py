@@ -42,7 +42,7 @@ class Tick:
                 passed=False,
                 severity=dg.AssetCheckSeverity.WARN,
                 description="the repository, its settings or an algorithm is newer than the published index",
-                metadata={FINGERPRINT_TAG: request.fingerprint},
+                metadata={FINGERPRINT_TAG: request.fingerprint, "attempt": request.number},
                 partition=request.key,
             )
             for request in self.plan.requests

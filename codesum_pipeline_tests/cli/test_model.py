@@ -113,7 +113,10 @@ def test_a_plan_prices_a_repository_that_was_never_built_and_asks_nobody(codesum
 
     planned = codesum(new.home, "plan", new.repo.path, "--llm", "--json")
 
+    said = codesum(new.home, "plan", new.repo.path, "--llm").stdout.splitlines()
     found = json.loads(planned.stdout)["llm"]
+    assert said[0].startswith(f"${found['all']['stopped']['cap']['usd']:,.4f} at most: {BY_MODEL} calls to {MODEL}, ")
+    assert said[1] == "as it is set, the next build spends nothing: llm.enabled is false"
     assert (found["model"], found["enabled"], found["all"]["asked"]["calls"]) == (MODEL, False, 0)
     assert found["levels"]["function"]["stopped"]["cap"]["calls"] == FUNCTIONS
     stopped = found["all"]["stopped"]["cap"]
@@ -140,6 +143,39 @@ def test_a_plan_says_what_the_caps_allow_and_how_to_go_on(codesum: Any, new: Til
     kept = next(line for line in with_table if line.startswith("where the provider keeps"))
     assert 0 < float(kept.partition("$")[2].split()[0]) < float(whole.split()[5])
     assert one_line.startswith(f"{MODEL}: at most 5 texts asked for, about $0.00")
+
+
+def test_a_plan_for_a_model_begins_with_what_it_would_cost(codesum: Any, new: Till) -> None:
+    new.settings("max_summaries_per_run = 5")
+
+    said = codesum(new.home, "plan", new.repo.path, "--llm").stdout.splitlines()
+    found = json.loads(codesum(new.home, "plan", new.repo.path, "--llm", "--json").stdout)
+
+    tokens = f"{found['llm']['input_tokens']:,} tokens in, {found['llm']['output_tokens']:,} out"
+    assert said[0] == f"${found['llm']['usd']:,.4f} at most: {BY_MODEL} calls to {MODEL}, {tokens}"
+    assert said[1] == f"as it is set, the next build spends ${found['llm']['all']['asked']['usd']:,.4f} on 5 calls"
+    assert next(iter(found)) == "llm"
+    assert [*found["llm"]][:5] == ["usd", "calls", "input_tokens", "output_tokens", "model"]
+    assert found["llm"]["usd"] > found["llm"]["all"]["asked"]["usd"] > 0
+
+
+def test_a_plan_without_a_call_begins_with_no_dollars(codesum: Any, till: Till) -> None:
+    said = codesum(till.home, "plan", "till", "--llm").stdout.splitlines()
+    found = json.loads(codesum(till.home, "plan", "till", "--llm", "--json").stdout)["llm"]
+
+    assert said[0] == f"$0.0000: no call to {MODEL}, nothing to write"
+    assert (found["usd"], found["calls"]) == (0.0, 0)
+
+
+def test_a_plan_for_a_model_whose_price_nobody_knows_names_the_setting(codesum: Any, new: Till) -> None:
+    new.settings('model = "openai/a-model-of-our-own"')
+
+    planned = codesum(new.home, "plan", new.repo.path, "--llm")
+
+    assert planned.exit_code == 2
+    assert "llm.model 'openai/a-model-of-our-own': its price is not known: add it to llm.prices" in " ".join(
+        planned.stderr.split()
+    )
 
 
 def test_a_plan_needs_a_model_to_price(codesum: Any, new: Till) -> None:
@@ -249,6 +285,7 @@ def test_a_plan_says_what_a_recording_holds(codesum: Any, new: Till) -> None:
 
     planned = words(codesum(new.home, "plan", new.repo.path, "--llm", "--force").stdout)
 
+    assert planned[0] == f"$0.0000: no call to {MODEL}, llm.backend = 'replay'"
     said = next(line for line in planned if line.startswith("answers come from"))
     assert f"which holds {BY_MODEL}: nothing is sent and nothing is paid" in " ".join(planned[planned.index(said) :])
     assert new.server.seen == []

@@ -8,7 +8,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from codesum_pipeline.defs.checks import ID_FAULTS, ORPHAN_FAULTS, ROW_FAULTS, VECTOR_FAULTS, find_faults
+from codesum_pipeline.defs.assets.publishing import AT_HEAD
+from codesum_pipeline.defs.checks import (
+    DOCUMENT_FAULTS,
+    ID_FAULTS,
+    ORPHAN_FAULTS,
+    ROW_FAULTS,
+    VECTOR_FAULTS,
+    find_faults,
+)
 from codesum_pipeline.defs.control import index_repositories, open_instance
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.lanes import DENSE_LANES
@@ -149,11 +157,70 @@ def test_a_failed_check_stops_the_publication_of_its_repository_and_of_no_other(
 
     assert not shop.succeeded
     assert shop.message == (
-        "check vectors_are_whole of dense_index failed: a vector that is not of length one, nor of zeros: 3"
+        "check vectors_are_whole of dense_index failed: a vector that is not of length one, nor of zeros: 3 "
+        "(of 30 vectors, 10 documents)"
     )
     assert not shop.numbers.keys() & {"index_candidate", "published_index"}
     assert published_version(home.layout.published("shop"), home.layout.versions("shop")) == before
     assert other.succeeded, other.message
+
+
+def evaluations(home: Home) -> dict[str, dg.AssetCheckEvaluation]:
+    """The last result of every check of `shop`."""
+    names = {
+        "dense_index": ["vectors_are_whole"],
+        "summary_documents": list(DOCUMENT_FAULTS),
+        "published_index": [AT_HEAD],
+    }
+    keys = [dg.AssetCheckKey(dg.AssetKey(asset), name) for asset, checks in names.items() for name in checks]
+    with open_instance(home.layout) as instance:
+        storage = instance.event_log_storage
+        found = [storage.get_asset_check_execution_history(key, limit=1)[0].event for key in keys]
+    return {key.name: event.asset_check_evaluation for key, event in zip(keys, found, strict=True) if event}
+
+
+def numbers(evaluation: dg.AssetCheckEvaluation) -> dict[str, int | float]:
+    kinds = (dg.IntMetadataValue, dg.FloatMetadataValue)
+    return {name: value.value or 0 for name, value in evaluation.metadata.items() if isinstance(value, kinds)}
+
+
+def test_a_check_that_passes_has_the_numbers_that_were_looked_at_and_found(built_home: Home) -> None:
+    found = evaluations(built_home)
+
+    of_documents = {
+        "documents": 10,
+        "symbols": 4,
+        "indexed_files": 4,
+        "placeholders": 0,
+        "placeholder_share": 0.0,
+        "wrong": 0,
+    }
+    assert {name: numbers(found[name]) for name in DOCUMENT_FAULTS} == {
+        name: of_documents | dict.fromkeys(looked_for, 0) for name, looked_for in DOCUMENT_FAULTS.items()
+    }
+    assert numbers(found["vectors_are_whole"]) == {
+        "vectors": 30,
+        "documents": 10,
+        "vectors_of_zeros": 0,
+        "wrong": 0,
+    } | dict.fromkeys(VECTOR_FAULTS, 0)
+    assert numbers(found[AT_HEAD]) == {"documents": 10, "versions_kept": 1}
+    assert found["no_orphans"].description == "no fault (of 10 documents, 4 symbols)"
+
+
+def test_a_check_that_fails_has_the_number_of_each_fault_and_examples(copied_home: Home) -> None:
+    plant(copied_home, "vectors", scaled(1.01))
+
+    index_repositories(copied_home, ["shop"])
+    found = evaluations(copied_home)["vectors_are_whole"]
+
+    fault = "a vector that is not of length one, nor of zeros"
+    assert {name: number for name, number in numbers(found).items() if number} == {
+        "vectors": 30, "documents": 10, "wrong": 1, fault: 3
+    }  # fmt: skip
+    examples = found.metadata["examples"]
+    assert isinstance(examples, dg.TableMetadataValue)
+    assert [record.data for record in examples.records] == [{"fault": fault, "for example": TOTAL}]
 
 
 def test_a_checks_result_belongs_to_its_partition(built_home: Home) -> None:

@@ -65,6 +65,7 @@ def published_index(context: dg.AssetExecutionContext, codesum: CodesumResource)
         check_name=AT_HEAD,
         severity=dg.AssetCheckSeverity.WARN,
         description=hold.because if hold else None,
+        metadata={name: (published.metadata or {})[name] for name in ("documents", "versions_kept")},
     )
     return published._replace(check_results=[at_head])
 
