@@ -213,9 +213,10 @@ def test_readers_always_see_one_whole_version_while_it_is_replaced_many_times(tm
     in_a_thread = threading.Thread(target=read_until, args=(stop, name, failures, seen))
     in_a_process.start()
     in_a_thread.start()
-    first = seen.get(timeout=60)
-    published = 0
-    for number in range(times):
+    read, wanted = {seen.get(timeout=120)}, {copy.name for copy, _ in candidates}
+    published = number = 0
+    # On a busy machine a reader may miss a version that stands for some milliseconds: it comes round again.
+    while number < times or (read != wanted and number < 100 * times):
         copy, row = candidates[number % len(candidates)]
         version = workspace.layout.versions("shop") / copy.name
         if not version.exists():
@@ -223,14 +224,18 @@ def test_readers_always_see_one_whole_version_while_it_is_replaced_many_times(tm
             shutil.copytree(copy, version.with_name(f"{ASIDE}{copy.name}")).rename(version)
         workspace.tables.write("candidate", "shop", row)
         published += publish_candidate(workspace).published
+        number += 1
+        with contextlib.suppress(Empty):
+            while True:
+                read.add(seen.get_nowait())
     stop.set()
-    read = {first, *drained(seen)}
+    read |= {*drained(seen)}
     in_a_process.join()
     in_a_thread.join()
 
-    assert published == times
+    assert published == number >= times
     assert drained(failures) == []
-    assert read == {copy.name for copy, _ in candidates}
+    assert read == wanted
 
 
 def drained(queue: "Queue[str]") -> list[str]:

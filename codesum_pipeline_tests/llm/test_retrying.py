@@ -130,10 +130,9 @@ def test_when_one_call_was_too_much_all_calls_of_the_model_wait(monkeypatch: pyt
         async def one_then_others() -> None:
             with pytest.raises(SummaryCallFailed):
                 await backend.summarize(request_for())
-            refused_at = time.monotonic()
             await asyncio.gather(*[backend.summarize(request_for(source=f"pass {n}\n")) for n in range(3)])
-            assert all(at - refused_at >= 0.3 for at in came[1:])
 
         asyncio.run(one_then_others())
 
-    assert len(came) == 4
+    # The wait begins with the refusal, which comes after the first request, however slow everything is.
+    assert [at - came[0] >= 0.4 for at in came[1:]] == [True, True, True]
