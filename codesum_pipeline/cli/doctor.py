@@ -46,11 +46,12 @@ def doctor(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per problem.")] = False,
 ) -> None:
-    """Check published indexes, leases and runs, and say how to repair them.
+    """Check published indexes, leases, runs and Dagster's records, and say how to repair them.
 
     Every published index is compared with its manifest and with the tables; a registered repository without one is
     named, and data of one that is not registered; runs whose process is gone are marked as failed, so that Dagster
-    starts new ones. Ends with exit code 1 when anything is to be done.
+    starts new ones; broken records of Dagster are mended, or kept aside and begun anew. Ends with exit code 1 when
+    anything is to be done.
     """
     called = invocation(ctx)
     home = Home(called.settings)
@@ -63,7 +64,7 @@ def doctor(
         *(() if key else _misconfigured(home)),
         *(problem for entry in entries for problem in _examine(home, entry)),
         *(() if key else _unregistered(home)),
-        *_vanished_runs(home),
+        *_dagsters_records(home),
     ]
     if as_json:
         for problem in problems:
@@ -130,17 +131,22 @@ def _lease(home: Home, entry: RepositoryEntry) -> Iterator[Problem]:
         yield Problem(entry.key, f"the last build was killed: {holder}", f"codesum index {entry.key}")
 
 
-def _vanished_runs(home: Home) -> Iterator[Problem]:
-    """Marks them as failed: Dagster would believe for hours that they go on."""
+def _dagsters_records(home: Home) -> Iterator[Problem]:
+    """Mends them, and marks runs as failed whose process is gone: Dagster would believe for hours that they go on."""
     if not home.layout.dagster_home.is_dir():
         return
-    from codesum_pipeline.defs.control import end_vanished_runs
+    from codesum_pipeline.defs.control import end_vanished_runs, mend_records
 
     try:
+        mended = mend_records(home)
         ended = end_vanished_runs(home)
     except CannotWrite as error:
         yield Problem(None, f"runs are not looked at: {error}", None)
         return
+    for what in mended:
+        yield Problem(None, what, None)
+    if mended:
+        yield Problem(None, "the indexes are not touched, and Dagster knows all repositories again", None)
     for run_id in ended:
         yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now", None)
 

@@ -12,6 +12,7 @@ def make_home(layout: HomeLayout) -> None:
     if layout.home.exists():
         return
     with writing(layout.home):
-        layout.home.mkdir(parents=True)
+        # Another command may begin at the same moment.
+        layout.home.mkdir(parents=True, exist_ok=True)
         if layout.home.name == HOME_FOLDER:
             (layout.home / ".gitignore").write_text(_IGNORE_ALL, encoding="utf-8")

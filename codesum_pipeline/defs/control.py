@@ -10,7 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 import dagster as dg
 
 import codesum_pipeline
-from codesum_pipeline.defs import processes
+from codesum_pipeline.defs import mending, processes, storage
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.caller import Caller, called_by
@@ -32,10 +32,12 @@ from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import this_process
+from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
+    from dagster._core.instance.ref import InstanceRef
     from dagster._core.remote_origin import RemoteJobOrigin
 
 MODULE = "codesum_pipeline.definitions"
@@ -80,19 +82,40 @@ def ensure_dagster_home(layout: HomeLayout) -> Path:
     """Dagster's own folder in the home, with the package's `dagster.yaml` unless it has one."""
     folder = layout.dagster_home
     if not (folder / INSTANCE_FILE).exists():
-        write_bytes_atomically(folder / INSTANCE_FILE, _packaged_file().read_bytes())
+        with exclusive(folder / storage.LOCK):
+            if not (folder / INSTANCE_FILE).exists():
+                write_bytes_atomically(folder / INSTANCE_FILE, _packaged_file().read_bytes())
     return folder.absolute()
 
 
 @contextmanager
 def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
-    """The instance that the UI shows; raises `CannotWrite` where its records have no room."""
-    from dagster._core.instance.ref import InstanceRef
+    """The instance that the UI shows.
 
+    Raises `CannotWrite` where its records have no room, and `BrokenStore` for broken ones. Its files are
+    whole before it is opened: Dagster's webserver and daemon open them at one moment.
+    """
     with _writing_records(layout):
-        reference = InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides=_OUTPUT_STAYS)
+        reference = _reference(layout)
+        storage.make_ready(reference, layout.dagster_home)
         with dg.DagsterInstance.from_ref(with_open_records(reference)) as instance:
             yield instance
+
+
+def _reference(layout: HomeLayout) -> "InstanceRef":
+    from dagster._core.instance.ref import InstanceRef
+
+    return InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides=_OUTPUT_STAYS)
+
+
+def mend_records(home: Home) -> list[str]:
+    """Mend Dagster's records and let it know of all repositories again; what was wrong, and what became of it."""
+    with _writing_records(home.layout):
+        mended = mending.mend(_reference(home.layout), home.layout.dagster_home)
+    if mended:
+        with open_instance(home.layout) as instance:
+            instance.add_dynamic_partitions(PARTITIONS, [entry.key for entry in home.registry.survey().entries])
+    return mended
 
 
 def index_repositories(
@@ -118,7 +141,7 @@ def index_repositories(
     with open_instance(home.layout) as instance:
         # The UI's timeline shows runs whose origin it knows; `execute_in_process` creates them without.
         instance.create_run_for_job = partial(instance.create_run_for_job, remote_job_origin=_origin())  # type: ignore[method-assign]
-        processes.end_vanished_runs(instance)
+        processes.end_vanished_runs(home.layout, instance)
         instance.add_dynamic_partitions(PARTITIONS, list(keys))
         for key in keys:
             with called_by(Caller(home, _named(progress, key) if progress and len(keys) > 1 else progress)):
@@ -169,12 +192,13 @@ def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
 def end_vanished_runs(home: Home) -> list[str]:
     """Mark the runs whose process is gone as failed; their ids."""
     with open_instance(home.layout) as instance:
-        return processes.end_vanished_runs(instance)
+        return processes.end_vanished_runs(home.layout, instance)
 
 
 def start_ui(home: Home, *, host: str = "127.0.0.1", port: int = 3000) -> NoReturn:
     """Become `dagster dev`, webserver and daemon, on this home."""
-    folder = ensure_dagster_home(home.layout)
+    with open_instance(home.layout):
+        folder = ensure_dagster_home(home.layout)
     environment = ui_environment(home.layout, os.environ)
     # Dagster puts the folder it is started in before everything else on the import path.
     os.chdir(folder)
@@ -219,9 +243,11 @@ def _note_recorded(home: Home, key: str, fingerprint: str) -> None:
     write_text_atomically(home.layout.recorded(key), fingerprint)
 
 
-def _writing_records(layout: HomeLayout) -> AbstractContextManager[None]:
+@contextmanager
+def _writing_records(layout: HomeLayout) -> Iterator[None]:
     folder = layout.dagster_home
-    return writing(folder, called=f"Dagster's records in {folder}")
+    with writing(folder, called=f"Dagster's records in {folder}"), storage.naming_breakage(folder):
+        yield
 
 
 def _run_one(

@@ -9,14 +9,18 @@ no tag that begins with `.dagster/`.
 from collections.abc import Mapping
 
 import dagster as dg
+from dagster._core.storage.tags import PARTITION_NAME_TAG
 
-from codesum_pipeline.store.lease import Holder
+from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.lease import Holder, current_holder
 
 _HIDDEN = ".dagster/"
 HOST_TAG = f"{_HIDDEN}codesum/host"
 BOOT_TAG = f"{_HIDDEN}codesum/boot_id"
 PID_TAG = f"{_HIDDEN}codesum/pid"
 STARTED_TAG = f"{_HIDDEN}codesum/process_started"
+NAMESPACE_TAG = f"{_HIDDEN}codesum/pid_namespace"
 
 UNFINISHED = (
     dg.DagsterRunStatus.NOT_STARTED,
@@ -28,19 +32,21 @@ UNFINISHED = (
 
 def process_tags(holder: Holder) -> dict[str, str]:
     """The run tags that name the process of a run, from before it waits for its lease."""
-    return {
+    tags = {
         HOST_TAG: holder.host,
         BOOT_TAG: holder.boot_id,
         PID_TAG: str(holder.pid),
         STARTED_TAG: str(holder.process_started),
+        NAMESPACE_TAG: holder.pid_namespace,
     }
+    return {name: value for name, value in tags.items() if value}
 
 
-def end_vanished_runs(instance: dg.DagsterInstance) -> list[str]:
+def end_vanished_runs(layout: HomeLayout, instance: dg.DagsterInstance) -> list[str]:
     """Mark the runs whose process certainly is gone as failed; their ids."""
     unfinished = instance.get_runs(filters=dg.RunsFilter(statuses=list(UNFINISHED)))
     holders = [(run, _holder(run.run_id, run.tags)) for run in unfinished]
-    vanished = [(run, holder) for run, holder in holders if holder and holder.is_gone()]
+    vanished = [(run, holder) for run, holder in holders if holder and _is_gone(layout, run, holder)]
     for run, holder in vanished:
         instance.report_run_failed(run, f"process {holder.pid} on {holder.host} ended without a word")
     return [run.run_id for run, _ in vanished]
@@ -62,4 +68,20 @@ def _holder(run_id: str, tags: Mapping[str, str]) -> Holder | None:
         host=host,
         run_id=run_id,
         acquired_at=0.0,
+        pid_namespace=tags.get(NAMESPACE_TAG, ""),
     )
+
+
+def _is_gone(layout: HomeLayout, run: dg.DagsterRun, process: Holder) -> bool:
+    """Of a process in another container the lease of its repository tells, as long as it is that process's."""
+    if process.is_gone():
+        return True
+    holder = _lease_of(layout, run.tags.get(PARTITION_NAME_TAG, ""))
+    return holder is not None and holder.is_process_of(process) and holder.is_gone()
+
+
+def _lease_of(layout: HomeLayout, key: str) -> Holder | None:
+    try:
+        return current_holder(layout.state(key)) if key else None
+    except BrokenStore:
+        return None

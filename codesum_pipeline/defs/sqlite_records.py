@@ -6,7 +6,6 @@ and under which schema stays Dagster's own. The methods that are overridden are
 private; a test builds with this storage and reads with Dagster's.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,14 +35,14 @@ def with_open_records(reference: InstanceRef) -> InstanceRef:
 
 
 class OpenSqliteStorage(DagsterSqliteStorage):
-    """Runs, events and schedules below one folder; a file that is there is taken as it is."""
+    """Runs, events and schedules below one folder, in files that `storage.make_ready` made whole."""
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         folder = Path(base_dir)
         self.base_dir = base_dir
-        self._run_storage = _opened(_Runs, folder / "history", "runs")
+        self._run_storage = _Runs(create_db_conn_string(str(folder / "history"), "runs"))
         self._event_log_storage = _Events(str(folder / "history" / "runs"))
-        self._schedule_storage = _opened(SqliteScheduleStorage, folder / "schedules", "schedules")
+        self._schedule_storage = SqliteScheduleStorage(create_db_conn_string(str(folder / "schedules"), "schedules"))
         self._inst_data = inst_data
         super(DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]
 
@@ -110,30 +109,15 @@ class _Events(SqliteEventLogStorage):
         with self._engine_of(INDEX_SHARD_NAME).connect() as connection:
             revision = connection.execute(_REVISION).scalar()
         SqlEventLogStorageMetadata.create_all(engine)
+        with engine.connect() as connection:
+            connection.execute(sql.text("PRAGMA journal_mode=WAL"))
         with engine.connect() as connection, connection.begin():
             connection.execute(sql.text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
             connection.execute(sql.text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": revision})
 
 
-def _opened(storage: Any, folder: Path, name: str) -> Any:
-    """A storage that is there already, else a new one; Dagster compares revisions on each opening."""
-    if _has_revision(folder / f"{name}.db"):
-        return storage(create_db_conn_string(str(folder), name))
-    return storage.from_local(str(folder))
-
-
-def _has_revision(file: Path) -> bool:
-    if not file.exists():
-        return False
-    try:
-        with sqlite3.connect(file) as connection:
-            return connection.execute(str(_REVISION)).fetchone() is not None
-    except sqlite3.DatabaseError:
-        return False
-
-
 def _engine(conn_string: str) -> sql.Engine:
-    """One connection that stays open. In a write-ahead log, `NORMAL` may lose the last writes of a power failure and
+    """One connection that stays open. With a write-ahead log, `NORMAL` may lose the last writes in a power failure and
     breaks nothing; the planner builds again what has no record."""
     engine = sql.create_engine(
         conn_string,
@@ -143,7 +127,6 @@ def _engine(conn_string: str) -> sql.Engine:
 
     @sql.event.listens_for(engine, "connect")
     def _set_up(connection: Any, _record: Any) -> None:
-        connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
 
     return engine

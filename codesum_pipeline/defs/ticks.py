@@ -71,7 +71,7 @@ def report_behind(instance: dg.DagsterInstance, evaluations: Sequence[dg.AssetCh
 
 def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: logging.Logger) -> Tick:
     """Look at the registry's repositories and decide which to build."""
-    for run_id in end_vanished_runs(instance):
+    for run_id in end_vanished_runs(home.layout, instance):
         log.warning("run %s: its process is gone; marked as failed", run_id)
     survey = home.registry.survey()
     refused = [Observation(key, wanted=None, complaint=str(problem)) for key, problem in survey.problems.items()]

@@ -5,6 +5,7 @@ changed is found by parsing the files before and after: a function is touched
 when its canonical source differs, so comments and layout do not count.
 """
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +13,16 @@ from functools import cache, partial
 
 from codesum_pipeline.evaluation.questions import Question, Target
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
+from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import FileStatus, Snapshot, SourceFile
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.source.git import BlobReader, run_git
+from codesum_pipeline.source.history import history_of
 from codesum_pipeline.store.workspace import Workspace
+
+_log = logging.getLogger(__name__)
 
 CATEGORY = "commit"
 LEAST_WORDS = 4
@@ -83,7 +87,10 @@ class _Place:
 
 
 def commit_questions(ws: Workspace, *, commits: int) -> list[Question]:
-    """Questions from the last `commits` commits of the first-parent line, newest first; none without a history."""
+    """Questions from the last `commits` commits of the first-parent line, newest first; none without a history.
+
+    Merges are among them and ask nothing: what is asked then is the same however much of the history is at hand.
+    """
     files = {
         file.path: file
         for file in ws.tables.read_rows("files", ws.key, SourceFile)
@@ -115,25 +122,21 @@ def clean_subject(subject: str) -> str:
 def _history(ws: Workspace, commits: int) -> Iterator[_Commit]:
     """Commits with one parent, each with the files that it changed. A folder's only commit has none."""
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
-    switches = [
-        "--first-parent",
-        "--min-parents=1",
-        "--max-parents=1",
-        "--no-renames",
-        "--raw",
-        "--no-abbrev",
-        "-z",
-        "--format=%x01%H %s",
-    ]
-    try:
-        output = run_git(
-            ["log", f"--max-count={commits}", *switches, snapshot.commit, "--"],
-            git_dir=ws.layout.mirror(ws.key),
-            timeout_s=ws.options.scan.git_timeout_s,
-        )
-    except RepositoryUnavailable:
-        # A shallow clone's last commits have parents that are not there.
+    history = history_of(ws, snapshot.commit, commits=commits)
+    if history.short_because:
+        _log.warning(
+            "%s: %d of its last %d commits are asked about; more of its history cannot be had: %s",
+            ws.key, len(history.commits), commits, history.short_because,
+        )  # fmt: skip
+    if not history.commits:
         return
+    switches = ["--no-walk=unsorted", "--stdin", "--min-parents=1", "--max-parents=1", "--no-renames", "--raw"]
+    output = run_git(
+        ["log", *switches, "--no-abbrev", "-z", "--format=%x01%H %s"],
+        git_dir=ws.layout.mirror(ws.key),
+        timeout_s=ws.options.scan.git_timeout_s,
+        data="".join(f"{commit}\n" for commit in history.commits).encode(),
+    )
     for part in output.decode("utf-8", "replace").split("\x01")[1:]:
         head, *rest = part.split("\0")
         id_, _, subject = head.strip().partition(" ")

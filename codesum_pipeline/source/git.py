@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -58,7 +58,8 @@ _FIXED_ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "false",
     "SSH_ASKPASS": "false",
-    "GIT_ALLOW_PROTOCOL": "https:ssh:file",
+    # Nothing is fetched but by what is there to fetch.
+    "GIT_ALLOW_PROTOCOL": "",
     "GIT_LFS_SKIP_SMUDGE": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_GRAFT_FILE": os.devnull,
@@ -68,6 +69,23 @@ _FIXED_ENVIRONMENT = {
 }
 # Of the caller's own git variables these two say how to reach a server; the others could redirect what is read.
 _KEPT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
+
+# What asks another side, which may never answer.
+_ASKS_ELSEWHERE = frozenset({"fetch", "ls-remote"})
+_PROTOCOLS = {"GIT_ALLOW_PROTOCOL": "https:ssh:file"}
+# What may run long. A killed process closes its end of a pipe whatever killed it; then git and its helpers, which are
+# one process group with the shell that waits for them, are killed: git itself would wait for a silent server for ever.
+_MAY_RUN_LONG = _ASKS_ELSEWHERE | {"repack"}
+_SUPERVISOR = """exec 3<&0 </dev/null
+"$@" 3<&- & git=$!
+{ read -r nothing <&3; kill -KILL 0; } >/dev/null 2>&1 & watcher=$!
+wait "$git"; status=$?
+{ kill -KILL "$watcher"; wait "$watcher"; } 2>/dev/null
+exit "$status"
+"""
+# The status of a shell's command that was not found, and the one that those ended by a signal lie above.
+_NOT_FOUND = 127
+_BY_SIGNAL = 129
 
 # Advice to git's own user, and what follows every failure of the other side, whose own words come before it.
 _SAYS_NOTHING = (
@@ -86,15 +104,16 @@ _PART = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What a git process left: its exit status and output."""
+    """What a git process left: its exit status and output, what it complained about last, and in all."""
 
     status: int
     output: bytes
     complaint: str
+    complaints: bytes = b""
 
 
 def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of every git process."""
+    """The environment of every git process; of those that fetch, `_PROTOCOLS` comes on top."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     chosen = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     return {**kept, **_FIXED_ENVIRONMENT, **chosen, **(extra or {})}
@@ -117,15 +136,17 @@ def try_git(
 ) -> Finished:
     """Run git to its end, whatever its exit status; raises `RepositoryUnavailable` after `timeout_s`."""
     process = start_git(arguments, git_dir=git_dir, cwd=cwd, stderr=subprocess.PIPE, environment=extra_environment)
-    try:
-        output, complaint = process.communicate(data, timeout=timeout_s)
-    except subprocess.TimeoutExpired as error:
-        raise _too_slow(arguments, timeout_s) from error
-    finally:
-        stop(process)
-    if process.returncode != 0:
-        _check_room(complaint, process.returncode, git_dir)
-    return Finished(process.returncode, output, last_line(complaint))
+    with _lifeline(process, arguments):
+        try:
+            output, complaint = process.communicate(data, timeout=timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise _too_slow(arguments, timeout_s) from error
+        finally:
+            stop(process)
+    status = _status(process.returncode, arguments)
+    if status != 0:
+        _check_room(complaint, status, git_dir)
+    return Finished(status, output, last_line(complaint), complaint)
 
 
 def run_git(
@@ -175,6 +196,31 @@ def read_records(
             stop(process)
 
 
+@contextmanager
+def _lifeline(process: subprocess.Popen[bytes], arguments: Sequence[str | Path]) -> Iterator[None]:
+    """Keep the pipe open that a supervised git process lives by: `communicate` would close it at once."""
+    if arguments[0] not in _MAY_RUN_LONG:
+        yield
+        return
+    assert process.stdin is not None
+    with process.stdin:
+        process.stdin = None
+        yield
+
+
+def _status(returncode: int, arguments: Sequence[str | Path]) -> int:
+    """Git's own exit status, as `subprocess` gives it, whoever waited for it."""
+    if arguments[0] not in _MAY_RUN_LONG:
+        return returncode
+    if returncode == _NOT_FOUND:
+        raise _no_git()
+    return _BY_SIGNAL - 1 - returncode if returncode > _BY_SIGNAL else returncode
+
+
+def _no_git() -> ConfigurationError:
+    return ConfigurationError("the program `git` is not on the PATH: install it")
+
+
 def _check_room(complaint: bytes, status: int, git_dir: Path) -> None:
     """Raise `CannotWrite` where git failed for want of room on this side; what a server says is its own trouble."""
     lines = complaint.decode("utf-8", "replace").splitlines()
@@ -199,21 +245,28 @@ def start_git(
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """A running git process in a process group of its own, so that its helpers end with it."""
+    """A running git process in a process group of its own, so that its helpers end with it.
+
+    One that may run long ends when its standard input is closed, and reads nothing from it.
+    """
+    command = git_command(arguments, git_dir=git_dir)
+    if arguments[0] in _MAY_RUN_LONG:
+        command = ["/bin/sh", "-c", _SUPERVISOR, "git", *command]
+    protocols = _PROTOCOLS if arguments[0] in _ASKS_ELSEWHERE else {}
     try:
         return subprocess.Popen(
-            git_command(arguments, git_dir=git_dir),
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
             cwd=cwd or "/",
-            env=git_environment(environment),
+            env=git_environment({**protocols, **(environment or {})}),
             process_group=0,
             # As Python does, git's helpers ignore SIGXFSZ: one that outgrows the file size limit says so.
             restore_signals=False,
         )
     except FileNotFoundError as error:
-        raise ConfigurationError("the program `git` is not on the PATH: install it") from error
+        raise _no_git() from error
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:

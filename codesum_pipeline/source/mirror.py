@@ -2,8 +2,9 @@
 
 A mirror holds the commit that its entry asks for, under a ref named by
 location and ref, so that an offline build never takes one branch for another.
-Objects are only ever added, each fetch as whole packs: a killed fetch leaves
-a mirror as usable as it was.
+It begins as that commit alone; `history.py` fetches what was before it, when
+something asks. Objects are only ever added, each fetch as whole packs: a killed
+fetch leaves a mirror as usable as it was.
 """
 
 import hashlib
@@ -11,14 +12,23 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.fetching import (
+    ONE_COMMIT,
+    WHOLE_HISTORY,
+    cannot_fetch,
+    drop_unfinished,
+    fetch,
+    shallow_commits,
+)
 from codesum_pipeline.source.folders import LeftOut, scan_folder
-from codesum_pipeline.source.git import run_git, try_git
+from codesum_pipeline.source.git import Finished, run_git, try_git
 from codesum_pipeline.source.locations import is_url, redact
 from codesum_pipeline.source.remote import (
     any_object_id,
@@ -27,12 +37,11 @@ from codesum_pipeline.source.remote import (
     is_commit_id,
     is_git_repository,
     missing_ref,
+    source_git_dir,
 )
 
 # A ref is locked for milliseconds: an older lock belongs to a process that was killed.
 DEAD_LOCK_AGE_S = 2.0
-# An unfinished pack that nobody wrote to for a day belongs to a fetch that was killed.
-DEAD_PACK_AGE_S = 86_400.0
 # Each fetch adds a pack, and every look-up may try each; git's own limit (gc.autoPackLimit) is 50.
 MAX_PACKS = 50
 
@@ -97,7 +106,7 @@ class Mirror:
             return self._fetch_commit(entry)
         ours = _our_ref(entry)
         if self._resolve(ours, "") != remote.object_id:
-            self._fetch_refs(entry, [f"+{remote.name}:{ours}"])
+            self._fetch_ref(entry, f"+{remote.name}:{ours}", commit=remote.commit)
             self._tidy()
         commit = self._resolve(ours)
         if commit is None:
@@ -106,21 +115,34 @@ class Mirror:
 
     def _fetch_commit(self, entry: RepositoryEntry) -> Head:
         """A commit that no ref is named after. Some servers give out only what their refs lead to."""
-        ref = entry.ref or ""
+        ref = self._full_id(entry)
         commit = self._resolve(ref)
         if commit is None and is_commit_id(ref, full=True):
-            try_git(self._fetch_arguments(entry, [ref]), git_dir=self.git_dir, timeout_s=self.timeout_s)
+            self._fetch_or_less(entry, [ref], depth=self._depth(None))
             commit = self._resolve(ref)
         if commit is None:
-            self._fetch_refs(
-                entry, ["+refs/heads/*:refs/codesum/seen/heads/*", "+refs/tags/*:refs/codesum/seen/tags/*"]
-            )
+            every = ["+refs/heads/*:refs/codesum/seen/heads/*", "+refs/tags/*:refs/codesum/seen/tags/*"]
+            depth = WHOLE_HISTORY if shallow_commits(self.git_dir) else ()
+            finished = self._fetch_or_less(entry, every, depth=depth)
+            if finished.status != 0:
+                raise cannot_fetch(
+                    entry, finished.complaint, commit=ref, git_dir=self.git_dir, timeout_s=self.timeout_s
+                )
             commit = self._resolve(ref)
         if commit is None:
             raise missing_ref(entry, timeout_s=self.timeout_s)
         self._drop_dead_locks()
         self._run("update-ref", _our_ref(entry), commit)
         return Head(commit, _label(entry))
+
+    def _full_id(self, entry: RepositoryEntry) -> str:
+        """The commit id of an entry in full, where it can be known: of a path, which can be asked."""
+        ref = entry.ref or ""
+        if is_url(entry.location) or is_commit_id(ref, full=True):
+            return ref
+        arguments = ["rev-parse", "--quiet", "--verify", f"{ref}^{{commit}}"]
+        finished = try_git(arguments, git_dir=source_git_dir(Path(entry.location)), timeout_s=self.timeout_s)
+        return finished.output.decode().strip() if finished.status == 0 else ref
 
     def _take_folder(self, entry: RepositoryEntry) -> Head:
         scan = scan_folder(Path(entry.location), timeout_s=self.timeout_s)
@@ -162,24 +184,31 @@ class Mirror:
         config = file.read_text(encoding="utf-8")
         return "sha256" if "objectformat = sha256" in config.lower() else "sha1"
 
-    def _fetch_refs(self, entry: RepositoryEntry, refspecs: list[str]) -> None:
+    def _fetch_ref(self, entry: RepositoryEntry, refspec: str, *, commit: str) -> None:
+        depth = self._depth(self._resolve(_our_ref(entry)))
         self._drop_dead_locks()
-        arguments = self._fetch_arguments(entry, refspecs)
-        finished = try_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s)
+        finished = self._fetch_or_less(entry, [refspec], depth=depth)
         if finished.status != 0 and self._drop_dead_locks():
-            finished = try_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s)
+            finished = self._fetch_or_less(entry, [refspec], depth=depth)
         if finished.status != 0:
-            is_ours = str(self.git_dir) in finished.complaint
-            way_out = f"; delete {self.git_dir} to fetch it anew" if is_ours else ""
-            raise RepositoryUnavailable(f"{describe(entry)} cannot be fetched: {finished.complaint}{way_out}")
+            raise cannot_fetch(entry, finished.complaint, commit=commit, git_dir=self.git_dir, timeout_s=self.timeout_s)
 
-    @staticmethod
-    def _fetch_arguments(entry: RepositoryEntry, refspecs: list[str]) -> list[str | Path]:
-        switches = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-shallow"]
-        if Path(entry.location).is_absolute():
-            # git itself drops the setting for the other side, whose grafts make packs that cannot be read.
-            switches.append(f"--upload-pack=GIT_GRAFT_FILE={os.devnull} git-upload-pack")
-        return ["fetch", *switches, "--prune", "--", entry.location, *refspecs]
+    def _depth(self, held: str | None) -> Sequence[str]:
+        """How much to fetch: the commit alone, but where the mirror has history, whatever is new."""
+        shallow = shallow_commits(self.git_dir)
+        is_new = held is None and (shallow or not any((self.git_dir / "objects" / "pack").glob("*.pack")))
+        return ONE_COMMIT if is_new or held in shallow else ()
+
+    def _fetch_or_less(self, entry: RepositoryEntry, wanted: list[str], *, depth: Sequence[str]) -> Finished:
+        """Fetch; all there is from a server that cannot give less, the commit alone of a clone that lacks others."""
+        finished = fetch(self.git_dir, entry, wanted, depth=depth, timeout_s=self.timeout_s)
+        if finished.status == 0:
+            return finished
+        if depth and b"shallow" in finished.complaints:
+            return fetch(self.git_dir, entry, wanted, timeout_s=self.timeout_s)
+        if not depth and not is_url(entry.location):
+            return fetch(self.git_dir, entry, wanted, depth=ONE_COMMIT, timeout_s=self.timeout_s)
+        return finished
 
     def _resolve(self, name: str, peel: str = "^{commit}") -> str | None:
         """The id of the object that a ref or (shortened) id leads to, if it is here."""
@@ -195,10 +224,9 @@ class Mirror:
         return _remove_older(locks, DEAD_LOCK_AGE_S)
 
     def _tidy(self) -> None:
-        """Merge packs once there are many, and remove those of killed fetches."""
-        packs = self.git_dir / "objects" / "pack"
-        _remove_older([*packs.glob("tmp_*"), *packs.glob(".tmp-*")], DEAD_PACK_AGE_S)
-        if len(list(packs.glob("*.pack"))) > MAX_PACKS:
+        """Merge packs once there are many, and remove unfinished ones."""
+        drop_unfinished(self.git_dir)
+        if len(list((self.git_dir / "objects" / "pack").glob("*.pack"))) > MAX_PACKS:
             self._run("repack", "--geometric=2", "-d", "-l", "-q")
 
     def _run(self, *arguments: str) -> bytes:
@@ -218,6 +246,8 @@ def make_scratch(git_dir: Path, path: Path, *, timeout_s: float = 600.0) -> Mirr
     alternates = path / "objects" / "info" / "alternates"
     alternates.parent.mkdir(parents=True, exist_ok=True)
     alternates.write_bytes(os.fsencode(git_dir.resolve() / "objects") + b"\n")
+    if shallow := shallow_commits(git_dir):
+        (path / "shallow").write_text("".join(f"{commit}\n" for commit in sorted(shallow)), encoding="ascii")
     refs = run_git(["for-each-ref", "--format=create %(refname) %(objectname)"], git_dir=git_dir, timeout_s=timeout_s)
     run_git(["update-ref", "--stdin"], git_dir=path, timeout_s=timeout_s, data=refs)
     return scratch

@@ -1,6 +1,7 @@
 """What a repository elsewhere says about its refs, without fetching anything."""
 
 import difflib
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,21 @@ def is_git_repository(folder: Path) -> bool:
     """Whether a folder is a git work tree or a bare repository."""
     is_bare = (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
     return (folder / ".git").exists() or is_bare
+
+
+def source_git_dir(folder: Path) -> Path:
+    """Where the git data of a local repository are."""
+    return folder / ".git" if (folder / ".git").exists() else folder
+
+
+def serving_switches(entry: RepositoryEntry) -> list[str]:
+    """What makes git serve a local repository without running anything of it; a server looks after itself."""
+    if is_url(entry.location):
+        return []
+    # Git itself drops the first setting for the other side, whose grafts make packs that cannot be read. Without the
+    # others, a partial clone would fetch what it lacks by the commands of its own configuration.
+    environment = f"GIT_GRAFT_FILE={os.devnull} GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL="
+    return [f"--upload-pack={environment} git-upload-pack"]
 
 
 def find_ref(entry: RepositoryEntry, *, timeout_s: float) -> RemoteRef | None:
@@ -113,7 +129,8 @@ def _branches_and_tags(entry: RepositoryEntry, *, timeout_s: float) -> list[str]
 def _ls_remote(entry: RepositoryEntry, patterns: list[str], *, timeout_s: float) -> dict[str, str]:
     """Object ids by ref name."""
     try:
-        output = run_git(["ls-remote", "--quiet", "--", entry.location, *patterns], timeout_s=timeout_s)
+        arguments = ["ls-remote", "--quiet", *serving_switches(entry), "--", entry.location, *patterns]
+        output = run_git(arguments, timeout_s=timeout_s)
     except RepositoryUnavailable as error:
         raise RepositoryUnavailable(f"{describe(entry)} cannot be read: {error}") from error
     lines = (line.partition("\t") for line in output.decode("utf-8", "surrogateescape").splitlines())

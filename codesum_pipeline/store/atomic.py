@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 import psutil
 
+from codesum_pipeline.store.process_identity import is_of_this_namespace, pid_namespace
 from codesum_pipeline.store.refusals import writing
 
 
@@ -63,10 +64,10 @@ def temporary_beside(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{path.name}."
     for leftover in path.parent.glob(f"{prefix}*.tmp*"):
-        writer = leftover.name.removeprefix(prefix).partition("-")[0]
-        if writer.isdecimal() and not psutil.pid_exists(int(writer)):
+        writer, _, namespace = leftover.name.removeprefix(prefix).partition("-")[0].partition("@")
+        if writer.isdecimal() and is_of_this_namespace(namespace) and not psutil.pid_exists(int(writer)):
             _remove(leftover)
-    return path.parent / f"{prefix}{os.getpid()}-{uuid.uuid4().hex}.tmp"
+    return path.parent / f"{prefix}{os.getpid()}@{pid_namespace()}-{uuid.uuid4().hex}.tmp"
 
 
 def _remove(leftover: Path) -> None:

@@ -2,26 +2,31 @@
 
 A lease names its holder (pid and its start time, boot id, host, run), so that
 a second build can say who has it and take over from a process that is gone. A
-holder on another host cannot be looked at: its lease stays until it is
-released by hand.
+holder in another container of this machine cannot be looked up by its pid; the
+file that it locked for as long as it lives tells. One on another host cannot be
+looked at at all: its lease stays until it is released by hand.
 """
 
 import os
 import socket
 import sqlite3
 import time
+import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-
-import psutil
+from typing import Any
 
 from codesum_pipeline.model.errors import BrokenStore, LeaseHeld
+from codesum_pipeline.store.locks import is_free, take_own
+from codesum_pipeline.store.process_identity import boot_id, is_of_this_namespace, pid_namespace, process_started
 from codesum_pipeline.store.refusals import writing
 
 # How often a waiting build looks again: builds take seconds.
 POLL_S = 0.2
+# A lock file that nobody holds belongs to a process that was killed, unless it is about to be locked.
+DEAD_LOCK_AGE_S = 60.0
 # Slices in which an interrupt is noticed while SQLite waits for another writer.
 BUSY_TIMEOUT_S = 10.0
 
@@ -29,14 +34,21 @@ _CREATE = """
 CREATE TABLE IF NOT EXISTS lease (
     only_one INTEGER PRIMARY KEY CHECK (only_one = 1),
     pid INTEGER NOT NULL, process_started REAL NOT NULL, boot_id TEXT NOT NULL, host TEXT NOT NULL,
-    run_id TEXT NOT NULL, acquired_at REAL NOT NULL
+    run_id TEXT NOT NULL, acquired_at REAL NOT NULL,
+    pid_namespace TEXT NOT NULL DEFAULT '', lock TEXT NOT NULL DEFAULT ''
 )
 """
+# Leases of earlier versions name neither.
+_ADDED = ("pid_namespace", "lock")
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process and run that hold a lease; times are Unix seconds."""
+    """The process and run that hold a lease; times are Unix seconds.
+
+    `lock` is the name of the file that the process holds locked with the lease,
+    `is_unlocked` whether that file was found free.
+    """
 
     pid: int
     process_started: float
@@ -44,6 +56,9 @@ class Holder:
     host: str
     run_id: str
     acquired_at: float
+    pid_namespace: str = ""
+    lock: str = ""
+    is_unlocked: bool = field(default=False, compare=False)
 
     def is_gone(self) -> bool:
         """Whether the process certainly no longer runs."""
@@ -51,16 +66,28 @@ class Holder:
             return False
         if self.boot_id != boot_id():
             return True
-        return _process_started(self.pid) != self.process_started
+        if not is_of_this_namespace(self.pid_namespace):
+            return self.is_unlocked
+        return process_started(self.pid) != self.process_started
+
+    def is_process_of(self, other: "Holder") -> bool:
+        """Whether both are one process, whatever the run."""
+        return all(getattr(self, name) == getattr(other, name) for name in _PROCESS)
 
     def __str__(self) -> str:
         since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.acquired_at))
         return f"process {self.pid} on {self.host} (run {self.run_id}, since {since})"
 
 
-def this_process(run_id: str) -> Holder:
+_PROCESS = ("pid", "process_started", "boot_id", "host", "pid_namespace")
+_COLUMNS = tuple(column.name for column in fields(Holder) if column.compare)
+
+
+def this_process(run_id: str, *, lock: str = "") -> Holder:
     """The process at hand, as the holder of a lease for a run."""
-    return Holder(os.getpid(), _process_started(os.getpid()), boot_id(), socket.gethostname(), run_id, time.time())
+    pid = os.getpid()
+    host = socket.gethostname()
+    return Holder(pid, process_started(pid), boot_id(), host, run_id, time.time(), pid_namespace(), lock)
 
 
 @contextmanager
@@ -71,21 +98,33 @@ def hold_lease(state: Path, *, key: str, run_id: str, wait_s: float = 0.0) -> It
     naming it. A holder whose process is gone is replaced at once.
     """
     deadline = time.monotonic() + wait_s
-    while True:
-        mine = this_process(run_id)
-        other = _take(state, mine)
-        if other is None:
-            break
-        if time.monotonic() >= deadline:
-            raise LeaseHeld(
-                f"repository {key!r} is being built by {other}: wait for it, or, if that host is gone, "
-                f"run `codesum doctor {key} --release-lease`"
-            )
-        time.sleep(POLL_S)
-    try:
-        yield mine
-    finally:
-        _give_back(state, mine)
+    with _own_lock(state) as lock:
+        while True:
+            mine = this_process(run_id, lock=lock)
+            other = _take(state, mine)
+            if other is None:
+                break
+            if time.monotonic() >= deadline:
+                raise LeaseHeld(
+                    f"repository {key!r} is being built by {other}: wait for it, or, if that host is gone, "
+                    f"run `codesum doctor {key} --release-lease`"
+                )
+            time.sleep(POLL_S)
+        try:
+            yield mine
+        finally:
+            _give_back(state, mine)
+
+
+@contextmanager
+def holding_lease(state: Path, *, key: str, run_id: str) -> Iterator[None]:
+    """Hold the lease for the duration of the block, unless this run holds it already; raises `LeaseHeld`."""
+    holder = current_holder(state)
+    if holder and holder.run_id == run_id and holder.is_process_of(this_process(run_id)):
+        yield
+        return
+    with hold_lease(state, key=key, run_id=run_id):
+        yield
 
 
 def current_holder(state: Path) -> Holder | None:
@@ -110,24 +149,32 @@ def release_lease(state: Path) -> Holder | None:
     return holder
 
 
-def boot_id() -> str:
-    """What changes when the machine restarts."""
-    path = Path("/proc/sys/kernel/random/boot_id")
-    return path.read_text().strip() if path.exists() else f"{psutil.boot_time():.0f}"
-
-
-def _process_started(pid: int) -> float:
-    """When a process started, in a unit that setting the clock does not move; 0 where there is none."""
-    stat = Path(f"/proc/{pid}/stat")
+@contextmanager
+def _own_lock(state: Path) -> Iterator[str]:
+    """The name of a file beside the lease that is locked until the process ends; empty where files cannot be."""
+    path = state.with_name(f".{state.stem}.{uuid.uuid4().hex}.lock")
+    with writing(state):
+        state.parent.mkdir(parents=True, exist_ok=True)
+        _drop_dead_locks(state)
+        handle = take_own(path)
+    if handle is None:
+        yield ""
+        return
     try:
-        if stat.parent.parent.joinpath("self").exists():
-            # After the name in brackets, which may hold anything: the state first, the start in ticks as the 20th.
-            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            return 0.0 if fields[0] == "Z" else float(fields[19])
-        process = psutil.Process(pid)
-        return 0.0 if process.status() == psutil.STATUS_ZOMBIE else round(process.create_time(), 2)
-    except (FileNotFoundError, ProcessLookupError, psutil.NoSuchProcess):
-        return 0.0
+        yield path.name
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _drop_dead_locks(state: Path) -> None:
+    """Remove the files of processes that were killed, but the one that the lease names: it tells that its holder is."""
+    holder = current_holder(state)
+    for path in state.parent.glob(f".{state.stem}.*.lock"):
+        with suppress(FileNotFoundError):
+            is_old = abs(time.time() - path.stat().st_mtime) > DEAD_LOCK_AGE_S
+            if is_old and is_free(path) and not (holder and holder.lock == path.name):
+                path.unlink()
 
 
 def _open(state: Path) -> sqlite3.Connection:
@@ -135,34 +182,51 @@ def _open(state: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(state, timeout=BUSY_TIMEOUT_S, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(_CREATE)
+    if not _known_columns(connection) >= set(_ADDED):
+        connection.execute("BEGIN IMMEDIATE")
+        for name in sorted(set(_ADDED) - _known_columns(connection)):
+            connection.execute(f"ALTER TABLE lease ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
+        connection.execute("COMMIT")
     return connection
+
+
+def _known_columns(connection: sqlite3.Connection) -> set[str]:
+    return {row[1] for row in connection.execute("PRAGMA table_info(lease)")}
 
 
 def _look(state: Path, how: str) -> Holder | None:
     connection = sqlite3.connect(f"{state.absolute().as_uri()}?{how}", timeout=BUSY_TIMEOUT_S, uri=True)
     with closing(connection):
-        known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lease'").fetchone()
-        return _read(connection) if known else None
+        return _read(connection, state)
 
 
-def _read(connection: sqlite3.Connection) -> Holder | None:
-    row = connection.execute("SELECT pid, process_started, boot_id, host, run_id, acquired_at FROM lease").fetchone()
-    return Holder(*row) if row else None
+def _read(connection: sqlite3.Connection, state: Path) -> Holder | None:
+    known = _known_columns(connection)
+    columns = [name for name in _COLUMNS if name in known]
+    row = connection.execute(f"SELECT {', '.join(columns)} FROM lease").fetchone() if known else None
+    if row is None:
+        return None
+    found: dict[str, Any] = dict(zip(columns, row, strict=True))
+    lock = found.get("lock", "")
+    return Holder(**found, is_unlocked=bool(lock) and is_free(state.with_name(lock)))
 
 
 def _take(state: Path, mine: Holder) -> Holder | None:
     """Become the holder, or return the one that is alive."""
     with writing(state), closing(_open(state)) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        other = _read(connection)
+        other = _read(connection, state)
         if other and not other.is_gone():
             connection.execute("ROLLBACK")
             return other
+        values = [getattr(mine, name) for name in _COLUMNS]
+        places = ", ".join("?" for _ in _COLUMNS)
         connection.execute(
-            "INSERT OR REPLACE INTO lease VALUES (1, ?, ?, ?, ?, ?, ?)",
-            (mine.pid, mine.process_started, mine.boot_id, mine.host, mine.run_id, mine.acquired_at),
+            f"INSERT OR REPLACE INTO lease (only_one, {', '.join(_COLUMNS)}) VALUES (1, {places})", values
         )
         connection.execute("COMMIT")
+    if other and other.lock:
+        state.with_name(other.lock).unlink(missing_ok=True)
     return None
 
 

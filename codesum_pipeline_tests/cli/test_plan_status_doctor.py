@@ -243,3 +243,28 @@ def test_what_is_kept_of_a_repository_that_left_the_registry_is_named_with_the_c
     assert (deleted.exit_code, deleted.stdout) == (0, "shop: deleted\n")
     assert [str(path) for path in own_shop.rglob("*") if "shop" in path.name] == []
     assert codesum(own_shop, "doctor").exit_code == 0
+
+
+def test_broken_records_of_dagster_are_one_line_and_the_doctor_mends_them(codesum, own_shop):
+    published = (HomeLayout(own_shop).published("shop")).readlink()
+    runs = own_shop / "dagster" / "history" / "runs.db"
+    if not runs.exists():
+        assert codesum(own_shop, "index", "shop", "--force").exit_code == 0
+    (own_shop / "dagster" / "history" / "runs" / "index.db").write_bytes(b"half a copy" * 1000)
+    with sqlite3.connect(runs) as connection:
+        connection.execute("DELETE FROM alembic_version")
+
+    told = codesum(own_shop, "index", "shop", "--force")
+    mended = codesum(own_shop, "doctor")
+
+    assert (told.exit_code, told.stderr.count("\n")) == (4, 1)
+    assert "run storage" in told.stderr
+    assert "run `codesum doctor`, which mends it" in told.stderr
+    assert mended.exit_code == 0
+    said = " ".join(mended.stdout.split())
+    assert "runs.db was broken (without the revision of its tables): it is whole again, nothing is lost" in said
+    assert "a new one made; the history of materialisations and checks is lost" in said
+    assert "the indexes are not touched, and Dagster knows all repositories again" in said
+    assert HomeLayout(own_shop).published("shop").readlink() == published
+    assert codesum(own_shop, "doctor").stdout.startswith("1 repository in order")
+    assert codesum(own_shop, "index", "shop", "--force").exit_code == 0

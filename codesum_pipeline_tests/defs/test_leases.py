@@ -23,6 +23,7 @@ from codesum_pipeline.model.errors import LeaseHeld
 from codesum_pipeline.store.lease import current_holder, hold_lease
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.store.test_lease import containers_can_be_made, in_a_container
 
 Register = Callable[[str], GitRepo]
 
@@ -160,6 +161,28 @@ def test_the_list_of_runs_shows_no_tag_that_names_a_process(built_home: Home) ->
 
     assert shown == ["codesum/started_by"]
     assert {HOST_TAG, BOOT_TAG, PID_TAG, STARTED_TAG} <= run.tags.keys()
+
+
+@pytest.mark.skipif(not containers_can_be_made(), reason="this user may not make a PID namespace")
+def test_a_run_in_another_container_is_left_alone_while_its_process_lives(register: Register, home: Home) -> None:
+    register("shop")
+    command = in_a_container(textwrap.dedent(INDEX), home.layout.home, "shop")
+    running = subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONPATH": str(Path(codesum_pipeline.__file__).parent.parent)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdout is not None and running.stdout.readline() == "held\n"
+
+    assert end_vanished_runs(home) == []
+    running.kill()
+    running.wait()
+    running.stdout.close()
+
+    (ended,) = run_history(home, "shop")
+    assert ended.status == "STARTED"
+    assert end_vanished_runs(home) == [ended.run_id]
 
 
 def test_steps_in_processes_of_their_own_are_refused(home: Home, register: Register, tmp_path: Path) -> None:

@@ -117,7 +117,10 @@ def _state(folder: Path) -> dict[str, Any]:
     return {str(path): (path.lstat().st_size, path.lstat().st_mtime_ns) for path in sorted(folder.rglob("*"))}
 
 
-def test_asking_ones_own_questions_leaves_the_home_as_it_was(built: Workspace) -> None:
+def test_asking_ones_own_questions_fetches_history_and_leaves_the_rest_of_the_home_as_it_was(built: Workspace) -> None:
+    at_first = _state(built.layout.home / "warehouse"), _state(built.layout.index_root)
+    commit_questions(built, commits=300)
+    assert (_state(built.layout.home / "warehouse"), _state(built.layout.index_root)) == at_first
     before = _state(built.layout.home)
 
     answers = ask_own_questions(built, published(built), setups=[ALL])

@@ -1,14 +1,17 @@
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codesum_pipeline.model.errors import BrokenStore, LeaseHeld
-from codesum_pipeline.store.lease import current_holder, hold_lease, release_lease
+from codesum_pipeline.store.lease import current_holder, hold_lease, release_lease, this_process
 
 HOLD = """
 import sys, time
@@ -94,6 +97,86 @@ def test_setting_the_clock_takes_no_lease_from_a_living_build(
     told = pytest.raises(LeaseHeld, match=f"process {holder.pid}")
     with told, hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine"):
         raise AssertionError("never reached")
+
+
+AS_IN_A_CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+IS_GONE = """
+import sys
+from pathlib import Path
+from codesum_pipeline.store.lease import current_holder
+print(current_holder(Path(sys.argv[1])).is_gone())
+"""
+
+
+def in_a_container(code: str, *arguments: object) -> list[str]:
+    """A command in a PID namespace of its own, on this host: root may, others where the system lets them."""
+    as_root = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    return [*AS_IN_A_CONTAINER, *as_root, sys.executable, "-c", code, *map(str, arguments)]
+
+
+def containers_can_be_made() -> bool:
+    return subprocess.run(in_a_container("0"), check=False, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not containers_can_be_made(), reason="this user may not make a PID namespace")
+def test_a_holder_in_another_container_of_this_machine_is_alive_until_it_is_killed(tmp_path: Path) -> None:
+    state = tmp_path / "shop.sqlite"
+    other = subprocess.Popen(in_a_container(HOLD, state), stdout=subprocess.PIPE, text=True)
+    assert other.stdout is not None and other.stdout.readline() == "held\n"
+    told = pytest.raises(LeaseHeld, match="other-run")
+    with told, hold_lease(state, key="shop", run_id="mine"):
+        raise AssertionError("never reached")
+
+    other.kill()
+    other.wait()
+
+    with hold_lease(state, key="shop", run_id="mine", wait_s=30) as mine:
+        seen_from_there = subprocess.run(in_a_container(IS_GONE, state), check=True, capture_output=True, text=True)
+        assert current_holder(state) == mine
+    assert seen_from_there.stdout == "False\n"
+    assert list(tmp_path.glob(".*.lock")) == []
+
+
+def test_a_holder_in_another_pid_namespace_is_gone_only_when_its_lock_is_free(tmp_path: Path) -> None:
+    here = this_process("run", lock="")
+    elsewhere = replace(here, pid=2**22 + 1, pid_namespace="1", process_started=1.0)
+
+    assert replace(elsewhere, pid_namespace=here.pid_namespace).is_gone()
+    assert not elsewhere.is_gone()
+    assert replace(elsewhere, is_unlocked=True).is_gone()
+    assert replace(elsewhere, boot_id="another").is_gone()
+    assert not replace(elsewhere, host="elsewhere", is_unlocked=True).is_gone()
+
+
+def test_the_lock_of_a_process_that_was_killed_while_it_waited_goes(tmp_path: Path) -> None:
+    state = tmp_path / "shop.sqlite"
+    left, fresh = tmp_path / ".shop.one.lock", tmp_path / ".shop.two.lock"
+    for path in (left, fresh):
+        path.touch()
+    os.utime(left, (0, 0))
+
+    with hold_lease(state, key="shop", run_id="mine"):
+        assert not left.exists()
+        assert fresh.exists()
+
+
+def test_the_lease_of_an_earlier_version_is_read_and_taken_over(tmp_path: Path) -> None:
+    state = tmp_path / "shop.sqlite"
+    with closing(sqlite3.connect(state)) as connection:
+        connection.execute(
+            "CREATE TABLE lease (only_one INTEGER PRIMARY KEY CHECK (only_one = 1), pid INTEGER NOT NULL, "
+            "process_started REAL NOT NULL, boot_id TEXT NOT NULL, host TEXT NOT NULL, run_id TEXT NOT NULL, "
+            "acquired_at REAL NOT NULL)"
+        )
+        here = this_process("old")
+        values = (2**22 + 1, 1.0, here.boot_id, here.host, "old", 1.0)
+        connection.execute("INSERT INTO lease VALUES (1, ?, ?, ?, ?, ?, ?)", values)
+        connection.commit()
+
+    holder = current_holder(state)
+    assert holder is not None and holder.is_gone()
+    with hold_lease(state, key="shop", run_id="mine") as mine:
+        assert current_holder(state) == mine
 
 
 LOOK = """
