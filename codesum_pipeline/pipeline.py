@@ -76,8 +76,7 @@ _STAMPS = _PROVENANCE | {"plan"}
 
 # It looks at the repository, which no table tells about.
 REPO_SNAPSHOT = Step("repo_snapshot", take_snapshot, SnapshotReport, remember=lambda _report: False)
-# What could not be read is tried again.
-SYMBOLS = Step("symbols", parse_symbols, ParseReport, idle=_nothing_parsed, remember=lambda report: report.failed == 0)
+SYMBOLS = Step("symbols", parse_symbols, ParseReport, idle=_nothing_parsed)
 CALL_GRAPH = Step("call_graph", build_call_graph, GraphReport, idle=_nothing_resolved, files=_statistics_file)
 FUNCTION_SUMMARIES = Step(
     "function_summaries",

@@ -60,6 +60,7 @@ def standing_json(key: str, standing: Standing) -> dict[str, Any]:
         "message": standing.held_because,
         "steps": {},
         "llm": None,
+        "failures": [],
     }
 
 

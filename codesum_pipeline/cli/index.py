@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codesum_pipeline.cli.built import built_table, is_held, outcome_json, standing_json, standing_line
+from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of, tracebacks
 from codesum_pipeline.cli.failures import FAILED, complain, exit_code_of_all
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation, invocation
@@ -23,7 +24,7 @@ from codesum_pipeline.cli.registration import (
     find_entry,
 )
 from codesum_pipeline.cli.render import note, show, styled
-from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.cli.standing import held_because, standing_builds
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.locations import redact
@@ -86,7 +87,7 @@ def index(
     for found, last in standing.items():
         typer.echo(safe_json(standing_json(found, last)) if as_json else standing_line(found, last))
     outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
-    _report(home, outcomes, as_json=as_json)
+    _report(home, outcomes, as_json=as_json, debug=bool(ctx.find_root().params.get("debug")))
     failed = [outcome for outcome in outcomes if not outcome.succeeded]
     for outcome in failed:
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
@@ -97,13 +98,14 @@ def index(
         raise typer.Exit(FAILED)
 
 
-def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool) -> None:
+def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debug: bool) -> None:
     """What came of the runs; what somebody has to do about them goes to stderr."""
     if as_json:
         for outcome in outcomes:
             published = read_published(home.layout, outcome.key)
             numbers = outcome_json(outcome, commit=published.commit if published else None)
-            typer.echo(safe_json(numbers | {"llm": model_report(home, outcome)}))
+            told = {"llm": model_report(home, outcome), "failures": failures_json(failures_of(home, outcome.key))}
+            typer.echo(safe_json(numbers | told))
     elif outcomes:
         show(built_table(outcomes))
         for outcome in outcomes:
@@ -114,6 +116,11 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool) -> N
             note(f"{outcome.key}: {why}")
         for warning in model_warnings(home, outcome):
             note(f"{outcome.key}: {warning}")
+        failures = failures_of(home, outcome.key)
+        for line in failure_lines(outcome.key, failures):
+            note(f"{outcome.key}: {line}")
+        for trace in tracebacks(failures) if debug else ():
+            typer.echo(escaped(trace), err=True)
 
 
 def _keys(called: Invocation, targets: Sequence[str], options: EntryOptions) -> list[str]:

@@ -8,6 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of
 from codesum_pipeline.cli.freshness import Freshness, State, look_at
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.published_state import age, moment
@@ -58,7 +59,7 @@ def status(
     found = look_at(home, entries, ask_remotes=remote)
     if as_json:
         for each in found:
-            typer.echo(safe_json(_as_json(each)))
+            typer.echo(safe_json(_as_json(each) | {"failures": failures_json(failures_of(home, each.entry.key))}))
     elif key:
         show(*_details(home, found[0]), *_runs(home, key))
     elif found:
@@ -128,6 +129,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "texts": _texts(home, entry.key),
             "calls": _calls(home, entry.key),
             "files": _files(home, entry.key),
+            "failed": [*failure_lines(entry.key, failures_of(home, entry.key))],
             "lease": _lease(found),
             "problem": found.why,
         }

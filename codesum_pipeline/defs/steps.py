@@ -1,8 +1,10 @@
 """Between Dagster and a build: an asset carries out one step and shows what it reports."""
 
+import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple
 from typing import Any
 
 import dagster as dg
@@ -15,6 +17,7 @@ from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.shows import PLOT, PREVIEW, Shown
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
 from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.store.reuse import Step, carry_out
 from codesum_pipeline.store.workspace import Workspace
 
@@ -68,6 +71,7 @@ def run_step(
         start = time.perf_counter()
         done = carry_out(step, workspace, progress=progress_of(context.log))
         report = done.report
+        log_failures(context.log, done.failures)
         seconds = time.perf_counter() - start
         rows = _rows(workspace, context.assets_def.metadata_by_key[context.asset_key]["codesum/table"])
         return dg.MaterializeResult(
@@ -82,6 +86,12 @@ def run_step(
             },
             tags={FINGERPRINT_TAG: built_from(workspace)},
         )
+
+
+def log_failures(log: logging.Logger, failures: Sequence[Failure]) -> None:
+    """What a step failed on while the rest went on, each with where in the code."""
+    for failure in failures:
+        log.error("%s: %s; the rest goes on, and the next build tries it again\n%s", *astuple(failure))
 
 
 def built_from(workspace: Workspace) -> str:

@@ -15,6 +15,7 @@ from codesum_pipeline.evaluation.questions import Question, Target
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import FileStatus, Snapshot, SourceFile
+from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
@@ -86,7 +87,7 @@ class _Place:
     end_line: int
 
 
-def commit_questions(ws: Workspace, *, commits: int) -> list[Question]:
+def commit_questions(ws: Workspace, *, commits: int, guard: Guard | None = None) -> list[Question]:
     """Questions from the last `commits` commits of the first-parent line, newest first; none without a history.
 
     Merges are among them and ask nothing: what is asked then is the same however much of the history is at hand.
@@ -107,9 +108,10 @@ def commit_questions(ws: Workspace, *, commits: int) -> list[Question]:
             is_small = 1 <= len(changes) <= MOST_FILES and len(commit.changes) <= _MOST_FILES_OF_ANY_KIND
             if not (query and is_small):
                 continue
-            touched = [places[id_] for id_ in _touched(functions_of, changes) if id_ in places]
-            if len(touched) <= MOST_FUNCTIONS:
-                found.append(_question(ws, commit, query, changes, touched, files))
+            with guarded(guard, f"{CATEGORY}:{commit.id[:16]}"):
+                touched = [places[id_] for id_ in _touched(functions_of, changes) if id_ in places]
+                if len(touched) <= MOST_FUNCTIONS:
+                    found.append(_question(ws, commit, query, changes, touched, files))
     return found
 
 

@@ -20,6 +20,7 @@ from codesum_pipeline.evaluation.scratch import index_texts, scratch_of, write_t
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.files import SourceFile
+from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.parsing.symbols import parse_symbols
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -59,12 +60,12 @@ def is_held_out(question: Question) -> bool:
 
 @contextmanager
 def held_out(
-    ws: Workspace, wanted: Sequence[tuple[Documented, str]], *, progress: Progress
+    ws: Workspace, wanted: Sequence[tuple[Documented, str]], *, guard: Guard | None = None, progress: Progress
 ) -> Iterator[tuple[PublishedIndex, list[Question]]]:
     """An index without the docstrings of some functions and classes, and the questions that these are."""
     with scratch_of(ws) as scratch:
         make_scratch(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key))
-        _remove_docstrings(ws, scratch, [symbol for symbol, _ in wanted])
+        _remove_docstrings(ws, scratch, [symbol for symbol, _ in wanted], guard)
         parse_symbols(scratch, progress=progress)
         write_texts(scratch, progress=progress)
         index = index_texts(scratch, progress=progress)
@@ -72,7 +73,7 @@ def held_out(
         yield index, [_question(ws, symbol, said) for symbol, said in wanted if symbol.id in gone]
 
 
-def sample_documented(ws: Workspace, sample: int) -> list[tuple[Documented, str]]:
+def sample_documented(ws: Workspace, sample: int, *, guard: Guard | None = None) -> list[tuple[Documented, str]]:
     """Up to `sample` functions and as many classes, those whose ids have the smallest hashes, with what their
     docstrings say first.
 
@@ -86,7 +87,7 @@ def sample_documented(ws: Workspace, sample: int) -> list[tuple[Documented, str]
     by_hash = sorted((row for row in rows if row.file_path not in left_out), key=lambda row: _digest(row.id))
     found: list[tuple[Documented, str]] = []
     for level in LEVELS_ASKED:
-        told = ((row, _first_sentence(row)) for row in by_hash if row.type == level)
+        told = ((row, _first_sentence(row, guard)) for row in by_hash if row.type == level)
         said = (pair for pair in told if _is_telling(*pair))
         found.extend(pair for pair, _ in zip(said, range(sample), strict=False))
     return found
@@ -96,7 +97,14 @@ def _digest(text: str) -> str:
     return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _first_sentence(symbol: Documented) -> str:
+def _first_sentence(symbol: Documented, guard: Guard | None) -> str:
+    """Empty where there is none."""
+    with guarded(guard, symbol.id):
+        return _read_first_sentence(symbol)
+    return ""
+
+
+def _read_first_sentence(symbol: Documented) -> str:
     if symbol.language == "python":
         sentences = read_docstring(symbol.docstring).sentences
     else:
@@ -124,7 +132,7 @@ def _question(ws: Workspace, symbol: Documented, said: str) -> Question:
     )
 
 
-def _remove_docstrings(ws: Workspace, scratch: Workspace, symbols: Sequence[Documented]) -> None:
+def _remove_docstrings(ws: Workspace, scratch: Workspace, symbols: Sequence[Documented], guard: Guard | None) -> None:
     """Write the files of these symbols again, without their docstrings, as blobs of the scratch's mirror."""
     starts: dict[str, set[int]] = {}
     for symbol in symbols:
@@ -132,7 +140,7 @@ def _remove_docstrings(ws: Workspace, scratch: Workspace, symbols: Sequence[Docu
     files = ws.tables.read("files", ws.key)
     concerned = files.filter(pc.is_in(files["path"], pa.array(sorted(starts), pa.string())))
     rows = from_table(concerned, SourceFile)
-    blobs = _write_blobs(scratch, _edited(ws, rows, starts))
+    blobs = _write_blobs(scratch, _edited(ws, rows, starts, guard))
     changed = [
         SourceFile(
             path=row.path,
@@ -152,11 +160,16 @@ def _remove_docstrings(ws: Workspace, scratch: Workspace, symbols: Sequence[Docu
     scratch.tables.write("files", ws.key, pa.concat_tables([others, to_table(changed, SourceFile)]))
 
 
-def _edited(ws: Workspace, files: Sequence[SourceFile], starts: Mapping[str, Collection[int]]) -> Iterator[bytes]:
+def _edited(
+    ws: Workspace, files: Sequence[SourceFile], starts: Mapping[str, Collection[int]], guard: Guard | None
+) -> Iterator[bytes]:
+    """The files without the docstrings; one that fails keeps them, and they are not asked for."""
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
         for file in files:
-            text = decode_text(blobs.read(file.blob), file.language)
-            yield without_docstrings(text, file.language, starts[file.path]).encode()
+            text = edited = decode_text(blobs.read(file.blob), file.language)
+            with guarded(guard, file.path):
+                edited = without_docstrings(text, file.language, starts[file.path])
+            yield edited.encode()
 
 
 def _write_blobs(scratch: Workspace, contents: Iterator[bytes]) -> list[str]:

@@ -10,6 +10,7 @@ from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
@@ -59,9 +60,12 @@ def evaluate(
     *,
     embedder: Embedder,
     setups: Sequence[Setup],
+    guard: Guard | None = None,
     progress: Progress = no_progress,
 ) -> list[Answer]:
     """Ask every question in every way: setup by setup, in the order of the questions.
+
+    With a guard, a question that fails in one way is answered in none: ways are compared question by question.
 
     Raises `ConfigurationError` for a question about a repository that is not
     among the indexes.
@@ -72,9 +76,10 @@ def evaluate(
     for position, setup in enumerate(setups):
         for number, (question, among) in enumerate(asked, start=position * len(asked) + 1):
             if levels := setup.levels_for(question):
-                answers.append(_ask(question, among, setup, levels, embedder))
+                with guarded(guard, question.id):
+                    answers.append(_ask(question, among, setup, levels, embedder))
             progress("questions", number, total)
-    return answers
+    return [answer for answer in answers if guard is None or answer.question.id not in guard.failed]
 
 
 def indexes_of(indexes: Sequence[PublishedIndex], question: Question) -> list[PublishedIndex]:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
+from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.options import EvaluationOptions
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -61,6 +62,8 @@ class EvaluationReport:
     model_texts_gain: float | None
     model_texts_cost_usd: float | None
     table_hash: str
+    failed: int = 0
+    failures: tuple[Failure, ...] = ()
 
 
 def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> EvaluationReport:
@@ -69,7 +72,8 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
     if not ws.options.evaluation.enabled or (not ws.force and is_evaluated(ws)):
         return _report(ws, asked=0)
     candidate = _candidate(ws)
-    answers = _ask(ws, _open(ws, candidate["digest"]), progress)
+    guard = Guard()
+    answers = _ask(ws, _open(ws, candidate["digest"]), guard, progress)
     digest = candidate["content_digest"]
     rows = answer_rows(answers, content_digest=digest)
     published = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
@@ -77,8 +81,11 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
         rows += _published_answers(ws, published, [answer.question for answer in answers if answer.setup == ALL.name])
     keep_answers(ws, rows)
     lift = lift_of_answers(ws, answers, progress=progress)
-    add_figures(ws, answers, lift, commit=candidate["commit"], content_digest=digest, asked=_asked(ws, candidate))
-    return _report(ws, asked=len({answer.question.id for answer in answers}))
+    # Where one failed, these are no figures of what was to be asked: the next build asks again.
+    asked = f"{_asked(ws, candidate)} failed" if guard.failed else _asked(ws, candidate)
+    add_figures(ws, answers, lift, commit=candidate["commit"], content_digest=digest, asked=asked)
+    report = _report(ws, asked=len({answer.question.id for answer in answers}))
+    return replace(report, failed=len(guard.failed), failures=guard.failures)
 
 
 def is_evaluated(ws: Workspace) -> bool:
@@ -110,14 +117,14 @@ def _asked(ws: Workspace, candidate: dict[str, Any]) -> str:
     return hash_of([questions_digest(options), embedder_of(ws.options).model_id, history])
 
 
-def _ask(ws: Workspace, index: PublishedIndex, progress: Progress) -> list[Answer]:
+def _ask(ws: Workspace, index: PublishedIndex, guard: Guard, progress: Progress) -> list[Answer]:
     options = ws.options.evaluation
     if not options.questions:
         return ask_own_questions(
-            ws, index, setups=SETUPS, sample=options.sample, commits=options.commits, progress=progress
+            ws, index, setups=SETUPS, sample=options.sample, commits=options.commits, guard=guard, progress=progress
         )
     questions = [found for found in read_questions(Path(options.questions)) if indexes_of([index], found)]
-    return evaluate([index], questions, embedder=embedder_of(ws.options), setups=SETUPS, progress=progress)
+    return evaluate([index], questions, embedder=embedder_of(ws.options), setups=SETUPS, guard=guard, progress=progress)
 
 
 def _published_answers(ws: Workspace, published: Version, questions: Sequence[Question]) -> list[dict[str, Any]]:

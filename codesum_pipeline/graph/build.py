@@ -24,6 +24,7 @@ from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
 from codesum_pipeline.graph.resolver import split_shape
 from codesum_pipeline.model.files import FilePlace, SourceFile
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.options import GraphOptions
@@ -62,6 +63,8 @@ class GraphReport:
     components: int
     communities: int
     coverage: Coverage
+    failed: int
+    failures: tuple[Failure, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +75,14 @@ class Graph:
     stats: tuple[GraphStats, ...]
     contexts: tuple[Context, ...]
     coverage: Coverage
+    failures: tuple[Failure, ...]
 
 
 def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> GraphReport:
     """Read files, symbols and facts; write edges, graph_stats, contexts and `stats.json`."""
     places = ws.tables.read_rows("files", ws.key, FilePlace)
     last = Resolution.standing(ws)
-    resolution, edges, resolved = _resolved(ws, places, last, progress)
+    guard, resolution, edges, resolved = _resolved(ws, places, last, progress)
     if resolved >= _MANY_FILES:
         _let_go()
     symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
@@ -95,17 +99,20 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
     if ws.tables.base is None:
         write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
         resolution.model_copy(update={"documents": documents, "tables": hashes}).write(ws)
-    return _report(edges, stats, resolution, hash_of(list(hashes.values())), resolved=resolved, symbols=len(symbols))
+    return _report(
+        edges, stats, resolution, hash_of(list(hashes.values())), guard, resolved=resolved, symbols=len(symbols)
+    )
 
 
 def _resolved(
     ws: Workspace, places: Sequence[FilePlace], last: Resolution | None, progress: Progress
-) -> tuple[Resolution, pa.Table, int]:
-    """What is known of each file, all edges, and how many files were resolved; what was read for it is let go."""
+) -> tuple[Guard, Resolution, pa.Table, int]:
+    """The failures, what is known of each file, all edges, and how many files were resolved; what was read for it is
+    let go."""
     loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
     families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
-    resolution, tables = resolve(families, last, settings=ws.fingerprint(""), progress=progress)
-    return resolution, _edges(ws, last, resolution, tables), len(tables)
+    resolution, tables = resolve(families, last, loaded.guard, settings=ws.fingerprint(""), progress=progress)
+    return loaded.guard, resolution, _edges(ws, last, resolution, tables), len(tables)
 
 
 def _let_go() -> None:
@@ -166,10 +173,11 @@ def make_graph(
     options: GraphOptions,
 ) -> Graph:
     """The whole graph from the facts alone; the order of the arguments' items does not matter."""
-    resolution, tables = resolve(families_of(loaded, files, indexed_paths(files), root=root), None, settings="")
+    families = families_of(loaded, files, indexed_paths(files), root=root)
+    resolution, tables = resolve(families, None, loaded.guard, settings="")
     edges = sorted((edge for table in tables.values() for edge in table.edges()), key=_edge_order)
     stats, contexts = rank_and_sample(files, symbols, edges, root=root, options=options)
-    return Graph(tuple(edges), tuple(stats), tuple(contexts), Coverage.of(resolution.files))
+    return Graph(tuple(edges), tuple(stats), tuple(contexts), Coverage.of(resolution.files), loaded.guard.failures)
 
 
 def _edge_order(edge: Edge) -> tuple[str, str, bool, str]:
@@ -213,6 +221,7 @@ def _report(
     stats: pa.Table,
     resolution: Resolution,
     table_hash: str,
+    guard: Guard,
     *,
     resolved: int,
     symbols: int,
@@ -230,4 +239,6 @@ def _report(
         components=pc.count_distinct(stats.column("component")).as_py(),
         communities=pc.count_distinct(stats.column("community")).as_py(),
         coverage=Coverage.of(resolution.files),
+        failed=len(guard.failed),
+        failures=guard.failures,
     )

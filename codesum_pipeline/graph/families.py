@@ -1,6 +1,6 @@
 """Languages whose files may look at each other: Python by itself, and each family of declared languages."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from codesum_pipeline.graph.module_paths import ModulePaths
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.graph.unique_names import Telling, UniqueNames, telling_names
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
+from codesum_pipeline.model.guard import Guard
 
 
 class LanguageFamily(Protocol):
@@ -47,8 +48,11 @@ class LanguageFamily(Protocol):
         """The names of a file by which a method of it may be known, where the family's files look for such."""
         ...
 
-    def resolve(self, paths: Iterable[str], telling: Mapping[str, Telling]) -> Iterator[EdgeTable]:
-        """The edges that start in each file; the order does not matter. `telling` holds the telling names of all."""
+    def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
+        """What gives the edges that start in a file; the order does not matter, nor whether it failed on others.
+
+        `telling` holds the telling names of all.
+        """
         ...
 
 
@@ -59,7 +63,12 @@ class PythonFamily:
 
     def __init__(self, files: LazyFiles[FileScopes], places: Sequence[SourceFile | FilePlace], *, root: str) -> None:
         self._files = files
-        self._paths = ModulePaths(places, files, root=root)
+        self._places = places
+        self._root = root
+
+    @cached_property
+    def _paths(self) -> ModulePaths:
+        return ModulePaths(self._places, self._files, root=self._root)
 
     @property
     def rows(self) -> Mapping[str, Row]:
@@ -75,19 +84,23 @@ class PythonFamily:
     def telling_names(self, path: str) -> dict[str, int]:
         return telling_names(self._files[path])
 
-    def resolve(self, paths: Iterable[str], telling: Mapping[str, Telling]) -> Iterator[EdgeTable]:
+    def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
         resolver, unique_names = Resolver(self._files, self._paths), UniqueNames(self._files, telling)
-        return (edges_of_file(resolver, unique_names, self._files[path]) for path in paths)
+        return lambda path: edges_of_file(resolver, unique_names, self._files[path])
 
 
 class DeclaredFamily:
-    """The files of a family of declared languages; all are read as soon as one is to be resolved."""
+    """The files of a family of declared languages; all are read as soon as one is to be resolved.
 
-    def __init__(self, rules: type[Rules], files: LazyFiles[DeclaredFile], projects: Projects) -> None:
+    A file that the family cannot take in is a failure of that file, and none of the family's.
+    """
+
+    def __init__(self, rules: type[Rules], files: LazyFiles[DeclaredFile], projects: Projects, guard: Guard) -> None:
         self.name = ", ".join(sorted(rules.languages))
         self._rules = rules
         self._files = files
         self._projects = projects
+        self._guard = guard
 
     @property
     def rows(self) -> Mapping[str, Row]:
@@ -101,13 +114,27 @@ class DeclaredFamily:
 
     @cached_property
     def _family(self) -> Family:
-        return Family(self._rules(self._projects), self._files)
+        files: Mapping[str, DeclaredFile] = self._files
+        while True:
+            guard = Guard()
+            family = Family(self._project_rules(), files, guard)
+            self._guard.add(guard.failures)
+            if not guard.failed:
+                return family
+            files = {path: files[path] for path in files if path not in guard.failed}
+
+    def _project_rules(self) -> Rules:
+        """The rules of the repository's project files; where these cannot be read, as if there were none."""
+        with self._guard.item(f"project files of {self.name}"):
+            return self._rules(self._projects)
+        return self._rules(Projects(self._projects.paths, {}))
 
     def telling_names(self, path: str) -> dict[str, int]:
         return {}
 
-    def resolve(self, paths: Iterable[str], telling: Mapping[str, Telling]) -> Iterator[EdgeTable]:
-        return (self._family.edges(path) for path in paths)
+    def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
+        family = self._family
+        return lambda path: family.edges(path) if path in family.files else EdgeTable()
 
 
 def families_of(
@@ -122,7 +149,7 @@ def families_of(
     for rules in FAMILIES:
         own = declared.only([path for path, row in declared.rows.items() if row["language"] in rules.languages])
         if own:
-            found.append(DeclaredFamily(rules, own, projects))
+            found.append(DeclaredFamily(rules, own, projects, loaded.guard))
     return found
 
 

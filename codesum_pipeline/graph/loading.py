@@ -5,20 +5,26 @@ from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, load_declared
-from codesum_pipeline.graph.facts import FileScopes, load_file
+from codesum_pipeline.graph.facts import FileScopes, ScopeFacts, load_file
+from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.parsing.parsed import NO_REFERENCES
 from codesum_pipeline.parsing.project_files import is_project_file, project_text
+from codesum_pipeline.parsing.references.scopes import ScopeKind
 
 Row = Mapping[str, Any]
 File = TypeVar("File")
 
 
 class LazyFiles(Mapping[str, File], Generic[File]):
-    """Files by path, in the order of paths; each is read once."""
+    """Files by path, in the order of paths; each is read once, and is empty where it cannot be."""
 
-    def __init__(self, rows: Mapping[str, Row], read: Callable[[Row], File]) -> None:
+    def __init__(
+        self, rows: Mapping[str, Row], read: Callable[[Row], File], empty: Callable[[Row], File], guard: Guard
+    ) -> None:
         self.rows = dict(sorted(rows.items()))
         self._read = read
+        self._empty = empty
+        self._guard = guard
         self._files: dict[str, File] = {}
         self._offers: dict[str, frozenset[str] | None] = {}
 
@@ -32,7 +38,9 @@ class LazyFiles(Mapping[str, File], Generic[File]):
     def __getitem__(self, path: str) -> File:
         file = self._files.get(path)
         if file is None:
-            file = self._files[path] = self._read(self.rows[path])
+            with self._guard.item(path):
+                file = self._read(self.rows[path])
+            file = self._files[path] = self._empty(self.rows[path]) if file is None else file
         return file
 
     def __iter__(self) -> Iterator[str]:
@@ -46,21 +54,27 @@ class LazyFiles(Mapping[str, File], Generic[File]):
 
     def only(self, paths: Collection[str]) -> Self:
         """Those of these paths."""
-        return type(self)({path: row for path, row in self.rows.items() if path in paths}, self._read)
+        rows = {path: row for path, row in self.rows.items() if path in paths}
+        return type(self)(rows, self._read, self._empty, self._guard)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedFiles:
-    """What parsers have read for the graph, by path: Python's files, those of declared languages, project files."""
+    """What parsers have read for the graph, by path: Python's files, those of declared languages, project files.
+
+    `guard` keeps those that cannot be read.
+    """
 
     python: LazyFiles[FileScopes]
     declared: LazyFiles[DeclaredFile]
     projects: Mapping[str, str]
+    guard: Guard
 
 
 def load_files(facts: Sequence[Row]) -> LoadedFiles:
     """The files that say something to the graph; the others have no references."""
     python, declared, projects = {}, {}, {}
+    guard = Guard()
     for row in facts:
         path, references = row["file_path"], row["references"]
         if references == NO_REFERENCES:
@@ -68,14 +82,30 @@ def load_files(facts: Sequence[Row]) -> LoadedFiles:
         if row["language"] == "python":
             python[path] = row
         elif is_project_file(path):
-            projects[path] = project_text(references)
+            with guard.item(path):
+                projects[path] = project_text(references)
         else:
             declared[path] = row
-    return LoadedFiles(LazyFiles(python, _python_file), LazyFiles(declared, _declared_file), projects)
+    return LoadedFiles(
+        LazyFiles(python, _python_file, _empty_python_file, guard),
+        LazyFiles(declared, _declared_file, _empty_declared_file, guard),
+        projects,
+        guard,
+    )
 
 
 def _python_file(row: Row) -> FileScopes:
     return load_file(row["file_path"], row["references"], row["exports"])
+
+
+def _empty_python_file(row: Row) -> FileScopes:
+    file = FileScopes(row["file_path"], None, [], [], [], [])
+    file.scopes.append(ScopeFacts(file, 0, ScopeKind.MODULE, None, None, file.path, {}))
+    return file
+
+
+def _empty_declared_file(row: Row) -> DeclaredFile:
+    return DeclaredFile(row["file_path"], row["language"], None, (), [], [], [], {}, {})
 
 
 def _declared_file(row: Row) -> DeclaredFile:

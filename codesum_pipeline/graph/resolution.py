@@ -9,7 +9,7 @@ two tables leaves none of it valid.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -20,6 +20,7 @@ from codesum_pipeline.graph.call_sites import Outcome
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.families import LanguageFamily
 from codesum_pipeline.graph.loading import Row
+from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import write_text_atomically
@@ -111,38 +112,76 @@ class Coverage:
 def resolve(
     families: Sequence[LanguageFamily],
     last: Resolution | None,
+    guard: Guard,
     *,
     settings: str,
     progress: Progress = no_progress,
 ) -> tuple[Resolution, dict[str, EdgeTable]]:
-    """What is known of each file now, and the edges of those that had to be resolved."""
+    """What is known of each file now, and the edges of those that had to be resolved.
+
+    A file that fails has no edges and is not known; as long as one does, all of its family are resolved each time,
+    since what they have in common was made without it.
+    """
     bases: dict[str, str] = {}
     files: dict[str, ResolvedFile] = {}
     tables: dict[str, EdgeTable] = {}
     total = sum(len(family.rows) for family in families)
+
+    def tell(done: int) -> None:
+        if done % PROGRESS_EVERY == 0:
+            progress("resolving references", len(tables) + done, total)
+
     for family in families:
-        facts = {path: _facts_hash(row) for path, row in family.rows.items()}
-        known = {path: last.files[path] for path in facts if last and _stands(last, path, facts[path])}
-        interfaces = {path: known[path].interface if path in known else family.interface(path) for path in facts}
-        told = {path: file.telling for path, file in known.items()}
-        bases[family.name] = hash_of([family.surroundings(), interfaces])
-        if last is None or last.families.get(family.name) != bases[family.name]:
-            known = {}
-        changed = [path for path in facts if path not in known]
-        telling = {path: told[path] if path in told else family.telling_names(path) for path in facts}
-        for path, table in zip(changed, family.resolve(changed, telling), strict=True):
-            if len(tables) % PROGRESS_EVERY == 0:
-                progress("resolving references", len(tables), total)
-            tables[path] = table
-            known[path] = ResolvedFile(
-                facts=facts[path],
-                interface=interfaces[path],
-                outcomes=dict(table.outcomes),
-                reasons=dict(table.reasons),
-                telling=telling[path],
-            )
-        files.update(known)
+        before = len(guard.failures)
+        with guard.item(f"every file of {family.name}"):
+            base, known, found = _resolve_family(family, last, guard, tell)
+            files.update(known)
+            tables.update(found)
+            if len(guard.failures) == before:
+                bases[family.name] = base
     return Resolution(settings=settings, families=bases, files=files), tables
+
+
+def _resolve_family(
+    family: LanguageFamily, last: Resolution | None, guard: Guard, tell: Callable[[int], None]
+) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
+    """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
+    facts = {path: _facts_hash(row) for path, row in family.rows.items()}
+    known = {path: last.files[path] for path in facts if last and _stands(last, path, facts[path])}
+    interfaces = {path: file.interface for path, file in known.items()}
+    for path in (path for path in facts if path not in known):
+        interfaces[path] = ""
+        with guard.item(path):
+            interfaces[path] = family.interface(path)
+    told = {path: file.telling for path, file in known.items()}
+    base = hash_of([family.surroundings(), interfaces])
+    if last is None or last.families.get(family.name) != base:
+        known = {}
+    changed = [path for path in facts if path not in known]
+    for path in (path for path in facts if path not in told):
+        told[path] = {}
+        with guard.item(path):
+            told[path] = family.telling_names(path)
+    tables: dict[str, EdgeTable] = {}
+    if changed:
+        edges_of = family.resolver(told)
+        for path in changed:
+            tell(len(tables))
+            with guard.item(path):
+                tables[path] = edges_of(path)
+    for path, table in tables.items():
+        known[path] = ResolvedFile(
+            facts=facts[path],
+            interface=interfaces[path],
+            outcomes=dict(table.outcomes),
+            reasons=dict(table.reasons),
+            telling=told[path],
+        )
+    # Also such as were found to fail while another was resolved.
+    for path in guard.failed & facts.keys():
+        known.pop(path, None)
+        tables.pop(path, None)
+    return base, known, tables
 
 
 def _stands(last: Resolution, path: str, facts: str) -> bool:

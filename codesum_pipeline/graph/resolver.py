@@ -60,7 +60,8 @@ class Resolver:
         self.depth = 0
 
     def forget(self) -> None:
-        """Begin with a file as if none had been resolved before."""
+        """Begin with a file as if none had been resolved before, or had failed half-way."""
+        self.depth = 0
         self._known.clear()
         self.names.forget()
         self.members.forget()

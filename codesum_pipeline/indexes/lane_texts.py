@@ -20,6 +20,7 @@ from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.passages import cut_passages
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
 from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
@@ -153,7 +154,7 @@ def dense_texts(sources: pa.Table, *, max_tokens: int) -> tuple[LaneTexts, ...]:
     )
 
 
-def term_texts(sources: pa.Table) -> tuple[LaneTexts, ...]:
+def term_texts(sources: pa.Table, guard: Guard | None = None) -> tuple[LaneTexts, ...]:
     """The texts of the BM25 lanes, for placeholders too; a file's source is cut into passages."""
     name, path, keywords = (sources[column] for column in ("name", "file_path", "keywords"))
     other_name = pc.if_else(pc.equal(name, path), _NULL, path)
@@ -161,7 +162,9 @@ def term_texts(sources: pa.Table) -> tuple[LaneTexts, ...]:
     joined = pc.if_else(pc.equal(pc.list_value_length(keywords), 0), _NULL, spaced)
     words = pc.binary_join_element_wise(joined, name, other_name, _text(" "), null_handling="skip")
     is_file = pc.equal(sources["type"], str(Level.FILE))
-    files = pa.array(map(cut_passages, sources["body"].filter(is_file).to_pylist()), pa.large_string())
+    of_files = sources.filter(is_file)
+    paths_and_bodies = zip(of_files["id"].to_pylist(), of_files["body"].to_pylist(), strict=True)
+    files = pa.array([_passages(id_, body, guard) for id_, body in paths_and_bodies], pa.large_string())
     bodies = pc.replace_with_mask(sources["body"].combine_chunks(), is_file.combine_chunks(), files)
     told = _joined(name, sources["summary"], sources["business_intent"], separator="\n")
     return (
@@ -169,6 +172,13 @@ def term_texts(sources: pa.Table) -> tuple[LaneTexts, ...]:
         _lane_texts(Lane.KEYWORDS, sources["id"], words),
         _lane_texts(Lane.SUMMARY, sources["id"], told),
     )
+
+
+def _passages(id_: str, body: str, guard: Guard | None) -> str:
+    """A body cut into passages; one passage where that fails."""
+    with guarded(guard, id_):
+        return cut_passages(body)
+    return body
 
 
 def _lane_texts(

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.lane_texts import in_parts, lane_sources, term_texts
+from codesum_pipeline.indexes.lane_texts import LaneTexts, in_parts, lane_sources, term_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
 from codesum_pipeline.indexes.passages import TEXT_BREAK, TOKEN_BREAK
 from codesum_pipeline.indexes.token_texts import join_tokens
+from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.row_reader import RowReader
 from codesum_pipeline.store.schemas import TABLES
@@ -30,6 +31,8 @@ class SparseReport:
     rows: int
     lanes: dict[str, int]
     table_hash: str
+    failed: int = 0
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(slots=True)
@@ -47,7 +50,8 @@ class _Columns:
 def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseReport:
     """Write the table `terms`: one row per BM25 lane of each document, placeholders included."""
     lanes = {lane: _Columns() for lane in TERM_LANES}
-    tokenized = _fill(lanes, ws, progress)
+    guard = Guard()
+    tokenized = _fill(lanes, ws, guard, progress)
     written = ws.tables.write("terms", ws.key, _table(lanes))
     return SparseReport(
         tokenized=tokenized,
@@ -55,10 +59,12 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
         rows=written.rows,
         lanes={str(lane): len(columns) for lane, columns in lanes.items() if len(columns)},
         table_hash=written.table_hash,
+        failed=len(guard.failed),
+        failures=guard.failures,
     )
 
 
-def _fill(lanes: dict[Lane, _Columns], ws: Workspace, progress: Progress) -> int:
+def _fill(lanes: dict[Lane, _Columns], ws: Workspace, guard: Guard, progress: Progress) -> int:
     """Add the rows of all documents, and say how many texts were split anew."""
     documents = ws.tables.read("documents", ws.key, columns=["id"]).num_rows
     known = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash"]).column("text_hash").combine_chunks()
@@ -68,12 +74,12 @@ def _fill(lanes: dict[Lane, _Columns], ws: Workspace, progress: Progress) -> int
     done = tokenized = 0
     for some in (some for part in lane_sources(ws) for some in in_parts(part)):
         progress("splitting texts into words", done, documents)
-        for texts in term_texts(some):
+        for texts in term_texts(some, guard):
             hashes = texts.hash_all()
-            tokens, fresh = _tokens_of(texts.texts, pc.index_in(hashes, value_set=known), last)
+            tokens, fresh = _tokens_of(texts, pc.index_in(hashes, value_set=known), last, guard)
             columns = lanes[texts.lane]
             columns.ids.append(texts.ids)
-            columns.hashes.append(hashes)
+            columns.hashes.append(_unless_failed(texts.ids, hashes, guard))
             columns.tokens.append(tokens)
             tokenized += fresh
         done += some.num_rows
@@ -81,15 +87,36 @@ def _fill(lanes: dict[Lane, _Columns], ws: Workspace, progress: Progress) -> int
     return tokenized
 
 
-def _tokens_of(texts: pa.LargeStringArray, found: pa.Array, last: RowReader | None) -> tuple[pa.Array, int]:
+def _unless_failed(ids: pa.Array, hashes: pa.Array, guard: Guard) -> pa.Array:
+    """The hashes, those of documents that failed made into such as no text has: they are not carried over."""
+    if not guard.failed:
+        return hashes
+    failed = pc.is_in(ids, value_set=pa.array(sorted(guard.failed), pa.string()))
+    return pc.if_else(failed, pc.binary_join_element_wise("failed", hashes, " "), hashes)
+
+
+def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: Guard) -> tuple[pa.Array, int]:
     """The tokens of each text, and how many of the texts the last build did not have; `found` is where it has them."""
     is_missing = found.is_null()
-    fresh = _join_passages(texts.filter(is_missing))
-    if last is None or len(fresh) == len(texts):
+    fresh = _join_each(lane.texts.filter(is_missing), lane.ids.filter(is_missing), guard)
+    if last is None or len(fresh) == len(lane):
         return fresh, len(fresh)
     wanted, places = rows_to_read(pc.fill_null(found, -1).to_numpy().astype(np.int64))
     kept = last.at(wanted).column("tokens").combine_chunks().take(places)
     return pc.replace_with_mask(kept, is_missing, fresh) if len(fresh) else kept, len(fresh)
+
+
+def _join_each(texts: pa.LargeStringArray, ids: pa.StringArray, guard: Guard) -> pa.Array:
+    """The tokens of each text; where the texts cannot be split together, each by itself, and none of one that fails."""
+    with Guard().item("all"):
+        return _join_passages(texts)
+    parts = []
+    for row, id_ in enumerate(ids.to_pylist()):
+        tokens = pa.array([""], pa.string())
+        with guard.item(id_):
+            tokens = _join_passages(texts.slice(row, 1))
+        parts.append(tokens)
+    return pa.concat_arrays(parts)
 
 
 def _join_passages(texts: pa.LargeStringArray) -> pa.StringArray:

@@ -1,6 +1,7 @@
 """Some files of a snapshot, parsed together into Arrow rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -8,16 +9,23 @@ import pyarrow as pa
 
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
+from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.parsing.text import text_of_failed
+from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.workers.pool import WorkerDied
 
 # About 0.2 s of parsing.
 BATCH_BYTES = 500_000
 BATCH_FILES = 200
+
+
+# How the reason begins of a file that took its process along.
+PARSER_ENDED = "the parser ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +57,9 @@ class Rows:
         return cls(pa.concat_tables([part.symbols for part in every]), pa.concat_tables([part.facts for part in every]))
 
 
-# (path, reason) of a file without rows.
-Failure = tuple[str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What came of a batch, in the order of its files."""
+    """What came of a batch, in the order of its files; of a failed one there is the text, if it can be read."""
 
     rows: Rows
     failures: tuple[Failure, ...]
@@ -63,24 +67,14 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class ParseFiles:
-    """Parses files one after the other; what cannot be parsed is a failure with its reason."""
+    """Parses files one after the other; one that cannot be parsed is a failure, and read as a plain text."""
 
     hash_policy: HashPolicy
 
     def __call__(self, files: Sequence[SourceText]) -> Parsed:
-        parsed: list[ParsedFile] = []
-        failures: list[Failure] = []
-        for file in files:
-            if file.data is None:
-                failures.append((file.path, f"{SkipReason.UNREADABLE}: blob {file.blob} is not in the mirror"))
-                continue
-            try:
-                parsed.append(
-                    parse_file(file.path, file.language, file.data, blob=file.blob, hash_policy=self.hash_policy)
-                )
-            except SkippedFile as error:
-                failures.append((file.path, str(error)))
-        return Parsed(Rows.of_values(parsed), tuple(failures))
+        guard = Guard()
+        parsed = [found for file in files if (found := self._parse(file, guard)) is not None]
+        return Parsed(Rows.of_values(parsed), guard.failures)
 
     def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], Parsed]) -> Parsed:
         """File by file; the one that kills a fresh worker is a failure."""
@@ -89,10 +83,32 @@ class ParseFiles:
             try:
                 parts.append(again([file]))
             except WorkerDied as error:
-                parts.append(Parsed(Rows.of_values([]), ((file.path, f"the parser ended: {error}"),)))
+                text = self._as_text(file)
+                failure = Failure(file.path, f"{PARSER_ENDED}: {error}")
+                parts.append(Parsed(Rows.of_values([text]), (failure,)))
         return Parsed(
             Rows.joined(part.rows for part in parts), tuple(failure for part in parts for failure in part.failures)
         )
+
+    def _parse(self, file: SourceText, guard: Guard) -> ParsedFile | None:
+        if file.data is None:
+            guard.add([Failure(file.path, f"{SkipReason.UNREADABLE}: blob {file.blob} is not in the mirror")])
+            return None
+        try:
+            with guard.item(file.path):
+                return parse_file(file.path, file.language, file.data, blob=file.blob, hash_policy=self.hash_policy)
+        except SkippedFile as error:
+            guard.add([Failure(file.path, str(error))])
+            return None
+        return self._as_text(file)
+
+    def _as_text(self, file: SourceText) -> ParsedFile:
+        """A file that failed, as one of no known language, whatever its bytes are."""
+        data = file.data or b""
+        text = data.decode("utf-8", "replace")
+        with suppress(SkippedFile), Guard().item(file.path):
+            text = decode_text(data, file.language)
+        return text_of_failed(text.encode(), file.path, blob=file.blob, hash_policy=self.hash_policy)
 
 
 def in_batches(files: Iterable[SourceText]) -> Iterator[list[SourceText]]:

@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.files import FileStatus
+from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.batches import Parsed, ParseFiles, Rows, SourceText, in_batches
+from codesum_pipeline.parsing.batches import PARSER_ENDED, Parsed, ParseFiles, Rows, SourceText, in_batches
 from codesum_pipeline.parsing.parsers import PARSERS, parser_version
 from codesum_pipeline.parsing.text import text_parser
 from codesum_pipeline.source.git import BlobReader
@@ -36,13 +37,13 @@ LEAST_BYTES = 1_500_000
 
 @dataclass(frozen=True, slots=True)
 class ParseReport:
-    """What this step read. `failures` are (path, reason); `lines`, symbols and errors are counted over all files."""
+    """What this step read; `lines`, symbols and errors are counted over all files."""
 
     files: int
     parsed: int
     carried: int
     failed: int
-    failures: tuple[tuple[str, str], ...]
+    failures: tuple[Failure, ...]
     symbols: int
     functions: int
     classes: int
@@ -74,6 +75,8 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
     kept = _old_rows(ws, carried)
     batches = list(_parse(ws, unread, progress=progress))
     failures = [failure for batch in batches for failure in batch.failures]
+    if not any(failure.reason.startswith(PARSER_ENDED) for failure in failures):
+        ws.layout.parsing(ws.key).unlink(missing_ok=True)
     new = Rows.joined(batch.rows for batch in batches)
     rows = Rows.joined([kept, new])
     symbols = ws.tables.write("symbols", ws.key, rows.symbols).table_hash
@@ -118,22 +121,32 @@ def _parse(ws: Workspace, files: Sequence[_File], *, progress: Progress) -> Iter
     """What comes of the files that are not carried over, batch by batch."""
     if not files:
         return
-    is_large = sum(file.size for file in files) >= LEAST_BYTES
-    with Pool(worker_count() if is_large else 0) as pool, BlobReader(ws.layout.mirror(ws.key)) as blobs:
+    with Pool(_workers(ws, files)) as pool, BlobReader(ws.layout.mirror(ws.key)) as blobs:
         contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
         texts = (SourceText(file.path, file.language, file.blob, data) for file, data in contents)
         done = 0
         for parsed in pool.map(ParseFiles(ws.options.hash_policy), in_batches(texts)):
             yield parsed
-            done += parsed.rows.facts.num_rows + len(parsed.failures)
+            done += len({*parsed.rows.facts["file_path"].to_pylist(), *(failure.item for failure in parsed.failures)})
             progress("parsing", done, len(files))
+
+
+def _workers(ws: Workspace, files: Sequence[_File]) -> int:
+    """How many processes parse. A note that parsing has begun goes when it ends well: where one is left, a file may
+    have killed the process that was parsing, and another is needed that it can kill."""
+    note = ws.layout.parsing(ws.key)
+    if note.exists():
+        return max(worker_count(), 2)
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.touch()
+    return worker_count() if sum(file.size for file in files) >= LEAST_BYTES else 0
 
 
 def _report_unchanged(ws: Workspace, files: Sequence[_File]) -> ParseReport:
     """The report of a run that leaves both tables as they are."""
     rows = Rows(
         ws.tables.read("symbols", ws.key, columns=["type"]),
-        ws.tables.read("file_facts", ws.key, columns=["lines", "syntax_errors"]),
+        ws.tables.read("file_facts", ws.key, columns=["file_path", "lines", "syntax_errors"]),
     )
     hashes = [ws.tables.keep(table, ws.key).table_hash for table in ("symbols", "file_facts")]
     return _report(files, len(files), [], rows, rows.facts.slice(0, 0), hashes)
@@ -142,16 +155,17 @@ def _report_unchanged(ws: Workspace, files: Sequence[_File]) -> ParseReport:
 def _report(
     files: Sequence[_File],
     carried: int,
-    failures: Sequence[tuple[str, str]],
+    failures: Sequence[Failure],
     rows: Rows,
     parsed: pa.Table,
     hashes: Sequence[str],
 ) -> ParseReport:
     errors = rows.facts["syntax_errors"]
+    failed = pa.array([failure.item for failure in failures], pa.string())
     functions = pc.sum(pc.equal(rows.symbols["type"], SymbolType.FUNCTION.value)).as_py() or 0
     return ParseReport(
         files=len(files),
-        parsed=parsed.num_rows,
+        parsed=parsed.num_rows - (pc.sum(pc.is_in(parsed["file_path"], failed)).as_py() or 0),
         carried=carried,
         failed=len(failures),
         failures=tuple(failures),

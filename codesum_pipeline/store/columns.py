@@ -20,7 +20,7 @@ EVERYWHERE: Mapping[str, str] = {
     "dependencies": "Ids and external names that the document uses, sorted.",
     "docstring": "The author's own description, without its indentation; null where there is none.",
     "end_line": "Last line in the file, counted from 1, inclusive.",
-    "failure": "The kind of failure that kept a model's text away; null where there was none.",
+    "failure": "What kept a text away: the kind of a model's failure, or an unexpected error; null where nothing did.",
     "file_path": "Path of the file, relative to the git root; of a module, its folder.",
     "gate": "What stopped a model from writing the text (offline, cap, trust, …); null where nothing did.",
     "graph_hash": "Hash of `called_by` and `calls`.",

@@ -35,6 +35,10 @@ class HomeLayout:
         """What each step of the repository's builds was made from."""
         return self.home / "state" / f"{key}.steps"
 
+    def parsing(self, key: str) -> Path:
+        """There while files are parsed, and after a process that did not live through it."""
+        return self.memos(key) / "symbols.parsing"
+
     def finished_vectors(self, key: str) -> Path:
         """The vectors of a build that was interrupted (SQLite)."""
         return self.home / "state" / f"{key}.vectors"

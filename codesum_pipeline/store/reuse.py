@@ -6,6 +6,9 @@ whose memo still holds answers with that report. A step is run where anything
 differs, also where an output was deleted or replaced, and always under
 `force`.
 
+What failed on some of its items leaves no memo: they are tried again with the
+next build. `store/failures.py` keeps which they are.
+
 The memo goes before the step runs and comes back when all its outputs are in
 place: a build killed in between finds none.
 """
@@ -17,7 +20,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
+from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.store.failures import keep_failures
 from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.memos import FileState, Memo, inputs_of
 from codesum_pipeline.store.recording import RecordingStore
@@ -80,6 +85,11 @@ class Done(Generic[R]):
     report: R
     is_reused: bool
 
+    @property
+    def failures(self) -> Sequence[Failure]:
+        """The items that the step could not work on; a step that works on all at once has none."""
+        return failures_in(self.report)
+
 
 def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress) -> Done[R]:
     """Run a step, unless its last run still stands; raises `CannotWrite` where the disk has no room for it."""
@@ -141,7 +151,9 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
     recording = RecordingStore(ws.tables.root)
     report = step.run(replace(ws, tables=recording), progress=progress)
     give_back()
-    if step.remember(report):
+    failures = failures_in(report)
+    keep_failures(ws.layout.memos(ws.key), step.name, failures)
+    if step.remember(report) and not failures:
         memo = Memo(
             settings=_settings(ws),
             inputs=inputs_of(recording, ws.key, leaving_out=step.stamps),
@@ -151,6 +163,12 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
         )
         memo.write(path)
     return report
+
+
+def failures_in(report: Any) -> Sequence[Failure]:
+    """The failures that a report counts."""
+    found: Sequence[Failure] = getattr(report, "failures", ())
+    return found
 
 
 def _settle(step: Step[R], settle: Settle[R], ws: Workspace, memo: Memo, report: R) -> R:

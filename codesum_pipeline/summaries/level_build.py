@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Cause, Level, TextRow, WrittenBy
+from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.store.rows import column_names, from_table, to_table
@@ -21,7 +22,7 @@ from codesum_pipeline.summaries.functions import parts_of_functions
 from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.standing_gates import StandingGates
-from codesum_pipeline.summaries.writers import write
+from codesum_pipeline.summaries.writers import FAILED, failed_text, want_failed, write
 from codesum_pipeline.summaries.writing import Stamp, WriteFunctions, function_batches
 from codesum_pipeline.workers.pool import Pool
 
@@ -43,6 +44,8 @@ class LevelReport:
     rewrites: tuple[Rewrite, ...]
     table_hash: str
     asked: Asked | None = None
+    failed: int = 0
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass
@@ -60,6 +63,7 @@ class LevelBuild:
     kept: list[str] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
     written: list[pa.Table] = field(default_factory=list)
+    guard: Guard = field(default_factory=Guard)
 
     @classmethod
     def open(
@@ -84,10 +88,11 @@ class LevelBuild:
         symbols = parts_of_functions(self.workspace, names, column_names(Symbol)) if names else ()
         batches = function_batches(symbols, writers, rewrites, self.previous_of(names))
         done = 0
-        for rows in pool.map(WriteFunctions(self.stamp), batches):
+        for found in pool.map(WriteFunctions(self.stamp), batches):
             self._tell(done, len(names))
-            self.written.append(rows)
-            done += rows.num_rows
+            self.written.append(found.rows)
+            self.guard.add(found.failures)
+            done += found.rows.num_rows
         self._tell(done, len(names))
 
     def write_upper(
@@ -102,12 +107,16 @@ class LevelBuild:
         for done, rewrite in enumerate(sorted(rewrites, key=lambda found: found.id)):
             if done % PROGRESS_STEP == 0:
                 self._tell(done, len(rewrites))
-            wanted_one = wants[rewrite.id]
-            written = write(inputs[rewrite.id], wanted_one.writer)
-            rows.append(self.stamp.row(written, wanted_one, rewrite, before.get(rewrite.id)))
+            rows.append(self._row(inputs[rewrite.id], wants[rewrite.id], rewrite, before.get(rewrite.id)))
         self._tell(len(rewrites), len(rewrites))
         self.written.append(to_table(rows, TextRow))
         return rows
+
+    def _row(self, shown: UpperInput, wanted: Wanted, rewrite: Rewrite, before: TextRow | None) -> TextRow:
+        if wanted.writer != FAILED:
+            with self.guard.item(wanted.id):
+                return self.stamp.row(write(shown, wanted.writer), wanted, rewrite, before)
+        return self.stamp.row(failed_text(wanted.id), want_failed(wanted.id), rewrite, before)
 
     def take(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
         """Texts that were written elsewhere, each with why."""
@@ -122,6 +131,7 @@ class LevelBuild:
         """Replace the level's table."""
         ids = {*self.kept, *(rewrite.id for rewrite in self.rewrites)}
         gone = self.last.removed(ids)
+        self.gates.failures.update((failure.item, failure.reason) for failure in self.guard.failures)
         table = self.gates.put_into(pa.concat_tables([self.previous_of(self.kept), *self.written]))
         placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
         asked = self.model.finish(table) if self.model else None
@@ -137,6 +147,8 @@ class LevelBuild:
             rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
             table_hash=self._content_hash(),
             asked=asked,
+            failed=len(self.guard.failed),
+            failures=self.guard.failures,
         )
 
     def note(self, wanted_ids: Iterable[str], rewrites: Sequence[Rewrite]) -> set[str]:

@@ -22,7 +22,7 @@ from codesum_pipeline.summaries.functions import summary_hashes
 from codesum_pipeline.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
-from codesum_pipeline.summaries.writers import want_upper
+from codesum_pipeline.summaries.writers import want_unless_it_fails
 from codesum_pipeline.workers.pool import Pool, worker_count
 
 # Below this a worker's start, most of a second, costs more than it saves.
@@ -76,7 +76,7 @@ def write_modules(workspace: Workspace, *, progress: Progress = no_progress) -> 
 def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: Outline, texts: shows.Texts) -> None:
     """Decide and write documents that do not depend on one another; `texts` take in what is written."""
     left = layer_by_model(build, build.model, heads, outline, texts) if build.model else heads
-    wanted = [want_upper(head, texts.heads(head.id, outline)) for head in left]
+    wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in left]
     rewrites = build.last.decide(wanted, force=build.workspace.force)
     children = texts.children([rewrite.id for rewrite in rewrites], outline)
     shown = [shows.with_children(head, children[head.id]) for head in left if head.id in children]

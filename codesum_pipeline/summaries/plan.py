@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Cause, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.rows import column_names, from_table, lists_of_field, to_table
@@ -30,7 +31,7 @@ from codesum_pipeline.summaries.functions import choose_writers, shown_functions
 from codesum_pipeline.summaries.inputs import ChildHead, ClassInput, FileInput, ModuleInput, TextFileInput
 from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.placeholder import is_empty
-from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, want_upper
+from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
 
 Head = ClassInput | FileInput | ModuleInput
 
@@ -125,6 +126,8 @@ class _Planner:
         self._rows: dict[tuple[Level, str], PlanRow] = {}
         self._touched: set[tuple[Level, str]] = set()
         self._kept = _Kept()
+        # The step that writes counts them.
+        self._guard = Guard()
 
     @classmethod
     def done(cls, workspace: Workspace, outline: Outline, model: ModelPlanner | None) -> Self:
@@ -174,7 +177,7 @@ class _Planner:
         )
 
     def _texts(self, files: Sequence[TextFileInput]) -> None:
-        wanted = [want_upper(found, ()) for found in files]
+        wanted = [want_unless_it_fails(found, (), self._guard) for found in files]
         decisions: Mapping[str, Decision] = {}
         if self._model:
             decisions = self._model.texts([found for found in files if not is_empty(found, ())])
@@ -199,7 +202,10 @@ class _Planner:
         before = _read_before(self._workspace, level)
         for head in heads:
             last = before.get(head.id)
-            action, rewrite = self._judge(head, last)
+            action: PlanAction = PlanAction.WRITE
+            rewrite: Rewrite | None = Rewrite(head.id, Cause.CONTENT, (head.id,))
+            with self._guard.item(head.id):
+                action, rewrite = self._judge(head, last)
             if self._model is None:
                 self._add(level, head.id, action, rewrite)
             else:

@@ -39,15 +39,12 @@ _README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.mark
 
 @dataclass(frozen=True, slots=True)
 class ClassHead:
-    """What a class's writer is shown of its symbol, and where that stands."""
+    """What a class's writer is shown of its symbol."""
 
     id: str
     qualified_name: str
     name: str
-    file_path: str
     language: str
-    start_line: int
-    end_line: int
     signature: str
     docstring: str | None
     bases: tuple[str, ...]
@@ -178,15 +175,21 @@ def read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str]
 
 
 def class_layers(symbols: Sequence[ClassHead], outline: Outline) -> list[list[ClassHead]]:
-    """Classes by height: those without nested classes first."""
+    """Classes by height: those without nested classes first.
+
+    Where a class stands in its file says nothing: many languages let `A.B` be written before `A`.
+    """
     by_id = {symbol.id: symbol for symbol in symbols}
     heights: dict[str, int] = {}
     layers: defaultdict[int, list[ClassHead]] = defaultdict(list)
-    # A nested class starts after the one around it, or on its line with an earlier end.
-    for symbol in sorted(symbols, key=lambda found: (found.file_path, -found.start_line, found.end_line, found.id)):
-        nested = [child.id for child in outline.children.get(symbol.id, ()) if child.id in by_id]
-        heights[symbol.id] = 1 + max((heights[id_] for id_ in nested), default=-1)
-        layers[heights[symbol.id]].append(symbol)
+    waiting = sorted(by_id)
+    while waiting:
+        nested = [child.id for child in outline.children.get(waiting[-1], ()) if child.id in by_id]
+        unknown = [id_ for id_ in nested if id_ not in heights]
+        waiting.extend(unknown)
+        if not unknown and (found := waiting.pop()) not in heights:
+            heights[found] = 1 + max((heights[id_] for id_ in nested), default=-1)
+            layers[heights[found]].append(by_id[found])
     return [sorted(layers[height], key=lambda symbol: symbol.id) for height in sorted(layers)]
 
 

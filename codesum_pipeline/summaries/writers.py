@@ -7,7 +7,8 @@ of the old one is written again (cause `settings`).
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from codesum_pipeline.model.documents import ChildPair, PurposeSource, WrittenBy
+from codesum_pipeline.model.documents import ChildPair, PurposeSource, WrittenBy, WrittenText
+from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex, summary_hash
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.summaries.decide import Wanted
@@ -20,6 +21,7 @@ from codesum_pipeline.summaries.extractive import (
     write_module,
     write_text_file,
 )
+from codesum_pipeline.summaries.extractive.plain import clip, printable
 from codesum_pipeline.summaries.inputs import (
     ChildHead,
     ClassInput,
@@ -39,6 +41,9 @@ from codesum_pipeline.summaries.placeholder import (
 # What a function's writer states are facts that the parser read off its canonical source.
 EXTRACTIVE = f"extractive/{EXTRACTIVE_VERSION}.{sha1_hex(PARSER_VERSION)[:8]}"
 PLACEHOLDER = f"placeholder/{PLACEHOLDER_VERSION}"
+# Of a document whose writer failed: nobody is ever meant to write so, hence the next build tries again.
+FAILED = f"{PLACEHOLDER} failed"
+_LONGEST_NAME = 100
 
 
 def written_by(writer: str) -> WrittenBy:
@@ -74,6 +79,26 @@ def want_upper(head: UpperInput, children: Sequence[ChildHead]) -> Wanted:
         children=tuple(ChildPair(child.id, child.name, child.text_hash) for child in children),
         summary_hash=summary_hash(writer, f"[{canonical_json(shown_pairs)},{metadata}]"),
     )
+
+
+def want_unless_it_fails(head: UpperInput, children: Sequence[ChildHead], guard: Guard) -> Wanted:
+    """As `want_upper`; of a document that it fails on, what is wanted of one that cannot be written."""
+    with guard.item(head.id):
+        return want_upper(head, children)
+    return want_failed(head.id)
+
+
+def want_failed(id_: str) -> Wanted:
+    """The hashes of a document that cannot be written: they are those of its name."""
+    return Wanted(id_, FAILED, "", (), summary_hash(FAILED, ""))
+
+
+def failed_text(id_: str) -> Written:
+    """What stands in place of a text that cannot be written. Why is no part of it: that may differ from run to run."""
+    name = clip(printable(id_.rpartition("/")[2]), _LONGEST_NAME) or "unnamed"
+    keywords = tuple(dict.fromkeys((name.lower(), "missing", "text", "failed")))
+    text = WrittenText(f"No text could be written for {name}.", "Stands in for a text that failed.", keywords)
+    return Written(text, PurposeSource.TEMPLATE)
 
 
 def write(shown: AnyInput, writer: str) -> Written:

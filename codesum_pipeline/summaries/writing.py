@@ -12,13 +12,21 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Level, Neighbourhood, TextRow
 from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.decide import Rewrite, Wanted
 from codesum_pipeline.summaries.extractive import Written
 from codesum_pipeline.summaries.inputs import FunctionInput
-from codesum_pipeline.summaries.writers import shown_source, want_function, write, written_by
+from codesum_pipeline.summaries.writers import (
+    failed_text,
+    shown_source,
+    want_failed,
+    want_function,
+    write,
+    written_by,
+)
 
 # About 0.3 s of writing.
 BATCH_FUNCTIONS = 400
@@ -99,26 +107,37 @@ class FunctionBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenRows:
+    """Texts of functions as rows, and which of them could not be written."""
+
+    rows: pa.Table
+    failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WriteFunctions:
-    """Writes the texts of functions, as rows in their order."""
+    """Writes the texts of functions, as rows in their order; for one that fails stands that it did."""
 
     stamp: Stamp
 
-    def __call__(self, batch: FunctionBatch) -> pa.Table:
+    def __call__(self, batch: FunctionBatch) -> WrittenRows:
         before = {row.id: row for row in from_table(batch.previous, TextRow)}
-        inputs = [FunctionInput.of(symbol) for symbol in from_table(batch.symbols, Symbol)]
+        guard = Guard()
+        symbols = from_table(batch.symbols, Symbol)
         rows = [
-            self.stamp.row(
-                write(shown, writer),
-                want_function(shown.id, writer, shown_source(shown)),
-                rewrite,
-                before.get(shown.id),
-            )
-            for shown, writer, rewrite in zip(inputs, batch.writers, batch.rewrites, strict=True)
+            self._row(symbol, writer, rewrite, before.get(symbol.id), guard)
+            for symbol, writer, rewrite in zip(symbols, batch.writers, batch.rewrites, strict=True)
         ]
-        return to_table(rows, TextRow)
+        return WrittenRows(to_table(rows, TextRow), guard.failures)
 
-    def rescue(self, batch: FunctionBatch, _again: Callable[[FunctionBatch], pa.Table]) -> pa.Table:
+    def _row(self, symbol: Symbol, writer: str, rewrite: Rewrite, before: TextRow | None, guard: Guard) -> TextRow:
+        with guard.item(symbol.id):
+            shown = FunctionInput.of(symbol)
+            wanted = want_function(shown.id, writer, shown_source(shown))
+            return self.stamp.row(write(shown, writer), wanted, rewrite, before)
+        return self.stamp.row(failed_text(symbol.id), want_failed(symbol.id), rewrite, before)
+
+    def rescue(self, batch: FunctionBatch, _again: Callable[[FunctionBatch], WrittenRows]) -> WrittenRows:
         """Written here: nothing in a writer kills a process, so the worker was ended from outside."""
         return self(batch)
 

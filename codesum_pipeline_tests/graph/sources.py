@@ -32,7 +32,9 @@ def graph_of(sources: Mapping[str, str], *, root: str = ".", options: GraphOptio
                     "references": parsed.facts.references,
                 }
             )
-    return make_graph(files, symbols, load_files(facts), root=root, options=options or GraphOptions())
+    graph = make_graph(files, symbols, load_files(facts), root=root, options=options or GraphOptions())
+    assert graph.failures == ()
+    return graph
 
 
 def calls_of(sources: Mapping[str, str]) -> dict[tuple[str, str], str]:

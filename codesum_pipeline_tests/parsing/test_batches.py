@@ -1,11 +1,17 @@
 """Files parsed in several processes give what they give in one, and none is lost with another."""
 
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.options import HashPolicy
-from codesum_pipeline.parsing.batches import BATCH_BYTES, Failure, Parsed, ParseFiles, Rows, SourceText, in_batches
+from codesum_pipeline.parsing.batches import BATCH_BYTES, Parsed, ParseFiles, Rows, SourceText, in_batches
 from codesum_pipeline.workers.pool import Pool, Work
 from codesum_pipeline_tests.parsing.deadly_files import Deadly
+from codesum_pipeline_tests.repositories import GitRepo
 
 PARSE = ParseFiles(HashPolicy.CANONICAL)
 
@@ -35,18 +41,49 @@ def test_any_number_of_workers_gives_the_same_rows_in_the_same_order() -> None:
     assert rows.facts["file_path"].to_pylist() == [file.path for file in FILES + ODD if file.data is not None]
     assert in_processes.symbols.equals(rows.symbols)
     assert in_processes.facts.equals(rows.facts)
-    assert failures_in_processes == failures == [("gone.py", "unreadable: blob b is not in the mirror")]
+    assert failures_in_processes == failures == [Failure("gone.py", "unreadable: blob b is not in the mirror")]
 
 
-def test_a_file_that_kills_its_worker_is_a_failure_and_no_other_file_is() -> None:
+def test_a_file_that_kills_its_worker_is_a_failure_and_a_plain_text_and_no_other_file_is() -> None:
     deadly = [SourceText(f"deadly{number}.py", "python", "b", b"crash\n") for number in range(2)]
     files = [*FILES[:250], deadly[0], *FILES[250:500], deadly[1], *FILES[500:]]
 
     rows, failures = parse(files, workers=2, work=Deadly(PARSE))
 
     expected, _ = parse(FILES, workers=0)
-    assert failures == [(file.path, "the parser ended: by SIGSEGV") for file in deadly]
+    assert failures == [Failure(file.path, "the parser ended: by SIGSEGV") for file in deadly]
+    languages = dict(zip(*(rows.facts[name].to_pylist() for name in ("file_path", "language")), strict=True))
+    assert languages == {file.path: "text" if file in deadly else "python" for file in files}
     assert rows.symbols.equals(expected.symbols)
+
+
+BUILD = """
+import sys
+from pathlib import Path
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.parsing import symbols
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.parsing.deadly_files import Deadly
+
+parse_files = symbols.ParseFiles
+symbols.ParseFiles = lambda policy: Deadly(parse_files(policy))
+workspace = workspace_of(open_home(Path(sys.argv[1])), RepositoryEntry("deadly", sys.argv[2]))
+report = build(workspace, may_fail=True)["symbols"]
+print([(failure.item, failure.reason) for failure in report.failures], report.functions)
+"""
+
+
+def test_a_file_that_kills_a_small_build_is_named_by_the_next_one_and_by_each_after_it(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "repo")
+    repo.commit({"deadly.py": "crash\n", "good.py": "def f(a):\n    return a + 1\n"})
+    command = [sys.executable, "-c", BUILD, str(tmp_path / "home"), str(repo.path)]
+
+    runs = [subprocess.run(command, capture_output=True, text=True, check=False) for _ in range(3)]
+
+    assert runs[0].returncode == -signal.SIGSEGV
+    for run in runs[1:]:
+        assert run.returncode == 0, run.stderr
+        assert run.stdout == "[('deadly.py', 'the parser ended: by SIGSEGV')] 1\n"
 
 
 def test_a_batch_is_bounded_in_files_and_in_bytes() -> None:

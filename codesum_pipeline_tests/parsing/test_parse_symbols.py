@@ -146,8 +146,8 @@ def test_a_file_that_cannot_be_read_is_counted_and_the_others_go_on(workspace: W
 
     report = parse_symbols(workspace)
 
-    assert [path for path, _ in report.failures] == ["pkg/b.py"]
-    assert "unreadable" in report.failures[0][1]
+    assert [failure.item for failure in report.failures] == ["pkg/b.py"]
+    assert "unreadable" in report.failures[0].reason
     assert (report.parsed, report.failed) == (3, 1)
     assert {s.file_path for s in rows(workspace)[0]} == {"pkg/a.py"}
 

@@ -50,8 +50,10 @@ class Calls:
         self._depth = 0
 
     def forget(self) -> None:
-        """Keep no answer."""
+        """Keep no answer, nor what one that failed had begun."""
         self._known.clear()
+        self._in_progress.clear()
+        self._depth = 0
 
     def sites(self, file: DeclaredFile) -> Iterator[CallSite]:
         """The calls of one file in source order."""
@@ -134,8 +136,6 @@ class Calls:
         found = self.rules.visible(place, [entry for entry in self.tree.entries.get(key, ()) if entry.is_class])
         value = self.rules.pick(place, found, Reason.SELF) if found else None
         return value.as_class if isinstance(value, Defined) else None
-
-    # What an expression is
 
     def value(self, place: Place, text: str) -> Value:
         """What an expression stands for."""

@@ -25,6 +25,7 @@ from codesum_pipeline.graph.declared.values import Defined, External, Value
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.model.graph import EdgeKind
+from codesum_pipeline.model.guard import Guard
 
 FAMILIES: tuple[type[Rules], ...] = (
     BashRules, CFamilyRules, CSharpRules, EcmascriptRules, ElixirRules, GoRules, HaskellRules, JvmRules, LuaRules,
@@ -33,16 +34,17 @@ FAMILIES: tuple[type[Rules], ...] = (
 
 
 class Family:
-    """One family's files, resolved."""
+    """One family's files, resolved; `guard` is told which of them cannot be taken in."""
 
-    def __init__(self, rules: Rules, files: Mapping[str, DeclaredFile]) -> None:
-        for file in files.values():
-            file.unit = rules.unit(file)
+    def __init__(self, rules: Rules, files: Mapping[str, DeclaredFile], guard: Guard) -> None:
+        for path, file in files.items():
+            with guard.item(path):
+                file.unit = rules.unit(file)
         self.files = files
         self.rules = rules
-        self.tree = NameTree(files)
+        self.tree = NameTree(files, guard)
         rules.use(self.tree)
-        self.names = Names(rules, self.tree)
+        self.names = Names(rules, self.tree, guard)
         taken_in = {
             path: {target for _, resolved in imports.rows for target in resolved.files}
             for path, imports in self.names.imports.items()
@@ -50,8 +52,9 @@ class Family:
         self.calls = Calls(rules, self.names, UniqueMethods(self.tree, taken_in, rules.common_methods))
         self._extended: dict[str, list[tuple[Definition, Value]]] = defaultdict(list)
         for path in sorted(files):
-            for class_, base in self.calls.extended(files[path]):
-                self._extended[class_.file.path].append((class_, base))
+            with guard.item(path):
+                for class_, base in self.calls.extended(files[path]):
+                    self._extended[class_.file.path].append((class_, base))
         self.calls.extend(extended for found in self._extended.values() for extended in found)
         self._used = {path: frozenset(used) for path, used in self.names.used.items()}
 
@@ -106,5 +109,5 @@ def families(files: Mapping[str, DeclaredFile], projects: Projects) -> list[Fami
     for rules in FAMILIES:
         own = {path: files[path] for path in sorted(files) if files[path].language in rules.languages}
         if own:
-            found.append(Family(rules(projects), own))
+            found.append(Family(rules(projects), own, Guard()))
     return found

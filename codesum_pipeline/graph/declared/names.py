@@ -18,6 +18,7 @@ from codesum_pipeline.graph.declared.values import (
     weakened,
 )
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.model.guard import Guard
 
 # How many places one name is looked for through what modules hand on to each other.
 MAX_HOPS = 200
@@ -40,11 +41,15 @@ class FileImports:
 class Names:
     """Looks names up for one family; `used` are the files that a file's package and star imports came to need."""
 
-    def __init__(self, rules: Rules, tree: NameTree) -> None:
+    def __init__(self, rules: Rules, tree: NameTree, guard: Guard) -> None:
         self.rules = rules
         self.tree = tree
         self.used: dict[str, set[str]] = defaultdict(set)
-        self.imports = {path: self._read_imports(tree.files[path]) for path in sorted(tree.files)}
+        self.imports: dict[str, FileImports] = {}
+        for path in sorted(tree.files):
+            self.imports[path] = FileImports(())
+            with guard.item(path):
+                self.imports[path] = self._read_imports(tree.files[path])
         self._by_unit: dict[Key, list[Resolved]] = defaultdict(list)
         for path in sorted(tree.files):
             self._by_unit[tree.files[path].unit].extend(

@@ -8,6 +8,7 @@ from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, Defined, Space, Value
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.model.guard import Guard
 
 # So many functions of one name in one place are written by generators: each call would have to look at all of them.
 MAX_NAMESAKES = 200
@@ -74,7 +75,7 @@ class Rules:
 
     def __init__(self, projects: Projects) -> None:
         self.projects = projects
-        self.tree = NameTree({})
+        self.tree = NameTree({}, Guard())
 
     def unit(self, file: DeclaredFile) -> Key:
         """Where a file's top-level names belong: by default to the file."""

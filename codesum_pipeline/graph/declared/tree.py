@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, Key, Place
+from codesum_pipeline.model.guard import Guard
 
 _RECEIVER_WORDS = ("this.", "self.", "@", "$this->")
 
@@ -20,7 +21,7 @@ class Field(NamedTuple):
 class NameTree:
     """The definitions of a family by key, by name and by the folders they stand in."""
 
-    def __init__(self, files: Mapping[str, DeclaredFile]) -> None:
+    def __init__(self, files: Mapping[str, DeclaredFile], guard: Guard) -> None:
         self.files = files
         self.entries: dict[Key, list[Definition]] = defaultdict(list)
         self.entries_in: dict[tuple[str, Key], list[Definition]] = defaultdict(list)
@@ -32,7 +33,8 @@ class NameTree:
         self.units: dict[Key, list[DeclaredFile]] = defaultdict(list)
         self._fields: dict[Key, dict[str, list[Field]]] = defaultdict(dict)
         for path in sorted(files):
-            self._add(files[path])
+            with guard.item(path):
+                self._add(files[path])
 
     def _add(self, file: DeclaredFile) -> None:
         self.units[file.unit].append(file)

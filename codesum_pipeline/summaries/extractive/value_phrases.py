@@ -100,7 +100,11 @@ def _bracket_value(text: str, shape: str) -> tuple[str, str] | None:
             if " for " in outline(inner):
                 return "a generator", "Iterator"
             return value_phrase(inner)
-        parts = [phrase for part in split_top(inner)[:4] if (phrase := _short_value(part))]
+        pieces = split_top(inner)
+        if pieces == [text]:
+            # An unmatched bracket: the comma stands between no two parts.
+            return None
+        parts = [phrase for part in pieces[:4] if (phrase := _short_value(part))]
         return (f"a tuple of {enumerate_words(parts)}" if len(parts) > 1 else "a tuple"), "tuple"
     if shape.startswith("lambda") or "=>" in shape:
         return "a function", "Callable"

@@ -24,7 +24,9 @@ def graph_of(sources: Mapping[str, str]) -> Graph:
         symbols += [SymbolPlace(symbol.id, symbol.type, symbol.parent_id) for symbol in parsed.symbols]
         read = parsed.facts
         facts.append({"file_path": path, "language": language, "exports": read.exports, "references": read.references})
-    return make_graph(files, symbols, load_files(facts), root=".", options=GraphOptions())
+    graph = make_graph(files, symbols, load_files(facts), root=".", options=GraphOptions())
+    assert graph.failures == ()
+    return graph
 
 
 def calls_of(sources: Mapping[str, str]) -> Edges:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.model.symbols import Fact, Parameter, SymbolFacts
 from codesum_pipeline.summaries.extractive import write_class, write_file, write_function, write_module, write_text_file
 from codesum_pipeline.summaries.extractive.plain import printable
+from codesum_pipeline.summaries.extractive.value_phrases import value_phrase
 from codesum_pipeline.summaries.inputs import (
     ChildText,
     ClassInput,
@@ -163,3 +165,15 @@ def test_nothing_that_acts_survives():
     told = " ".join(strings_of(write_function(shown).text))
 
     assert not any(bad in told for bad in ("\x1b", "\u202e", "\u200b", "<script", "{{", "{%", "\x00"))
+
+
+@pytest.mark.parametrize("text", ["},", "),", "], b", 'parse("{a}b}"), c}, d', "a), (b"])
+def test_an_expression_with_an_unmatched_bracket_is_some_value(text):
+    assert value_phrase(text)[0]
+
+
+@given(
+    st.lists(st.sampled_from([*"()[]{},:\"'`", "a", "b.c(", " if ", " else ", " for x in ", "lambda x: "]), max_size=9)
+)
+def test_any_expression_is_some_value(parts):
+    assert value_phrase("".join(parts))[0]

@@ -1,0 +1,82 @@
+"""One bad item stops nobody: the one guard around the work on each file, symbol, document or question.
+
+An error that nobody foresaw belongs to the item that it happened in: it is
+kept with its traceback, the item is left without a result, and the others go
+on. What says something about more than one item passes: the package's own
+errors, what the system refuses, and want of memory.
+"""
+
+import traceback
+from collections.abc import Iterable, Iterator, Set
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Self
+
+from codesum_pipeline.model.errors import CodesumError
+
+# A full disk, a broken store or too little memory would fail the next item, too.
+PASSING = (CodesumError, OSError, MemoryError, SystemError)
+_MOST_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An item that a step could not work on: its path or id, why, and where in the code (empty if not an error)."""
+
+    item: str
+    reason: str
+    traceback: str = ""
+
+    @classmethod
+    def of(cls, item: str, error: Exception) -> Self:
+        """An unexpected error."""
+        return cls(item, told(error), _storable("".join(traceback.format_exception(error))))
+
+
+def told(error: Exception) -> str:
+    """An error in one line: its kind and what it says."""
+    said = " ".join(str(error).split())
+    said = said if len(said) <= _MOST_CHARACTERS else f"{said[: _MOST_CHARACTERS - 1]}…"
+    return _storable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+
+
+def _storable(text: str) -> str:
+    """A message can hold what UTF-8 cannot."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+@dataclass(slots=True)
+class Guard:
+    """Keeps the failures of one step: of each item the first."""
+
+    _by_item: dict[str, Failure] = field(default_factory=dict)
+
+    @contextmanager
+    def item(self, name: str) -> Iterator[None]:
+        """What happens in the block is about this item alone; an unexpected error ends the block, and nothing else."""
+        try:
+            yield
+        except PASSING:
+            raise
+        except Exception as error:
+            self.add([Failure.of(name, error)])
+
+    def add(self, failures: Iterable[Failure]) -> None:
+        """Take in failures that were met elsewhere."""
+        for failure in failures:
+            self._by_item.setdefault(failure.item, failure)
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """All, in the order in which they were met."""
+        return tuple(self._by_item.values())
+
+    @property
+    def failed(self) -> Set[str]:
+        """The items that failed."""
+        return self._by_item.keys()
+
+
+def guarded(guard: Guard | None, name: str) -> AbstractContextManager[None]:
+    """As `Guard.item`; without a guard every error passes, for a caller that wants all or nothing."""
+    return guard.item(name) if guard else nullcontext()

@@ -1,0 +1,34 @@
+"""Which items the steps of a repository's last build failed on, for whoever asks after it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from codesum_pipeline.model.guard import Failure
+from codesum_pipeline.store.atomic import write_text_atomically
+
+_END = ".failures.json"
+_JSON = TypeAdapter(tuple[Failure, ...])
+
+
+def keep_failures(folder: Path, step: str, failures: Sequence[Failure]) -> None:
+    """Those of a step that just ran, in place of those of its run before; `folder` holds the memos."""
+    path = folder / f"{step}{_END}"
+    if failures:
+        write_text_atomically(path, _JSON.dump_json(tuple(failures), indent=1).decode())
+    else:
+        path.unlink(missing_ok=True)
+
+
+def read_failures(folder: Path) -> Mapping[str, Sequence[Failure]]:
+    """Those of each step that has some, by its name."""
+    found = {path.name.removesuffix(_END): _read(path) for path in sorted(folder.glob(f"*{_END}"))}
+    return {step: failures for step, failures in found.items() if failures}
+
+
+def _read(path: Path) -> tuple[Failure, ...]:
+    try:
+        return _JSON.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return ()
