@@ -16,6 +16,7 @@ from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.finished_vectors import discard
 from codesum_pipeline.indexes.lane_texts import LANES_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.ledger import erase_ledger
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -73,6 +74,8 @@ class Home:
         if llm.enabled:
             found |= {f"template_{level}": writer_of(template) for level, template in templates_of(llm).items()}
             found["masking"] = MASKING_VERSION
+            # What the list gives a model can change with LiteLLM.
+            found["prompt_chars"] = str(prompt_chars(llm))
         return found
 
     def workspace(
@@ -123,7 +126,7 @@ class Home:
             published.unlink()
         for folder in (layout.versions(key), layout.graph_index(key), layout.mirror(key), layout.memos(key)):
             shutil.rmtree(folder, ignore_errors=True)
-        for file in (layout.hold(key), layout.recorded(key)):
+        for file in (layout.hold(key), layout.outages(key), layout.recorded(key)):
             file.unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
         erase_ledger(layout.state(key))

@@ -17,7 +17,9 @@ HEAD = """# Settings
 Defaults < `codesum.toml` in the home < environment < flags. The environment
 names a key with the prefix `CODESUM_` and `__` between its parts:
 `CODESUM_FILTER__MIN_LINES=5`. An unknown key is an error that names the
-nearest known one.
+nearest known one. Lists and tables are written there as JSON:
+`CODESUM_SKIP_PATTERNS='["docs/*", "*.min.js"]'`,
+`CODESUM_LLM__PRICES='[{"model": "openai/own", "input": 0.5, "output": 1.0}]'`.
 
 | key | default | meaning |
 |---|---|---|

@@ -76,3 +76,66 @@ def test_the_environment_names_the_home_and_the_settings_file(tmp_path: Path) ->
     found = load_settings({}, environ=environ)
 
     assert (found.home, found.offline) == (tmp_path / "home", True)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "key", "value"),
+    [
+        ("CODESUM_LLM__FALLBACK_MODELS", '["a/b", "c"]', "llm.fallback_models", ("a/b", "c")),
+        ("CODESUM_SKIP_PATTERNS", ' ["x*", "y\\u00e9"]\n', "skip_patterns", ("x*", "y\u00e9")),
+        ("CODESUM_SKIP_PATTERNS", "[]", "skip_patterns", ()),
+        ("CODESUM_SKIP_PATTERNS", "['x', 'y',]", "skip_patterns", ("x", "y")),
+        ("CODESUM_LLM__ECHOED_NAMES", '{"own.1": "openai/own"}', "llm.echoed_names", {"own.1": "openai/own"}),
+        ("CODESUM_FILTER", '{"min_lines": 9}', "filter.min_lines", 9),
+        ("CODESUM_LLM__LANGUAGE", "[Latin]", "llm.language", "[Latin]"),
+    ],
+    ids=["a list", "spaces and escapes", "an empty list", "a list in TOML", "a table", "a group", "a text"],
+)  # fmt: skip
+def test_an_environment_variable_takes_a_list_or_table_as_json(
+    tmp_path: Path, variable: str, text: str, key: str, value: object
+) -> None:
+    found: object = load_settings({"home": tmp_path}, environ={variable: text})
+    for part in key.split("."):
+        found = getattr(found, part)
+
+    assert found == value
+
+
+def test_prices_of_models_are_given_in_the_environment(tmp_path: Path) -> None:
+    environ = {"CODESUM_LLM__PRICES": '[{"model": "openai/own", "input": 0.5, "output": 1}]'}
+
+    (price,) = load_settings({"home": tmp_path}, environ=environ).llm.prices
+
+    assert (price.model, price.input, price.output, price.cached_input) == ("openai/own", 0.5, 1.0, None)
+
+
+def test_one_key_of_a_group_outranks_the_group_given_whole(tmp_path: Path) -> None:
+    environ = {"CODESUM_FILTER": '{"min_lines": 9, "min_complexity": 4}', "CODESUM_FILTER__MIN_LINES": "7"}
+
+    found = load_settings({"home": tmp_path}, environ=environ)
+
+    assert (found.filter.min_lines, found.filter.min_complexity) == (7, 4)
+
+
+@pytest.mark.parametrize(
+    ("environ", "message"),
+    [
+        (
+            {"CODESUM_LLM__FALLBACK_MODELS": '["sk-secret" "b"]'},
+            r"^CODESUM_LLM__FALLBACK_MODELS: begins like a list and is not valid JSON: Expecting ',' delimiter: line 1",
+        ),
+        ({"CODESUM_LLM__ECHOED_NAMES": '{"sk-secret"}'}, "CODESUM_LLM__ECHOED_NAMES: begins like a table and is not"),
+        ({"CODESUM_SKIP_PATTERNS": "[" * 100_000}, "CODESUM_SKIP_PATTERNS: begins like a list .* nested deeper"),
+        ({"CODESUM_SKIP_PATTERNS": "x"}, "a list or table, in CODESUM_SKIP_PATTERNS as JSON"),
+        ({"CODESUM_FILTER": '{"min_line": 9}'}, "unknown setting 'filter.min_line'; the nearest known key is"),
+        ({"CODESUM_FILTER": "9", "CODESUM_FILTER__MIN_LINES": "7"}, "CODESUM_FILTER is set, too, and not to a table"),
+    ],
+    ids=["list", "table", "depth", "no JSON", "unknown key", "two kinds"],
+)
+def test_broken_json_in_the_environment_names_the_variable_and_the_fault_and_not_the_value(
+    tmp_path: Path, environ: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=message) as raised:
+        load_settings({"home": tmp_path}, environ=environ)
+
+    assert "sk-secret" not in str(raised.value)

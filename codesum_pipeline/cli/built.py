@@ -19,11 +19,12 @@ _HEADS = ("documents", "written", "kept", "removed", "placeholders")
 
 
 def built_table(outcomes: "Sequence[RunOutcome]") -> RenderableType:
-    """One repository by level, several by repository; of a single one that failed there is nothing to show."""
+    """One repository by level, several by repository; of a single one that was not published there is nothing to
+    show."""
     if len(outcomes) > 1:
         return _by_repository(outcomes)
     return Group(
-        *(part for outcome in outcomes if outcome.succeeded for part in (_by_level(outcome), *_remarks(outcome)))
+        *(part for outcome in outcomes if is_built(outcome) for part in (_by_level(outcome), *_remarks(outcome)))
     )
 
 
@@ -97,6 +98,11 @@ def _remarks(outcome: "RunOutcome") -> list[Text]:
         f"{outcome.seconds:.1f} s",
     )
     return [Text(" · ".join(lines), style="dim")]
+
+
+def is_built(outcome: "RunOutcome") -> bool:
+    """Whether the run came to its end, also where it failed for want of a model's texts."""
+    return outcome.succeeded or "published_index" in outcome.numbers
 
 
 def is_held(outcome: "RunOutcome") -> bool:

@@ -10,7 +10,7 @@ from codesum_pipeline.cli.failed_items import failure_lines, failures_json, fail
 from codesum_pipeline.cli.failures import FAILED, complain, exit_code_of_all
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.model_report import model_lines, model_report, model_warnings
+from codesum_pipeline.cli.model_report import model_lines, model_report, model_warnings, shut_out
 from codesum_pipeline.cli.progress_bar import progress_bar
 from codesum_pipeline.cli.published_state import read_published
 from codesum_pipeline.cli.registration import (
@@ -121,6 +121,8 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             note(f"{outcome.key}: {line}")
         for trace in tracebacks(failures) if debug else ():
             typer.echo(escaped(trace), err=True)
+    if said := shut_out(home, outcomes):
+        note(said)
 
 
 def _keys(called: Invocation, targets: Sequence[str], options: EntryOptions) -> list[str]:

@@ -1,7 +1,7 @@
 """What a build asked of a model: spent against predicted, what is left and why, and what did not have to be asked."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from codesum_pipeline.cli.avoided import add_up, avoided_line
@@ -9,6 +9,7 @@ from codesum_pipeline.cli.render import count
 from codesum_pipeline.llm.totals import Totals, total
 from codesum_pipeline.model.avoided import Avoided, AvoidedRow, Saving
 from codesum_pipeline.model.documents import Gate, Level
+from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.summaries.by_model.priced import held_back
 from codesum_pipeline.wiring import Home
@@ -43,12 +44,20 @@ def model_warnings(home: Home, outcome: "RunOutcome") -> Iterator[str]:
         return
     if held := held_back(home.tables, outcome.key, home.settings.options):
         yield held
-    if _is_skipped(outcome):
-        key = home.settings.llm.api_key_env or "the key of its provider"
-        yield (
-            f"skipped_reason: {Gate.NO_CREDENTIALS.value}: {home.settings.llm.model}: its key is missing or refused: "
-            f"set {key} in the environment, then `codesum index {outcome.key}` goes on"
-        )
+
+
+def shut_out(home: Home, outcomes: "Sequence[RunOutcome]") -> str | None:
+    """One line for all repositories of which texts were not asked for, for want of a key that is taken."""
+    skipped = [outcome for outcome in outcomes if home.settings.llm.enabled and _is_skipped(outcome)]
+    if not skipped:
+        return None
+    keys = [outcome.key for outcome in skipped]
+    said = next((row.error for row in _rows(home, skipped[0]) if row.failure == CallFailure.CREDENTIALS), None)
+    why = (said or home.settings.llm.model).removeprefix(f"{SummaryCallFailed.discriminator}: ")
+    return (
+        f"{', '.join(keys)}: skipped_reason: {Gate.NO_CREDENTIALS.value}: {why}; "
+        f"`codesum index {' '.join(keys)}` then goes on"
+    )
 
 
 def model_report(home: Home, outcome: "RunOutcome") -> dict[str, Any] | None:
@@ -70,7 +79,7 @@ def model_report(home: Home, outcome: "RunOutcome") -> dict[str, Any] | None:
         "failures": dict(spent.failures),
         "avoided": {cause.value: saving.calls for cause, saving in avoided.items()},
         "skipped_reason": Gate.NO_CREDENTIALS.value if _is_skipped(outcome) else None,
-        "warnings": list(model_warnings(home, outcome)),
+        "warnings": [*model_warnings(home, outcome), *filter(None, [shut_out(home, [outcome])])],
     }
 
 
@@ -87,8 +96,12 @@ def run_avoided(home: Home, key: str, run_id: str) -> dict[Avoided, Saving]:
 
 
 def _spent(home: Home, outcome: "RunOutcome") -> Totals:
+    return total(_rows(home, outcome))
+
+
+def _rows(home: Home, outcome: "RunOutcome") -> list[LedgerRow]:
     rows = home.tables.read_rows_or_empty("ledger", outcome.key, LedgerRow)
-    return total(row for row in rows if row.run_id == outcome.run_id)
+    return [row for row in rows if row.run_id == outcome.run_id]
 
 
 def _is_skipped(outcome: "RunOutcome") -> bool:

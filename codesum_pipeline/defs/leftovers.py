@@ -14,6 +14,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.pipeline import has_left_over
 from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.summaries.by_model.outages import standing_outages
 from codesum_pipeline.wiring import Home, utc_now
 
 GOES_ON_TAG = "codesum/goes_on"
@@ -23,6 +24,9 @@ def left_over(home: Home, key: str, fingerprint: str) -> str | None:
     """A name of what a build would go on from; None where nothing is left over, or nothing may be spent on it."""
     options = home.settings.options
     if not _may_go_on(home) or not has_left_over(home.workspace(key, run_id="look")):
+        return None
+    if standing_outages(home.layout, key, fingerprint=fingerprint):
+        # A whole level failed: somebody has to look before that is paid for again.
         return None
     texts = [home.tables.content_hash(texts_table(level), key) for level in Level]
     caps = [options.llm.max_summaries_per_run, options.llm.max_cost_usd_per_run]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from codesum_pipeline.llm.admission import Admission
-from codesum_pipeline.llm.backend import RefusedAnswer, SummaryBackend
+from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.conversation import Answered, Read, WritingTask
@@ -23,9 +23,12 @@ from codesum_pipeline.model.errors import (
     PromptTemplateMismatch,
     SummaryCallFailed,
     SummaryError,
+    SummaryOutputInvalid,
 )
 from codesum_pipeline.model.ledger import AttemptOutcome
 
+# The failure of an attempt that a model answered which was not asked.
+ANOTHER_MODEL = "another-model"
 _MAX_ERROR_CHARS = 500
 # A provider that refuses a request bills nothing; one that was not heard to the end may have answered.
 _UNBILLED = (CallFailure.CREDENTIALS, CallFailure.RATE_LIMIT, CallFailure.SERVER, CallFailure.REFUSED)
@@ -34,12 +37,14 @@ _KINDS: dict[type[SummaryError], str] = {
     ModelNotInAllowlist: "model-not-allowed",
     PromptTemplateMismatch: "template-mismatch",
     RefusedAnswer: "refused-answer",
+    AnotherModel: ANOTHER_MODEL,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What the calls of one run share."""
+    """What the calls of one run share. `on_heard` is called when a call came to an end that says nothing against the
+    next ones."""
 
     backend: SummaryBackend
     books: Books
@@ -48,6 +53,7 @@ class Desk:
     admission: Admission
     price_of: Callable[[str], Price]
     max_retries: int
+    on_heard: Callable[[], None] = lambda: None
 
 
 class Caller:
@@ -93,7 +99,10 @@ class Caller:
             except BaseException as error:
                 settled = _settled_by(error, time.monotonic() - started)
                 await self._settle(sequence, settled, worst)
+                if not ends_run(error):
+                    desk.on_heard()
                 raise
+            desk.on_heard()
             answered = _read(response, read)
             settled = _settled(response, answered, time.monotonic() - started)
             await self._settle(sequence, settled, worst, answered.text, request.model_name)
@@ -146,6 +155,12 @@ def failure_kind(error: SummaryError) -> str:
     return _KINDS.get(type(error), UNUSABLE)
 
 
+def ends_run(error: BaseException) -> bool:
+    """Whether the next call of a run would meet the same: the key is missing or refused, or another model answers."""
+    is_shut_out = isinstance(error, SummaryCallFailed) and error.failure is CallFailure.CREDENTIALS
+    return is_shut_out or isinstance(error, AnotherModel)
+
+
 def _read(response: SummaryResponse, read: Read) -> Answered:
     try:
         return Answered(response.claim, read(response))
@@ -161,11 +176,12 @@ def _settled(response: SummaryResponse, answered: Answered, latency_s: float) ->
         usage=response.usage,
         answer=response.claim,
         has_tool_call=response.has_tool_call,
+        model_echoed=response.model_name_echoed,
     )
     if answered.text:
         return found
-    complaint = answered.complaint[:_MAX_ERROR_CHARS]
-    return replace(found, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=complaint)
+    said = str(SummaryOutputInvalid(answered.complaint))[:_MAX_ERROR_CHARS]
+    return replace(found, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=said)
 
 
 def _settled_by(error: BaseException, latency_s: float) -> Settled:
@@ -181,6 +197,7 @@ def _settled_by(error: BaseException, latency_s: float) -> Settled:
             failure_kind(error),
             said,
             response.claim,
+            model_echoed=response.model_name_echoed,
         )
     if isinstance(error, SummaryCallFailed) and error.was_sent:
         cost = 0.0 if error.failure in _UNBILLED else None

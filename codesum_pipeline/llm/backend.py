@@ -1,9 +1,11 @@
 """Who answers a request: what every backend promises, and what each refuses before and after a call."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
+from codesum_pipeline.llm.echoes import is_dated_name_of, is_name_of
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level
@@ -43,6 +45,10 @@ class RefusedAnswer(SummaryOutputInvalid):
         self.response = response
 
 
+class AnotherModel(RefusedAnswer):
+    """An answer by a model that was not asked: the next call would be answered by it, too."""
+
+
 def refuse_unpinned(request: SummaryRequest, options: LlmOptions, templates: Templates) -> None:
     """Raise where the request names a model that may not be asked, or a template that would not be sent."""
     allowed = options.allowlist or (options.model, *options.fallback_models)
@@ -58,16 +64,14 @@ def refuse_unpinned(request: SummaryRequest, options: LlmOptions, templates: Tem
 
 
 def checked(request: SummaryRequest, response: SummaryResponse, options: LlmOptions) -> SummaryResponse:
-    """The answer, if it is one: by the model that was asked, not empty, and within the bytes that were allowed."""
-    pinned, echoed = request.model_name, response.model_name_echoed
-    # Providers do not say their own name.
-    names = {pinned, pinned.partition("/")[2] or pinned}
-    if echoed not in names and names.isdisjoint(known for name, known in options.echoed_names if name == echoed):
-        raise RefusedAnswer(
-            f"{pinned!r} was asked and {echoed!r} answered: if that is the same model, say so in llm.echoed_names",
-            response,
-        )
-    if not response.claim.strip():
+    """The answer, if it is one: by the model that was asked, and within the bytes that were allowed.
+
+    An empty answer is refused where there is nobody who asks again.
+    """
+    pinned = request.model_name
+    if not _is_by_pinned(request, response.model_name_echoed, options):
+        raise AnotherModel(_mismatch(request, response.model_name_echoed), response)
+    if request.is_strict and not response.claim.strip():
         raise RefusedAnswer(f"{pinned!r} gave an empty answer", response)
     size, most = len(response.claim.encode("utf-8", "replace")), request.max_output_bytes
     if most is not None and size > most:
@@ -75,3 +79,24 @@ def checked(request: SummaryRequest, response: SummaryResponse, options: LlmOpti
         short = replace(response, claim=response.claim.encode("utf-8", "replace")[:most].decode("utf-8", "ignore"))
         raise RefusedAnswer(f"{pinned!r} gave an answer of {size} bytes, {most} are allowed", short)
     return response
+
+
+def _is_by_pinned(request: SummaryRequest, echoed: str, options: LlmOptions) -> bool:
+    """Whether the echoed name stands for the pinned model; a request that is evidence takes that name alone."""
+    pinned = request.model_name
+    if is_name_of(pinned, echoed) or request.is_strict:
+        return is_name_of(pinned, echoed)
+    known = {meant for name, meant in options.echoed_names if name == echoed}
+    return is_dated_name_of(pinned, echoed) or any(is_name_of(pinned, meant) for meant in known)
+
+
+def _mismatch(request: SummaryRequest, echoed: str) -> str:
+    pinned = request.model_name
+    if request.is_strict:
+        return f"{pinned!r} was asked and {echoed!r} answered: pin the name that answers"
+    provider, slash, _ = pinned.partition("/")
+    return (
+        f"{pinned!r} was asked and {echoed!r} answered: if you want that model, set llm.model = "
+        f"{json.dumps(f'{provider}{slash}{echoed}' if slash else echoed)}; if it is the same one, set "
+        f"llm.echoed_names = {{ {json.dumps(echoed)} = {json.dumps(pinned)} }}"
+    )

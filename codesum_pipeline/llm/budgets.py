@@ -9,10 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from codesum_pipeline.llm.model_list import listed
+from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.options import LlmOptions
 
 # The rest of a model's window is left for the answer and for the error of counting characters.
 USABLE_SHARE = 0.85
+# Of a model that LiteLLM's list does not have, where no setting says more: 50,000 tokens.
+DEFAULT_PROMPT_CHARS = 200_000
 # Of a body longer than this something is always shown: less says nothing, so the last ones are left out instead.
 LEAST_SHOWN = 80
 CUT_MARK = "[cut here]"
@@ -61,6 +66,23 @@ class Standing:
     source_order: int
 
 
+def prompt_chars(options: LlmOptions) -> int:
+    """How long a whole prompt may be: as long as the smallest of the models that may be asked takes it.
+
+    A model takes what LiteLLM's list says; one that the list does not have, the
+    default. The setting, where there is one, makes it no longer.
+    """
+    models = (options.model, *options.fallback_models)
+    return min(filter(None, (options.max_prompt_chars, *(_chars_of(model, options) for model in models))))
+
+
+def _chars_of(model: str, options: LlmOptions) -> int:
+    tokens = (listed(model) or {}).get("max_input_tokens")
+    if isinstance(tokens, int) and tokens > 0:
+        return int(tokens * CHARS_PER_TOKEN)
+    return options.max_prompt_chars or DEFAULT_PROMPT_CHARS
+
+
 def body_budget(max_prompt_chars: int, *, system: str, wrapper_chars: int, boilerplate_chars: int = 0) -> int:
     """Characters left for bodies; raises `ConfigurationError` where what is always sent does not fit."""
     usable = int(max_prompt_chars * USABLE_SHARE)
@@ -70,7 +92,8 @@ def body_budget(max_prompt_chars: int, *, system: str, wrapper_chars: int, boile
             f"llm.max_prompt_chars = {max_prompt_chars:,}: {usable:,} of them can be used, and the "
             f"system template ({len(system):,}), the instruction ({wrapper_chars:,}) and what is always shown "
             f"({boilerplate_chars:,}) need {usable - budget:,}: raise it to at least "
-            f"{_least(usable - budget):,}, or shorten the templates"
+            f"{_least(usable - budget):,}, or take a model "
+            "for which LiteLLM's list gives more, or shorten the templates"
         )
     return budget
 

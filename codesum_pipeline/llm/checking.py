@@ -22,11 +22,16 @@ from codesum_pipeline.llm.answers import (
     answer_tool,
 )
 from codesum_pipeline.llm.leaks import leaked_names
-from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
+from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryResponse
 from codesum_pipeline.llm.repairs import repaired
 from codesum_pipeline.model.documents import Citation, InputSpec, Level, Returns, WrittenText
 
 _MAX_COMPLAINTS = 12
+_WANTED = {
+    AnswerForm.TOOL: f"Call the tool {TOOL_NAME} with every field.",
+    AnswerForm.JSON_SCHEMA: "Answer with a JSON object with every field.",
+    AnswerForm.JSON_TEXT: "Answer with a JSON object with every field.",
+}
 # HTML by its own names: `<T>` and `List<int>` are types of languages. Names that are also words of types are left out.
 _MARKUP = re.compile(
     r"<\s*/?\s*(?:a|abbr|article|aside|audio|b|base|blockquote|body|br|button|canvas|center|details|dialog|div|dl|em|"
@@ -59,6 +64,10 @@ class Shown:
 
 def read_answer(response: SummaryResponse, form: AnswerForm, shown: Shown) -> WrittenText:
     """The text of an answer; raises `AnswerProblem`."""
+    if not response.claim.strip():
+        raise AnswerProblem(f"Your answer was empty. {_WANTED[form]}")
+    if form is AnswerForm.TOOL and response.claim.startswith(CALL_OF) and not response.has_tool_call:
+        raise AnswerProblem(f"You called another tool. {_WANTED[form]}")
     if form is AnswerForm.TOOL and not response.has_tool_call:
         raise AnswerProblem(f"You answered in text. Call the tool {TOOL_NAME} with every field instead.")
     value = repaired(_read_json(response.claim, form), answer_tool(shown.level).schema)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from codesum_pipeline.llm.backend import SummaryBackend, Templates
+from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.model_list import declares
 from codesum_pipeline.llm.noop import NoopBackend
@@ -14,10 +15,10 @@ from codesum_pipeline.model.options import BackendName, LlmOptions
 
 
 def build_backend(options: LlmOptions, templates: Templates) -> SummaryBackend:
-    """Return who answers. Warns of a missing key; `noop` and `replay` never load a client, so they ask nobody."""
+    """Return who answers; `noop` and `replay` never load a client, so they ask nobody."""
     match options.backend:
         case BackendName.NOOP:
-            return NoopBackend(max_prompt_chars=options.max_prompt_chars)
+            return NoopBackend(max_prompt_chars=prompt_chars(options))
         case BackendName.REPLAY:
             _require_recording(options)
             return ReplayBackend(options, templates)

@@ -3,7 +3,8 @@
 import re
 from typing import Any
 
-from codesum_pipeline.llm.litellm_door import litellm_client, without_secrets
+from codesum_pipeline.llm.litellm_door import litellm_client
+from codesum_pipeline.llm.scrubbing import without_secrets
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 
 _LONGEST_MESSAGE = 300
@@ -23,15 +24,24 @@ _SPEAKS_OF_A_KEY = re.compile(
 _NOT_THE_MATTER = re.compile(r" ssl:<[^>]*>| ssl:default|Traceback \(most recent call last\).*", re.DOTALL)
 
 
-def failure_of(error: Exception, model: str, *, key: str, is_key_missing: bool) -> SummaryCallFailed:
-    """The error as one of ours: its kind, how long to wait, and a provider's words without any key."""
+def failure_of(error: Exception, model: str, *, key: str, missing_key: str) -> SummaryCallFailed:
+    """The error as one of ours: its kind, how long to wait, and a provider's words without any key.
+
+    `missing_key` names the variables where a key is looked for and is not.
+    """
+    is_key_missing = bool(missing_key)
     chain = _chain(error)
     transport = next((each for each in chain if _is_of_transport(each)), None)
     raw = _NOT_THE_MATTER.sub("", str(transport or error))
     failure = _kind_of(error, chain, transport, raw, is_key_missing=is_key_missing)
-    words = " ".join(without_secrets(raw, key).split())[:_LONGEST_MESSAGE]
+    words = f"{type(transport or error).__name__}: {' '.join(without_secrets(raw, key).split())[:_LONGEST_MESSAGE]}"
+    if is_key_missing and failure is CallFailure.CREDENTIALS:
+        words = (
+            f"its key is empty: put it into the environment ({missing_key}); for a server that wants none, any word "
+            "of up to seven letters will do"
+        )
     return SummaryCallFailed(
-        f"{model}: {type(transport or error).__name__}: {words}",
+        f"{model}: {words}",
         failure=failure,
         retry_after_s=_retry_after_s(error) if failure in (CallFailure.RATE_LIMIT, CallFailure.SERVER) else None,
         was_sent=not (is_key_missing and failure is CallFailure.CREDENTIALS) and not _is_before_sending(transport),

@@ -37,12 +37,14 @@ CREATE TABLE IF NOT EXISTS llm_attempts (
     reserved_usd REAL NOT NULL, outcome TEXT, failure TEXT, error TEXT, prompt_tokens INTEGER NOT NULL DEFAULT 0,
     completion_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0,
     cost_usd REAL NOT NULL DEFAULT 0, is_estimated INTEGER NOT NULL DEFAULT 0, latency_s REAL NOT NULL DEFAULT 0,
-    answer TEXT, has_tool_call INTEGER NOT NULL DEFAULT 0, is_in_table INTEGER NOT NULL DEFAULT 0
+    answer TEXT, has_tool_call INTEGER NOT NULL DEFAULT 0, is_in_table INTEGER NOT NULL DEFAULT 0, model_echoed TEXT
 );
 CREATE INDEX IF NOT EXISTS llm_refused_answers ON llm_attempts (started_at) WHERE outcome = 'invalid';
 CREATE INDEX IF NOT EXISTS llm_starts ON llm_attempts (started_at);
 CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
 """
+# Added to files of before.
+_NEWER = {"model_echoed": "TEXT"}
 _ROW = ", ".join(field.name for field in fields(LedgerRow))
 # An open attempt counts with the most that it can cost.
 _SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
@@ -72,6 +74,7 @@ class Settled:
     error: str | None = None
     answer: str | None = None
     has_tool_call: bool = False
+    model_echoed: str | None = None
 
 
 class Ledger:
@@ -125,7 +128,7 @@ class Ledger:
             self._connection.execute(
                 "UPDATE llm_attempts SET outcome = ?, failure = ?, error = ?, prompt_tokens = ?, "
                 "completion_tokens = ?, cached_tokens = ?, cost_usd = coalesce(?, reserved_usd), is_estimated = ?, "
-                "latency_s = ?, answer = ?, has_tool_call = ? WHERE sequence = ?",
+                "latency_s = ?, answer = ?, has_tool_call = ?, model_echoed = ? WHERE sequence = ?",
                 (
                     settled.outcome,
                     settled.failure,
@@ -138,6 +141,7 @@ class Ledger:
                     settled.latency_s,
                     settled.answer,
                     settled.has_tool_call,
+                    settled.model_echoed,
                     sequence,
                 ),
             )
@@ -146,10 +150,10 @@ class Ledger:
 
     def refused_answers(self) -> dict[str, tuple[str, bool]]:
         """By the hash of the request, what models answered in the last days that could not be taken, and whether that
-        was a tool call."""
+        was a tool call. One that is empty says nothing of the next: it is asked for again."""
         rows = self._connection.execute(
             "SELECT request_hash, answer, has_tool_call FROM llm_attempts WHERE outcome = 'invalid' AND failure = ? "
-            "AND started_at >= ? ORDER BY sequence",
+            "AND trim(answer) <> '' AND started_at >= ? ORDER BY sequence",
             (UNUSABLE, _iso(self._now() - timedelta(days=KEEP_DAYS))),
         )
         return {request_hash: (answer, bool(has_tool_call)) for request_hash, answer, has_tool_call in rows}
@@ -172,6 +176,13 @@ class Ledger:
         """US dollars since midnight, UTC."""
         midnight = _iso(_midnight(self._now()))
         return float(self._connection.execute(f"{_SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
+
+    def has_answers(self) -> bool:
+        """Whether a model answered in this run."""
+        found = self._connection.execute(
+            "SELECT 1 FROM llm_attempts WHERE run_id = ? AND outcome = 'good' LIMIT 1", (self._run_id,)
+        )
+        return found.fetchone() is not None
 
     def rows(self, run_id: str | None = None) -> list[LedgerRow]:
         """The settled attempts that are still here, of one run or of all, in order."""
@@ -230,6 +241,9 @@ def open_ledger(state: Path, *, run_id: str, now: Callable[[], datetime]) -> Ite
             # On disk when a transaction ends: what is paid must outlive a power cut, too.
             connection.execute("PRAGMA synchronous = FULL")
             connection.executescript(_CREATE)
+            known = {name for _, name, *_ in connection.execute("PRAGMA table_info(llm_attempts)")}
+            for column in _NEWER.keys() - known:
+                connection.execute(f"ALTER TABLE llm_attempts ADD COLUMN {column} {_NEWER[column]}")
         yield Ledger(connection, state, run_id=run_id, now=now)
 
 

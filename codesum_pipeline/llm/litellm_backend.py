@@ -6,7 +6,6 @@ environment when it is used; it is never kept, shown or logged.
 """
 
 import asyncio
-import logging
 import os
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,18 +13,19 @@ from weakref import WeakKeyDictionary
 
 from codesum_pipeline.llm.answers import AnswerTool, answer_tool
 from codesum_pipeline.llm.backend import Templates, checked, refuse_unpinned
+from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.failures import failure_of
-from codesum_pipeline.llm.litellm_door import litellm_client, without_key
+from codesum_pipeline.llm.litellm_door import litellm_client
 from codesum_pipeline.llm.messages import arguments_of
 from codesum_pipeline.llm.model_list import listed
-from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
+from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.prices import Price, cost_usd, price_of
 from codesum_pipeline.llm.rates import Rates
+from codesum_pipeline.llm.scrubbing import keys_in_use, without_keys
 from codesum_pipeline.llm.tokens import predict_tokens
 from codesum_pipeline.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
 from codesum_pipeline.model.options import LlmOptions
 
-_logger = logging.getLogger(__name__)
 _CONNECT_TIMEOUT_S = 5.0
 
 
@@ -37,9 +37,7 @@ class LiteLlmBackend:
         self._templates = templates
         self._provider = _provider_of(options.model)
         self._rates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Rates]] = WeakKeyDictionary()
-        self.max_prompt_chars = options.max_prompt_chars
-        for missing in self._without_key():
-            _logger.warning(missing)
+        self.max_prompt_chars = prompt_chars(options)
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
         refuse_unpinned(request, self._options, self._templates)
@@ -58,7 +56,7 @@ class LiteLlmBackend:
 
     async def health(self) -> bool:
         """Whether keys are there and, of a server of one's own, whether something listens."""
-        if self._without_key():
+        if any(map(self._missing_key, (self._options.model, *self._options.fallback_models))):
             return False
         if not self._options.api_base:
             return True
@@ -95,7 +93,8 @@ class LiteLlmBackend:
                 f"{model}: no whole answer in {timeout_s:g} s (llm.timeout_s)", failure=CallFailure.TIMEOUT
             ) from None
         except tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES) as error:
-            raise failure_of(error, model, key=self._key(model), is_key_missing=self._is_key_missing(model)) from None
+            missing = self._missing_key(model)
+            raise failure_of(error, model, key=self._named_key(), missing_key=missing) from None
 
     def _connection(self, model: str) -> dict[str, Any]:
         """Where a model is asked and with which key; LiteLLM knows both of other providers than the main model's."""
@@ -104,13 +103,18 @@ class LiteLlmBackend:
         return {"api_base": self._options.api_base, "api_key": self._key(model) or None}
 
     def _key(self, model: str) -> str:
-        name = self._options.api_key_env
-        return os.environ.get(name, "") if name and _provider_of(model) == self._provider else ""
+        return self._named_key() if _provider_of(model) == self._provider else ""
 
-    def _is_key_missing(self, model: str) -> bool:
-        if self._options.api_key_env and _provider_of(model) == self._provider:
-            return not self._key(model)
-        return bool(_missing_variables(model))
+    def _named_key(self) -> str:
+        """The key that the settings name; it may come back from any provider that shares a proxy with its own."""
+        return os.environ.get(self._options.api_key_env or "", "")
+
+    def _missing_key(self, model: str) -> str:
+        """The variables that a model's key would be in and is not, in words; empty where it is there."""
+        name = self._options.api_key_env
+        if name and _provider_of(model) == self._provider:
+            return "" if self._key(model) else name
+        return ", ".join(_missing_variables(model))
 
     def _require_named_key(self, model: str) -> None:
         """A key that the settings name and nobody has set is not replaced by one that LiteLLM finds elsewhere."""
@@ -122,17 +126,6 @@ class LiteLlmBackend:
                 was_sent=False,
             )
 
-    def _without_key(self) -> list[str]:
-        """A sentence for each model whose key is not there."""
-        models = (self._options.model, *self._options.fallback_models)
-        return [
-            f"llm.model {model!r}: its key is empty: put it into the environment "
-            f"({self._options.api_key_env or ', '.join(_missing_variables(model))}); "
-            "for a server that wants none, any word will do"
-            for model in models
-            if self._is_key_missing(model)
-        ]
-
     def _rates_of(self, model: str) -> Rates:
         limits = self._rates.setdefault(asyncio.get_running_loop(), {})
         if model not in limits:
@@ -143,24 +136,35 @@ class LiteLlmBackend:
         return limits[model]
 
     def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
-        """LiteLLM's answer in our words; raises `SummaryCallFailed` where it has none."""
-        if not answer.choices:
-            raise SummaryCallFailed(f"{request.model_name}: an answer without choices", failure=CallFailure.UNREADABLE)
-        message = answer.choices[0].message
-        calls = [call.function for call in message.tool_calls or () if call.function.name == tool.name]
-        claim = str(calls[0].arguments if calls else message.content or "")
+        """LiteLLM's answer in our words, without any key."""
+        claim, has_tool_call = _claim_of(answer, tool, request.parameters.form)
         usage, written = _usage_of(answer)
+        keys = keys_in_use(self._named_key())
         return SummaryResponse(
-            claim=without_key(claim, self._key(request.model_name)),
-            has_tool_call=bool(calls),
+            claim=without_keys(claim, keys),
+            has_tool_call=has_tool_call,
             usage=usage,
-            model_name_echoed=str(answer.model or ""),
+            model_name_echoed=without_keys(str(answer.model or ""), keys),
             cost_usd=self._cost(request.model_name, usage, written),
         )
 
     def _cost(self, model: str, usage: TokenUsage | None, cache_write_tokens: int) -> float | None:
         price = _price_if_known(model, self._options)
         return None if price is None or usage is None else cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+
+
+def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
+    """What was answered, and whether by a call of the tool; empty where nothing was."""
+    message = answer.choices[0].message if answer.choices else None
+    if message is None:
+        return "", False
+    calls = [call.function for call in message.tool_calls or ()]
+    wanted = [call for call in calls if call.name == tool.name]
+    if wanted:
+        return str(wanted[0].arguments or ""), True
+    if calls and (form is AnswerForm.TOOL or not message.content):
+        return f"{CALL_OF}{calls[0].name}] {calls[0].arguments}", False
+    return str(message.content or getattr(message, "refusal", None) or ""), False
 
 
 def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:

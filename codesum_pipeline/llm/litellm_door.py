@@ -1,7 +1,6 @@
 """The one door to LiteLLM: imported so that it asks nobody and writes down nothing."""
 
 import os
-import re
 from functools import cache
 from typing import Any
 
@@ -13,10 +12,6 @@ _BEFORE_IMPORT = {
     # OpenAI's own client walks through every request and answer: a third of the work of a call.
     "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER": "True",
 }
-_SECRET_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
-# What is shorter is a placeholder, and would blot out words.
-_SHORTEST_SECRET = 8
-_LOOKS_SECRET = re.compile(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
 
 
 @cache
@@ -30,16 +25,3 @@ def litellm_client() -> Any:
     # It takes a request's `max_retries=0` for "nothing said".
     litellm.DEFAULT_MAX_RETRIES = 0
     return litellm
-
-
-def without_secrets(text: str, *secrets: str) -> str:
-    """A message without `secrets`, the values of variables that are named like secrets, and what looks like a key."""
-    named = (value for name, value in os.environ.items() if _SECRET_NAMES.search(name))
-    for value in (*secrets, *named):
-        text = without_key(text, value)
-    return _LOOKS_SECRET.sub("…", text)
-
-
-def without_key(text: str, key: str) -> str:
-    """A text without a key; what is too short to be one stands."""
-    return text.replace(key, "…") if len(key) >= _SHORTEST_SECRET else text

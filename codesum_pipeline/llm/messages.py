@@ -12,6 +12,8 @@ from codesum_pipeline.llm.answers import AnswerTool
 from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest
 from codesum_pipeline.llm.templates import ResolvedTemplate
 
+# Anthropic's format takes no empty turn.
+_NOTHING = "(no answer)"
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -56,7 +58,8 @@ def _conversation(request: SummaryRequest, tool: AnswerTool) -> list[dict[str, A
         if request.parameters.form is AnswerForm.TOOL and _is_object(answer):
             messages += _tool_turns(f"call_{number}", tool.name, answer, complaint)
         else:
-            messages += [{"role": "assistant", "content": answer}, {"role": "user", "content": complaint}]
+            said = answer if answer.strip() else _NOTHING
+            messages += [{"role": "assistant", "content": said}, {"role": "user", "content": complaint}]
     return messages
 
 

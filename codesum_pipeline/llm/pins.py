@@ -15,6 +15,8 @@ from codesum_pipeline.model.hashing import canonical_json
 
 # Keeps these hashes apart from any other use of BLAKE3 over the same bytes.
 _DOMAIN = "codesum.llm.summary.request.v1"
+# How a call of a tool that was not asked for is put into words.
+CALL_OF = "[call of "
 
 
 class AnswerForm(StrEnum):
@@ -42,6 +44,8 @@ class SummaryRequest:
     and what was wrong with it, in turns. `prompt_template_blake3` covers the
     system template and the instruction template of the level; `schema_blake3`
     the bytes of the answer's schema. `max_output_bytes` bounds the answer.
+    `job_id` names the job that an answer is evidence for, as in compaction; it
+    is None when indexing.
     """
 
     level: Level
@@ -52,6 +56,11 @@ class SummaryRequest:
     sources: tuple[str, ...]
     max_output_bytes: int | None = None
     job_id: str | None = None
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether the answer must come under the pinned name byte for byte, and at once: all but indexing."""
+        return self.job_id is not None
 
     @cached_property
     def request_hash(self) -> str:
@@ -88,9 +97,9 @@ class TokenUsage:
 class SummaryResponse:
     """An answer as it came: `claim` is the tool call's arguments or the text, not yet read.
 
-    `has_tool_call` says which. `model_name_echoed` is the name under which the
-    provider says it answered. `cost_usd` is None where neither LiteLLM's list
-    nor the settings have a price.
+    `has_tool_call` says which; a call of another tool is put into words.
+    `model_name_echoed` is the name under which the provider says it answered.
+    `cost_usd` is None where neither LiteLLM's list nor the settings have a price.
     """
 
     claim: str

@@ -4,6 +4,7 @@ from functools import cached_property
 from pathlib import Path
 
 from codesum_pipeline.llm.backend import Templates, checked, refuse_unpinned
+from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.recordings import read_recordings
 from codesum_pipeline.model.errors import BackendNotConfigured
@@ -17,7 +18,7 @@ class ReplayBackend:
         self._options = options
         self._templates = templates
         self._path = Path(options.recording)
-        self.max_prompt_chars = options.max_prompt_chars
+        self.max_prompt_chars = prompt_chars(options)
 
     @cached_property
     def _answers(self) -> dict[str, SummaryResponse]:

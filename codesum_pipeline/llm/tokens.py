@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 # Of prompts as they are sent: 4.0 in the packaged system prompt, 3.9 in numbered Python.
-_CHARS_PER_TOKEN = 4.0
+CHARS_PER_TOKEN = 4.0
 # A turn's role, a tool's name and the words that a provider puts around a tool.
 TOKENS_AROUND = 600
 
@@ -18,7 +18,7 @@ _WORDS = re.compile(rb"[A-Z]?[a-z]{3,20}|[A-Z]{4,20}| +|\n+")
 
 def predict_tokens(*texts: str) -> int:
     """About how many tokens a prompt of these texts has."""
-    return sum(round(len(text) / _CHARS_PER_TOKEN) for text in texts)
+    return sum(round(len(text) / CHARS_PER_TOKEN) for text in texts)
 
 
 def tokens_upper(*texts: str) -> int:

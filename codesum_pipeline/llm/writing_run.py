@@ -1,8 +1,10 @@
 """The tasks of one run, worked through by as many workers as calls may be made at once.
 
-Tasks are begun in their order. What stops one for a reason that holds for all
-(the cap, lost credentials, one failure after the other) stops all that were not
-begun; calls that are under way are heard to their end.
+Tasks are begun in their order; the first call of a run goes alone, so that what
+is wrong with all of them costs one. What stops one for a reason that holds for
+all (the cap, lost credentials, another model's answer, one failure after the
+other) stops all that were not begun; calls that are under way are heard to their
+end.
 """
 
 import asyncio
@@ -15,8 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from codesum_pipeline.llm.admission import Admission, CapReached
-from codesum_pipeline.llm.attempts import Caller, Desk, FreeCaller, failure_kind
-from codesum_pipeline.llm.backend import SummaryBackend
+from codesum_pipeline.llm.attempts import Caller, Desk, FreeCaller, ends_run, failure_kind
+from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.conversation import WritingTask, converse
@@ -27,7 +29,7 @@ from codesum_pipeline.llm.outcomes import Accepts, Caps, Outcome, found_text
 from codesum_pipeline.llm.pins import Parameters
 from codesum_pipeline.llm.prices import Price
 from codesum_pipeline.model.documents import Gate, WrittenText
-from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed, SummaryError
+from codesum_pipeline.model.errors import BackendNotConfigured, SummaryCallFailed, SummaryError
 from codesum_pipeline.model.options import BackendName, LlmOptions
 from codesum_pipeline.model.progress import Progress
 
@@ -74,6 +76,9 @@ class WritingRun:
         self._accepts = accepts
         self._progress = progress
         self._is_free = options.asks_nobody
+        self._is_heard = asyncio.Event()
+        if self._is_free or ledger.has_answers():
+            self._is_heard.set()
         self._documents_left = len(tasks) if self._is_free else caps.documents_left
         self._desk = Desk(
             backend=backend,
@@ -84,6 +89,7 @@ class WritingRun:
             admission=Admission(caps.usd_left),
             price_of=price_of,
             max_retries=options.max_retries,
+            on_heard=self._is_heard.set,
         )
         self._models = (options.model, *options.fallback_models)
         self._stopped_by: tuple[Gate, str | None] | None = None
@@ -102,13 +108,18 @@ class WritingRun:
             await self._desk.backend.aclose()
 
     async def _work_at_once(self, count: int) -> None:
-        workers = [asyncio.create_task(self._work()) for _ in range(count)]
+        workers = [asyncio.create_task(self._work())]
+        heard = asyncio.create_task(self._is_heard.wait())
         try:
+            await asyncio.wait([heard, *workers], return_when=asyncio.FIRST_COMPLETED)
+            if workers[0].done():
+                await workers[0]
+            workers += [asyncio.create_task(self._work()) for _ in range(count - 1)]
             await asyncio.gather(*workers)
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+            for started in (heard, *workers):
+                started.cancel()
+            await asyncio.gather(heard, *workers, return_exceptions=True)
 
     async def _work(self) -> None:
         while self._queue:
@@ -159,11 +170,13 @@ class WritingRun:
                 break
             except SummaryError as error:
                 failure = failure_kind(error)
-                _log.warning("%s: no text by %s: %s", task.id, model, error)
-                if isinstance(error, SummaryCallFailed) and error.failure is CallFailure.CREDENTIALS:
-                    self._stop(Gate.NO_CREDENTIALS, failure, "no more calls: the credentials are missing or refused")
-                    gate = Gate.NO_CREDENTIALS
+                if ends_run(error):
+                    gate = Gate.FAILED if isinstance(error, AnotherModel) else Gate.NO_CREDENTIALS
+                    # A missing key is said at the end, once for all repositories.
+                    level = logging.WARNING if isinstance(error, AnotherModel) else logging.INFO
+                    self._stop(gate, failure, f"no more calls: {error}", level)
                     break
+                _log.warning("%s: no text by %s: %s", task.id, model, error)
                 if not isinstance(error, (SummaryCallFailed, BackendNotConfigured)):
                     break
             else:
@@ -186,10 +199,10 @@ class WritingRun:
         if self._failed_in_a_row == GIVE_UP_AFTER:
             self._stop(Gate.FAILED, GAVE_UP, f"no more calls: {GIVE_UP_AFTER} documents in a row got no text")
 
-    def _stop(self, gate: Gate, failure: str | None, why: str) -> None:
+    def _stop(self, gate: Gate, failure: str | None, why: str, level: int = logging.WARNING) -> None:
         if self._stopped_by is None:
             self._stopped_by = (gate, failure)
-            _log.warning("%s", why)
+            _log.log(level, "%s", why)
 
     async def _hand_over(self, caller: Caller | FreeCaller) -> None:
         """Give the cache what waits, now and then: other processes can use it, and a kill leaves less to do."""

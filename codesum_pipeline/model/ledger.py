@@ -24,6 +24,7 @@ class LedgerRow:
     in one run. `is_estimated`: the provider did not say what it cost, and
     `cost_usd` is the most that it can be. `failure` is the kind of what went
     wrong and `error` says it; `answer` is kept of answers that were not taken.
+    `model_echoed` is the name under which the provider says that it answered.
     """
 
     sequence: int
@@ -45,3 +46,4 @@ class LedgerRow:
     is_estimated: bool
     latency_s: float
     answer: str | None
+    model_echoed: str | None = None

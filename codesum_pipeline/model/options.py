@@ -112,14 +112,14 @@ class LlmOptions:
     The first group shapes texts. `echoed_names` are pairs of the name that a
     provider echoes and the pinned name that it stands for. An empty
     `allowlist` allows `model` and `fallback_models`. A rate of None is not
-    limited here.
+    limited here, nor is `max_prompt_chars`, but by the models themselves.
     """
 
     enabled: bool = False
     model: str = ""
     language: str = "English"
     max_tokens: int = 2048
-    max_prompt_chars: int = 200_000
+    max_prompt_chars: int | None = None
     max_attempts: int = 3
     trust: Trust = Trust.OFF
     form: str = "auto"

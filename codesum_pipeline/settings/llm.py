@@ -45,8 +45,8 @@ class LlmSettings(BaseModel):
     )
     echoed_names: dict[str, str] = Field(
         {},
-        description="Names under which a provider says that it answered, such as dated snapshots, and the model that "
-        "each stands for.",
+        description="Names under which a provider says that it answered, and the model that each stands for; a date or "
+        "revision added to the model's name needs none.",
     )
     prices: tuple[PriceSettings, ...] = Field(
         (), description="Prices of models that LiteLLM's list lacks or has otherwise; 0 is a price."
@@ -67,8 +67,12 @@ class LlmSettings(BaseModel):
     max_retries: int = Field(4, ge=0, le=20, description="Repetitions of a call that failed in a way that passes.")
     max_tokens: int = Field(2048, ge=256, description="Tokens of one answer at most.")
     timeout_s: float = Field(60.0, gt=0, description="How long one call may take.")
-    max_prompt_chars: int = Field(
-        200_000, ge=1, description="Characters that the model takes; 0.85 of it may be system, instruction and code."
+    max_prompt_chars: int | None = Field(
+        None,
+        ge=1,
+        description="Characters of a prompt at most, of which 0.85 may be system, instruction and code; default: four "
+        "times the fewest tokens that LiteLLM's list gives `model` and `fallback_models`, which more cannot be set "
+        "than, and 200000 for a model that it lacks.",
     )
     form: Literal["auto", "tool", "json_schema", "json_text"] = Field(
         "auto",

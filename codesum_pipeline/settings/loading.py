@@ -2,13 +2,14 @@
 
 Defaults < `codesum.toml` < environment (`CODESUM_` + key, nested with `__`) <
 flags. An unknown key, in the file or in the environment, is an error that
-names the nearest known one.
+names the nearest known one. A variable takes a list or table as JSON.
 """
 
 import difflib
+import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from codesum_pipeline.source.brought_along import check_is_own
 ENV_PREFIX = "CODESUM_"
 SETTINGS_FILE = "codesum.toml"
 HOME_FOLDER = ".codesum"
+_KINDS = {"[": "a list", "{": "a table"}
+# What pydantic says of a text where a list or table is wanted.
+_NO_TEXT = ("tuple_type", "dict_type", "model_type")
 # Read from the environment before there are settings: which home, and which file.
 _LOCATORS = ("home", "settings_file")
 
@@ -88,18 +92,42 @@ def _read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         target = values
         for part in path[:-1]:
             target = target.setdefault(part, {})
-        target[path[-1]] = _from_text(environ[name])
+            if not isinstance(target, dict):
+                raise ConfigurationError(f"{name}: {ENV_PREFIX}{part.upper()} is set, too, and not to a table")
+        target[path[-1]] = environ[name] if _is_text(path) else _from_text(name, environ[name])
     return values
 
 
-def _from_text(text: str) -> Any:
-    """A TOML list as a list; anything else stays text, which the settings convert."""
-    if text.startswith("["):
-        try:
-            return tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            return text
-    return text
+def _is_text(path: Sequence[str]) -> bool:
+    """Whether a setting takes a text, which may begin with any sign; so does what lies inside a table of names."""
+    model: Any = Settings
+    for part in path:
+        if not (isinstance(model, type) and issubclass(model, BaseModel)) or part not in model.model_fields:
+            return True
+        model = model.model_fields[part].annotation
+    return model in (str, Path, str | None, Path | None)
+
+
+def _from_text(name: str, text: str) -> Any:
+    """A list or table in JSON, or in TOML; anything else stays text, which the settings convert."""
+    kind = _KINDS.get(text.strip()[:1])
+    if kind is None:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        in_toml = _from_toml(text)
+        if in_toml is None:
+            fault = "nested deeper than any setting is" if isinstance(error, RecursionError) else str(error)
+            raise ConfigurationError(f"{name}: begins like {kind} and is not valid JSON: {fault}") from None
+        return in_toml
+
+
+def _from_toml(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _check_keys(values: Mapping[str, Any], model: type[BaseModel], *, source: str, prefix: str) -> None:
@@ -127,7 +155,6 @@ def _explain(error: ValidationError, file: Path) -> str:
     key = ".".join(str(part) for part in first["loc"])
     # What is no address may be the key that somebody put there.
     value = "" if key.endswith("api_base") else f" = {first['input']!r}"
-    return (
-        f"setting {key!r}{value}: {first['msg']} "
-        f"(set in {file}, by {ENV_PREFIX}{key.upper().replace('.', '__')} or by a flag)"
-    )
+    variable = f"{ENV_PREFIX}{key.upper().replace('.', '__')}"
+    hint = f": a list or table, in {variable} as JSON" if first["type"] in _NO_TEXT else ""
+    return f"setting {key!r}{value}: {first['msg']}{hint} (set in {file}, by {variable} or by a flag)"

@@ -30,6 +30,7 @@ EVERYWHERE: Mapping[str, str] = {
     "language": "Programming or markup language, as the scan names it.",
     "level": "function, class, file or module.",
     "model": "The model's pinned name; null where no model wrote the text.",
+    "model_echoed": "The name under which the model answered; null where it answered nothing.",
     "parent_id": "Id of the document one level up; null at the top.",
     "prompt_version": "Version of the prompt templates; null where no model wrote the text.",
     "qualified_name": "Dotted name within its file, as in `Login.authenticate`.",

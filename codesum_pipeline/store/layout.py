@@ -47,6 +47,10 @@ class HomeLayout:
         """Why the repository's last candidate was not published; nothing where it was."""
         return self.home / "state" / f"{key}.hold.json"
 
+    def outages(self, key: str) -> Path:
+        """Levels of which a model gave none of the texts that it was asked for."""
+        return self.home / "state" / f"{key}.outages.json"
+
     @property
     def index_root(self) -> Path:
         return self.home / "index_root"

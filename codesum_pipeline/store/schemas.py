@@ -17,7 +17,8 @@ from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.store.rows import schema_of
 
-# Raised when a column changes its name, type or meaning; older warehouses are then refused.
+# Raised when a column changes its name, type or meaning; older warehouses are then refused. A new column that may be
+# null is read as null from files that lack it.
 SCHEMA_VERSION = 2
 
 

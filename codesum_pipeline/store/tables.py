@@ -81,7 +81,8 @@ class TableStore:
         """The rows of one repository in key order; raises `MissingTable`, `SchemaMismatch`, or `BrokenStore` for a
         damaged file."""
         with _undamaged(table, repo):
-            return self._open(table, repo).read(columns=columns).replace_schema_metadata(None)
+            found = self._open(table, repo).read(columns=columns).replace_schema_metadata(None)
+        return _with_newer_columns(found, TABLES[table].schema, columns)
 
     def read_parts(
         self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
@@ -191,7 +192,7 @@ class TableStore:
     def drop(self, repo: str, *, keeping: Collection[str] = ()) -> None:
         """Delete every table of a repository, but those of `keeping` that this package can read."""
         for table in TABLES:
-            if table in keeping and self.content_hash(table, repo) is not None:
+            if table in keeping and self._footer(table, repo):
                 continue
             shutil.rmtree(self.root / table / f"repo={repo}", ignore_errors=True)
 
@@ -244,6 +245,15 @@ def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa
     at = np.zeros(len(rows), dtype=np.int64)
     at[is_one] = places
     return wanted, pa.array(at, mask=~is_one)
+
+
+def _with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
+    """A table that was written before a column was added has nothing in it, where nothing is a value."""
+    for place, name in enumerate(schema.names if columns is None else columns):
+        field = schema.field(name)
+        if field.nullable and name not in found.column_names:
+            found = found.add_column(place, field, pa.nulls(found.num_rows, field.type))
+    return found
 
 
 def _only(rows: pa.Table, column: str, value: str) -> pa.Table:

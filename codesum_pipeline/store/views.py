@@ -18,7 +18,7 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.store.atomic import temporary_beside, write_text_atomically
 from codesum_pipeline.store.memos import FileState
 from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES
+from codesum_pipeline.store.schemas import BOOKS, SCHEMA_VERSION, TABLES
 from codesum_pipeline.store.tables import TableStore
 
 if TYPE_CHECKING:
@@ -59,9 +59,10 @@ def _sources(store: TableStore, *, repo: str | None = None, tables: Sequence[str
             sources[name] = f"SELECT * FROM read_parquet({_quoted(files[0])}, hive_partitioning = false)"
         else:
             pattern = str(Path(glob.escape(str(store.root))) / name / "repo=*" / "part-0.parquet")
-            sources[name] = (
-                f"SELECT * FROM read_parquet({_quoted(pattern)}, hive_partitioning = true, hive_types_autocast = false)"
-            )
+            # Books are not written anew, so some may lack a newer column.
+            union = ", union_by_name = true" if name in BOOKS else ""
+            options = f"hive_partitioning = true, hive_types_autocast = false{union}"
+            sources[name] = f"SELECT * FROM read_parquet({_quoted(pattern)}, {options})"
     return sources
 
 

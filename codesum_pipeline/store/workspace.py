@@ -16,9 +16,10 @@ from codesum_pipeline.store.views import connect, create_views
 if TYPE_CHECKING:
     import duckdb
 
-# Of the settings of a language model, those that its texts depend on, and those of who may be written about.
+# Of the settings of a language model, those that its texts depend on, and those of who may be written about; how long
+# a prompt may be is among the versions, since the models say it, too.
 _OF_MODEL_TEXTS = (
-    "enabled", "model", "fallback_models", "language", "max_tokens", "max_prompt_chars", "max_attempts",
+    "enabled", "model", "fallback_models", "language", "max_tokens", "max_attempts",
     "trust", "form",
 )  # fmt: skip
 # When a context is another one, which only models' texts depend on.

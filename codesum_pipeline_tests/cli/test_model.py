@@ -2,15 +2,19 @@
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
+import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.cli.test_plan_status_doctor import fingerprint
-from codesum_pipeline_tests.llm.server import Answers, Fails, ScriptedServer, always_well
+from codesum_pipeline_tests.llm.server import Answers, Fails, Says, ScriptedServer, always_well
 from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.summaries.by_model.building import MODEL
 from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, FUNCTIONS, TAX, TILL
@@ -274,6 +278,91 @@ def test_a_key_that_a_proxy_repeats_is_in_no_file_and_no_message(codesum: Any, n
     files = [path for path in new.home.rglob("*") if path.is_file()]
     assert [path for path in files if KEY.encode() in path.read_bytes()] == []
     assert [path for path in files if b"you sent" in path.read_bytes()], "the rest of the message is kept"
+
+
+def test_a_missing_key_is_said_once_however_many_repositories_lack_it(
+    codesum: Any, new: Till, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv(KEY_ENV)
+    other = GitRepo.create(new.folder / "other", {"a.py": TAX})
+
+    built = codesum(new.home, "index", new.repo.path, other.path)
+
+    assert built.exit_code == 0, built.stderr
+    everything = built.stdout + built.stderr + caplog.text
+    assert everything.count(KEY_ENV) == 1
+    (line,) = [line for line in built.stderr.splitlines() if "skipped_reason" in line]
+    assert line.startswith("till, other: skipped_reason: no-credentials: openai/gpt-4o-mini: the variable")
+    assert line.endswith("`codesum index till other` then goes on")
+
+
+def everything_in(home: Path) -> Iterator[tuple[Path, str]]:
+    """Each file of a home as it is, and each table and database decoded."""
+    for path in sorted(home.rglob("*")):
+        if not path.is_file():
+            continue
+        yield path, path.read_bytes().decode("utf-8", "replace")
+        if path.suffix == ".parquet":
+            yield path, repr(pq.read_table(path).to_pylist())
+        elif path.read_bytes().startswith(b"SQLite format 3"):
+            with closing(sqlite3.connect(path)) as connection:
+                yield path, "\n".join(connection.iterdump())
+
+
+@pytest.mark.parametrize("write", [str, quote_plus], ids=["as it is", "in an address"])
+def test_a_key_that_stands_in_good_answers_is_published_nowhere_and_kept_nowhere(
+    codesum: Any, new: Till, write: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = "sk-loop/back+0123456789=abcdef"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    new.settings(
+        'model = "anthropic/claude-haiku-4-5"', f"api_base = {json.dumps(new.server.root)}", 'backend = "record"',
+        'recording = "answers"', "max_retries = 0",
+    )  # fmt: skip
+    text = (new.home / "codesum.toml").read_text()
+    (new.home / "codesum.toml").write_text(text.replace(f"api_key_env = {json.dumps(KEY_ENV)}\n", ""))
+    echo = Answers(model="claude-haiku-4-5-20251001", echoes_key=True, written=write)
+    new.server.script = lambda asked: (
+        Says(f"I will not: {write(key)}") if "def round_up" in asked.prompt
+        else Fails(400, f"you sent {write(key)}", echoes_key=True, headers={"x-echo": key})
+        if "class Basket" in asked.prompt else echo
+    )  # fmt: skip
+    try:
+        built = codesum(new.home, "index", new.repo.path)
+    finally:
+        new.server.script = always_well
+
+    assert any(asked.headers.get("x-api-key") == key for asked in new.server.seen)
+    found = [*everything_in(new.home), (Path("output"), built.stdout + built.stderr + caplog.text)]
+    for form in {key, write(key), json.dumps(key)[1:-1]}:
+        assert [str(path) for path, text in found if form in text] == []
+    assert [path for path, text in found if path.suffix == ".jsonl" and "(…)" in text], "the texts are published"
+    echoed = set(pq.read_table(next((new.home / "warehouse/ledger").rglob("*.parquet")))["model_echoed"].to_pylist())
+    assert "claude-haiku-4-5-20251001" in echoed
+
+
+def test_where_a_level_fails_whole_the_index_is_published_and_the_command_fails_and_a_person_may_ask_again(
+    codesum: Any, new: Till
+) -> None:
+    new.settings("max_retries = 0")
+    new.server.script = lambda asked: (
+        Fails(500, "no classes") if "the summary of the class" in json.dumps(asked.body["tools"]) else Answers()
+    )
+    try:
+        first = codesum(new.home, "index", new.repo.path)
+        asked = len(new.server.seen)
+        second = codesum(new.home, "index", "till")
+    finally:
+        new.server.script = always_well
+    third = codesum(new.home, "index", "till")
+
+    assert (first.exit_code, second.exit_code, third.exit_code) == (1, 1, 0)
+    assert "the index is up to date with extractive texts instead: none of 1 class texts" in first.stderr
+    assert "`codesum index till` asks again" in " ".join(first.stderr.split())
+    assert "· published ·" in " ".join(first.stdout.split())
+    assert codesum(new.home, "search", "add tax", "--json").exit_code == 0
+    assert asked == BY_MODEL
+    assert "nothing to do" in codesum(new.home, "index", "till").stdout
 
 
 def test_a_plan_says_what_a_recording_holds(codesum: Any, new: Till) -> None:

@@ -35,6 +35,7 @@ CHECKS = {
     ("summary_documents", "every_source_has_its_document"): True,
     ("dense_index", "vectors_are_whole"): True,
     ("published_index", "index_is_at_head"): False,
+    ("published_index", "every_level_was_answered"): True,
 }
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.llm.backend import SummaryBackend, Templates
+from codesum_pipeline.llm.checking import AnswerProblem, Shown
+from codesum_pipeline.llm.conversation import Answered, Read, WritingTask, converse
 from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import PLACEHOLDERS, TemplateKind, resolve
-from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.documents import LEVELS, Level, WrittenText
 from codesum_pipeline.model.errors import SummaryError
 from codesum_pipeline.model.options import LlmOptions
 from codesum_pipeline_tests.llm.server import ScriptedServer
@@ -22,6 +24,7 @@ CLAUDE = "anthropic/claude-haiku-4-5"
 KEY_VARIABLE = "TESTED_PROVIDER"
 KEY = "sk-verysecret1234567890"
 SOURCE = "def total(orders):\n    return sum(order.price for order in orders)\n"
+SHOWN = Shown(Level.FUNCTION, line_count=2)
 CHILDREN = "- total (function): Adds up prices.\n- Basket.add (function): Adds an order."
 
 
@@ -65,6 +68,32 @@ def request_for(level: Level = Level.FUNCTION, *, source: str = SOURCE, **change
 def ask(options: LlmOptions, *requests: SummaryRequest) -> list[SummaryResponse | SummaryError]:
     """What the LiteLLM backend of these options gives or raises for each request, asked one after another."""
     return ask_backend(LiteLlmBackend(options, templates()), *requests)
+
+
+def talk(options: LlmOptions, request: SummaryRequest) -> WrittenText | SummaryError:
+    """What a conversation of at most three answers ends with, or raises, that begins with a request."""
+    level, (prompt,) = request.level, request.sources
+    task = WritingTask("a.py::total", level, request.prompt_template_blake3, prompt, SHOWN, "", None, None, 0)
+    backend = LiteLlmBackend(options, templates())
+
+    async def ask_once(request: SummaryRequest, read: Read, *, tokens_upper: int) -> Answered:
+        response = await backend.summarize(request)
+        try:
+            return Answered(response.claim, read(response))
+        except AnswerProblem as problem:
+            return Answered(response.claim, None, str(problem))
+
+    async def converse_and_close() -> WrittenText | SummaryError:
+        try:
+            return await converse(
+                task, ask_once, model=request.model_name, parameters=request.parameters, max_attempts=3
+            )
+        except SummaryError as error:
+            return error
+        finally:
+            await backend.aclose()
+
+    return asyncio.run(converse_and_close())
 
 
 def ask_backend(backend: SummaryBackend, *requests: SummaryRequest) -> list[SummaryResponse | SummaryError]:

@@ -1,6 +1,7 @@
 """Short texts stay whole; the longest give way first, at a line's or a sentence's end."""
 
 import logging
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,9 +17,12 @@ from codesum_pipeline.llm.budgets import (
     cut,
     fill_entries,
     local_order,
+    prompt_chars,
     water_fill,
 )
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.options import GraphPolicy, LlmOptions
+from codesum_pipeline.summaries.by_model.setup import ModelSetup
 
 PROSE = st.text(alphabet="ab .\n", max_size=400)
 
@@ -116,3 +120,37 @@ def test_children_are_ordered_by_what_they_are_themselves() -> None:
     late = Standing("c", is_public=False, complexity=2, line_count=5, source_order=3)
 
     assert local_order([late, early, long, complex_, public]) == [public, complex_, long, early, late]
+
+
+@pytest.mark.parametrize(
+    ("model", "fallbacks", "setting", "expected"),
+    [
+        pytest.param("openai/gpt-4o-mini", (), None, 4 * 128_000, id="the list says"),
+        pytest.param("anthropic/claude-haiku-4-5", ("openai/gpt-4",), None, 4 * 8_192, id="the smallest of all models"),
+        pytest.param("openai/gpt-4", ("anthropic/claude-haiku-4-5",), None, 4 * 8_192, id="in any order"),
+        pytest.param("openai/own", (), None, 200_000, id="nobody says"),
+        pytest.param("openai/own", (), 50_000, 50_000, id="the setting alone says"),
+        pytest.param("openai/own", (), 500_000, 500_000, id="the setting says more than the default"),
+        pytest.param("openai/own", ("openai/gpt-4",), 50_000, 4 * 8_192, id="the list says of one"),
+        pytest.param("openai/gpt-4o-mini", ("openai/own",), None, 200_000, id="nobody says of one"),
+        pytest.param("openai/gpt-4o-mini", (), 50_000, 50_000, id="the setting says less"),
+        pytest.param("openai/gpt-4", (), 500_000, 4 * 8_192, id="no setting makes a model longer"),
+    ],
+)
+def test_a_prompt_is_as_long_as_the_smallest_model_that_may_be_asked_takes_it(
+    model: str, fallbacks: tuple[str, ...], setting: int | None, expected: int
+) -> None:
+    options = LlmOptions(model=model, fallback_models=fallbacks, max_prompt_chars=setting)
+
+    assert prompt_chars(options) == expected
+
+
+def test_the_key_of_a_text_holds_the_number_and_not_where_it_comes_from() -> None:
+    def parameters(**changed: Any) -> str:
+        options = LlmOptions(model="openai/gpt-4o-mini", **changed)
+        return ModelSetup(options, GraphPolicy.THRESHOLD, {}).parameters
+
+    assert parameters() == parameters(max_prompt_chars=4 * 128_000) == parameters(max_prompt_chars=10_000_000)
+    assert parameters() != parameters(max_prompt_chars=200_000)
+    # What texts were written under before the list was asked.
+    assert parameters(max_prompt_chars=200_000) == "77468f2fb6f49952a5cb7a05269bae86579bbb18"

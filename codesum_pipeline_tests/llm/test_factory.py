@@ -11,9 +11,10 @@ from codesum_pipeline.llm.noop import NoopBackend
 from codesum_pipeline.llm.pins import AnswerForm
 from codesum_pipeline.llm.record import RecordBackend
 from codesum_pipeline.llm.replay import ReplayBackend
-from codesum_pipeline.model.errors import BackendNotConfigured, ConfigurationError
+from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, ConfigurationError, SummaryCallFailed
 from codesum_pipeline.model.options import BackendName, LlmOptions
 from codesum_pipeline_tests.llm.asking import MODEL, ask_backend, request_for, templates
+from codesum_pipeline_tests.llm.server import Fails, ScriptedServer
 
 
 @pytest.mark.parametrize(
@@ -50,15 +51,23 @@ def test_a_recording_needs_a_place(name: BackendName) -> None:
         build_backend(LlmOptions(model=MODEL, backend=name), templates())
 
 
-@pytest.mark.parametrize("found", ["", "word"], ids=["empty", "there"])
-def test_an_empty_key_warns_at_start(
-    found: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("found", ["", None], ids=["empty", "not there"])
+@pytest.mark.parametrize("name", [None, "OWN_NAME"], ids=["the provider's name", "a name of the settings"])
+def test_a_missing_key_is_said_by_the_first_request_and_names_its_variable(
+    found: str | None, name: str | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", found)
+    variable = name or "OPENAI_API_KEY"
+    monkeypatch.delenv(variable, raising=False)
+    if found is not None:
+        monkeypatch.setenv(variable, found)
+    with ScriptedServer(lambda _asked: Fails(401)) as server:
+        backend = build_backend(LlmOptions(model=MODEL, api_key_env=name, api_base=server.base), templates())
+        (error,) = ask_backend(backend, request_for())
 
-    build_backend(LlmOptions(model=MODEL), templates())
-
-    assert ("its key is empty: put it into the environment (OPENAI_API_KEY)" in caplog.text) == (not found)
+    assert isinstance(error, SummaryCallFailed)
+    assert (error.failure, error.was_sent) == (CallFailure.CREDENTIALS, False)
+    assert variable in str(error)
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(

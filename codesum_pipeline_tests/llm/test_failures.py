@@ -59,7 +59,6 @@ def test_each_failure_has_its_kind_and_costs_one_call(wire: str, behaviour: Beha
         pytest.param(Sends("{"), id="half a body"),
         pytest.param(Sends(""), id="nothing"),
         pytest.param(Sends("{}"), id="no choices"),
-        pytest.param(Sends('{"model": "gpt-4o-mini", "choices": []}'), id="an empty list of choices"),
         pytest.param(Sends('{"model": "gpt-4o-mini", "choices": [{"index": 0}]}'), id="a choice without a message"),
         pytest.param(Sends('["x"]'), id="a list"),
     ],
@@ -124,9 +123,8 @@ def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch, caplog: 
         (error,) = ask(options_for(server), request_for())
 
     assert (error.failure, error.was_sent, server.seen) == (CallFailure.CREDENTIALS, False, [])
-    assert (
-        f"llm.model 'openai/gpt-4o-mini': its key is empty: put it into the environment ({KEY_VARIABLE})" in caplog.text
-    )
+    assert f"the variable {KEY_VARIABLE} (llm.api_key_env) is empty: put the key into it" in str(error)
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])

@@ -1,11 +1,13 @@
 """The ledger: nothing is asked that is not written down, and nothing paid that is lost."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.llm.kept_texts import KeptText
@@ -14,6 +16,7 @@ from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.documents import Citation, InputSpec, Level, Neighbour, Neighbourhood, Returns, WrittenText
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.lease import current_holder, hold_lease
+from codesum_pipeline.store.schemas import BOOKS
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline_tests.llm.making import NOON
 
@@ -228,3 +231,31 @@ def test_there_is_nothing_to_erase_where_nothing_was_asked(state: Path) -> None:
     erase_ledger(state)
 
     assert not state.exists()
+
+
+def test_books_of_before_are_read_and_gone_on_with_and_survive_a_rebuild(
+    state: Path, clock: Clock, tmp_path: Path
+) -> None:
+    tables = TableStore(tmp_path / "warehouse")
+    with opened(state, clock, "before") as ledger:
+        ledger.settle(ledger.reserve(attempt()), Settled(AttemptOutcome.GOOD, 0.5, 1.0))
+        ledger.compact(tables, "shop")
+    with sqlite3.connect(state) as connection:
+        connection.execute("ALTER TABLE llm_attempts DROP COLUMN model_echoed")
+    path = tables.path("ledger", "shop")
+    before = pq.read_table(path)
+    hashes = json.loads(before.schema.metadata[b"codesum.columns"])
+    del hashes["model_echoed"]
+    metadata = {**before.schema.metadata, b"codesum.columns": json.dumps(hashes).encode()}
+    pq.write_table(before.drop_columns("model_echoed").replace_schema_metadata(metadata), path)
+
+    tables.drop("shop", keeping=BOOKS)
+    with opened(state, clock, "now") as ledger:
+        settled = Settled(AttemptOutcome.GOOD, 0.25, 1.0, model_echoed="m-001")
+        ledger.settle(ledger.reserve(attempt()), settled)
+        (kept,) = tables.read_rows("ledger", "shop", LedgerRow)
+        ledger.compact(tables, "shop")
+
+    rows = tables.read_rows("ledger", "shop", LedgerRow)
+    assert (kept.cost_usd, kept.model_echoed) == (0.5, None)
+    assert [(row.cost_usd, row.model_echoed) for row in rows] == [(0.5, None), (0.25, "m-001")]

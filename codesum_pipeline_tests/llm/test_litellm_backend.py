@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.llm.answers import answer_tool
-from codesum_pipeline.llm.backend import RefusedAnswer
+from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer
 from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryResponse, TokenUsage
 from codesum_pipeline.model.documents import LEVELS, Level
-from codesum_pipeline.model.errors import ModelNotInAllowlist, PromptTemplateMismatch
+from codesum_pipeline.model.errors import ModelNotInAllowlist, PromptTemplateMismatch, SummaryOutputInvalid
 from codesum_pipeline_tests.llm.asking import (
     CLAUDE,
     KEY,
@@ -21,9 +21,11 @@ from codesum_pipeline_tests.llm.asking import (
     options_for,
     prompt_for,
     request_for,
+    talk,
     templates,
 )
 from codesum_pipeline_tests.llm.server import Answers, Says, ScriptedServer, Wire, answer_of
+from codesum_pipeline_tests.llm.server.asked import text_of
 
 REPAIRED = ('{"purpose":"short"}', "purpose: at least 30 characters")
 
@@ -192,8 +194,7 @@ def test_a_model_without_a_price_has_an_unknown_cost() -> None:
     ("behaviour", "said"),
     [
         pytest.param(Answers(model="gpt-4o"), "'gpt-4o' answered", id="another model"),
-        pytest.param(Answers(model="gpt-4o-mini-2024-07-18"), "llm.echoed_names", id="a dated name nobody mapped"),
-        pytest.param(Says(""), "empty answer", id="nothing"),
+        pytest.param(Answers(model="gpt-4o-mini-turbo"), "llm.echoed_names", id="a name nobody mapped"),
         pytest.param(Answers("x" * 1_000_000), "1000000 bytes, 65536 are allowed", id="a megabyte"),
     ],
 )
@@ -209,12 +210,91 @@ def test_an_answer_that_is_none_is_refused_and_still_accounted_for(behaviour: An
     assert len(error.response.claim) <= 65536
 
 
-def test_a_dated_name_is_taken_for_the_pinned_model_when_the_settings_say_so() -> None:
-    dated = "gpt-4o-mini-2024-07-18"
-    with ScriptedServer(lambda _asked: Answers(model=dated)) as server:
-        (response,) = ask(options_for(server, echoed_names=((dated, MODEL),)), request_for())
+def test_a_name_is_taken_for_the_pinned_model_when_the_settings_say_so() -> None:
+    other = "our-deployment"
+    with ScriptedServer(lambda _asked: Answers(model=other)) as server:
+        (response,) = ask(options_for(server, echoed_names=((other, MODEL),)), request_for())
 
-    assert response.model_name_echoed == dated
+    assert response.model_name_echoed == other
+
+
+@pytest.mark.parametrize(
+    ("model", "echo", "at_root"),
+    [
+        pytest.param(CLAUDE, "claude-haiku-4-5-20251001", True, id="Anthropic"),
+        pytest.param(CLAUDE, "claude-haiku-4-5@20251001", True, id="Vertex AI"),
+        pytest.param(MODEL, "gpt-4o-mini-2024-07-18", False, id="OpenAI"),
+        pytest.param("openai/gpt-4", "gpt-4-0613", False, id="OpenAI, years ago"),
+        pytest.param("openai/gemini-2.0-flash", "gemini-2.0-flash-001", False, id="Gemini"),
+        pytest.param("openai/anthropic.claude-haiku-4-5", "anthropic.claude-haiku-4-5-20251001-v1:0", False, id="AWS"),
+        pytest.param(
+            "openrouter/anthropic/claude-haiku-4.5", "anthropic/claude-haiku-4.5-20251001", False, id="OpenRouter"
+        ),
+    ],
+)
+def test_when_indexing_a_dated_echo_is_the_pinned_model_and_in_compaction_it_is_not(
+    model: str, echo: str, at_root: bool
+) -> None:
+    indexing, compacting = request_for(model_name=model), request_for(model_name=model, job_id="compact 1")
+    with ScriptedServer(lambda _asked: Answers(model=echo)) as server:
+        base = server.root if at_root else server.base
+        options = options_for(server, model=model, api_base=base, echoed_names=((echo, model),))
+        taken, refused = ask(options, indexing, compacting)
+
+    assert isinstance(taken, SummaryResponse)
+    assert taken.model_name_echoed.endswith(echo)
+    assert isinstance(refused, AnotherModel)
+    assert "pin the name that answers" in str(refused)
+
+
+def test_in_compaction_the_very_name_is_taken_and_an_empty_answer_is_not() -> None:
+    with ScriptedServer(lambda asked: Answers() if asked.number == 1 else Says("")) as server:
+        taken, refused = ask(options_for(server), request_for(job_id="1"), request_for(job_id="2"))
+
+    assert isinstance(taken, SummaryResponse)
+    assert isinstance(refused, RefusedAnswer)
+
+
+def test_another_models_answer_says_what_was_asked_and_answered_and_how_to_go_on() -> None:
+    with ScriptedServer(lambda _asked: Answers(model="gpt-4o")) as server:
+        (error,) = ask(options_for(server), request_for())
+
+    assert str(error) == (
+        "summary_output_validation_failed: 'openai/gpt-4o-mini' was asked and 'gpt-4o' answered: if you want that "
+        'model, set llm.model = "openai/gpt-4o"; if it is the same one, set llm.echoed_names = { "gpt-4o" = '
+        '"openai/gpt-4o-mini" }'
+    )
+
+
+@pytest.mark.parametrize("at_root", [False, True], ids=["openai's format", "anthropic's format"])
+@pytest.mark.parametrize(
+    ("behaviour", "complaint"),
+    [
+        pytest.param(Says(""), "Your answer was empty.", id="no content and no call"),
+        pytest.param(Says(" \n\t "), "Your answer was empty.", id="white space"),
+        pytest.param(Says("", is_listed=False), "Your answer was empty.", id="no choice or block at all"),
+        pytest.param(Says("", stop="refusal"), "Your answer was empty.", id="refused"),
+        pytest.param(Says("", stop="max_tokens"), "Your answer was empty.", id="cut off before the first word"),
+        pytest.param(Answers("{}"), "purpose: Field required", id="empty arguments"),
+        pytest.param(Answers(tool="show_weather"), "You called another tool.", id="another tool"),
+    ],
+)
+def test_an_empty_answer_or_another_tools_call_goes_into_the_repair_loop_and_ends_as_invalid_output(
+    behaviour: Any, complaint: str, at_root: bool
+) -> None:
+    model = CLAUDE if at_root else MODEL
+    with ScriptedServer(lambda _asked: behaviour) as server:
+        options = options_for(server, model=model, api_base=server.root if at_root else server.base)
+        error = talk(options, request_for(model_name=model))
+
+    assert [asked.attempt for asked in server.seen] == [1, 2, 3]
+    assert complaint in server.seen[-1].complaints[0]
+    assert "emit_symbol_summary" in server.seen[-1].complaints[0] or "Field required" in complaint
+    assert all(
+        text_of(turn.get("content")) or turn.get("tool_calls") or turn["content"] for turn in server.seen[-1].turns
+    )
+    assert isinstance(error, SummaryOutputInvalid)
+    assert str(error).startswith("summary_output_validation_failed: ")
 
 
 def test_what_is_not_pinned_is_refused_before_any_call() -> None:

@@ -1,5 +1,7 @@
 """Indexes become a version, and the version becomes what readers see."""
 
+from collections.abc import Mapping
+
 import dagster as dg
 
 from codesum_pipeline.defs.assets.indexes import dense_index, sparse_index
@@ -11,10 +13,13 @@ from codesum_pipeline.defs.steps import built_from, run_step, step_asset
 from codesum_pipeline.evaluation.gate import Hold, standing_hold
 from codesum_pipeline.evaluation.step import EVALUATION_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.pipeline import INDEX_CANDIDATE, PUBLISHED_INDEX, RETRIEVAL_EVALUATION
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.outages import Outage, standing_outages
 
 AT_HEAD = "index_is_at_head"
+ANSWERED = "every_level_was_answered"
 
 
 @step_asset(
@@ -53,13 +58,22 @@ def retrieval_evaluation(context: dg.AssetExecutionContext, codesum: CodesumReso
             asset="published_index",
             partitions_def=codesum_repos,
             description="Set by each publication, and taken back by the sensor when it sees a newer state.",
-        )
+        ),
+        dg.AssetCheckSpec(
+            ANSWERED,
+            asset="published_index",
+            partitions_def=codesum_repos,
+            blocking=True,
+            description="The model gave something at every level that it was asked at. Where not, the index is "
+            "published with extractive texts, and the run fails.",
+        ),
     ],
 )
 def published_index(context: dg.AssetExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
     """What search reads: the repository's name points at its candidate, and the last versions are kept."""
     published = run_step(context, codesum, PUBLISHED_INDEX)
-    hold = _hold(codesum.workspace(context.partition_key, run_id=context.run.run_id))
+    workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
+    hold = _hold(workspace)
     at_head = dg.AssetCheckResult(
         passed=hold is None,
         check_name=AT_HEAD,
@@ -67,7 +81,20 @@ def published_index(context: dg.AssetExecutionContext, codesum: CodesumResource)
         description=hold.because if hold else None,
         metadata={name: (published.metadata or {})[name] for name in ("documents", "versions_kept")},
     )
-    return published._replace(check_results=[at_head])
+    outages = standing_outages(workspace.layout, workspace.key, fingerprint=built_from(workspace))
+    answered = dg.AssetCheckResult(
+        passed=not outages, check_name=ANSWERED, description=_unanswered(workspace.key, outages, hold)
+    )
+    return published._replace(check_results=[at_head, answered])
+
+
+def _unanswered(key: str, outages: Mapping[Level, Outage], hold: Hold | None) -> str | None:
+    """What a person needs to know of a build that came to its end and has failed; None of another."""
+    if not outages:
+        return None
+    whys = "; ".join(outage.because for outage in outages.values())
+    done = "held back" if hold else "up to date"
+    return f"the index is {done} with extractive texts instead: {whys} (`codesum index {key}` asks again)"
 
 
 def _hold(workspace: Workspace) -> Hold | None:

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
-from codesum_pipeline.llm.litellm_door import litellm_client, without_secrets
+from codesum_pipeline.llm.litellm_door import litellm_client
+from codesum_pipeline.llm.scrubbing import without_secrets
 from codesum_pipeline.model.errors import (
     ConfigurationError,
     EmbedderUnavailable,

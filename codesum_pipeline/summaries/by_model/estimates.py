@@ -35,7 +35,7 @@ class Estimator:
         template = setup.templates[level]
         self.price = setup.price
         self._written = min(_ANSWER_TOKENS[level], setup.options.max_tokens)
-        self._most = setup.options.max_prompt_chars
+        self._most = setup.max_prompt_chars
         self._at_once = setup.options.concurrency
         self._always = predict_tokens(template.system, answer_tool(level).schema_bytes.decode())
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.llm.answers import answer_tool
+from codesum_pipeline.llm.attempts import ANOTHER_MODEL
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.kept_texts import KeptText
@@ -16,9 +17,10 @@ from codesum_pipeline.llm.outcomes import Caps, Outcome
 from codesum_pipeline.llm.prices import price_of
 from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.tokens import tokens_upper
+from codesum_pipeline.llm.writing_run import GAVE_UP
 from codesum_pipeline.model.documents import Gate, Level, Neighbourhood, PurposeSource, TextRow, WrittenBy, WrittenText
-from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline.model.ledger import AttemptOutcome
+from codesum_pipeline.model.errors import CallFailure
+from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.options import BackendName
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.tables import TableStore
@@ -29,6 +31,7 @@ from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
 from codesum_pipeline.summaries.by_model.estimates import Estimator
 from codesum_pipeline.summaries.by_model.importance import importance_of
 from codesum_pipeline.summaries.by_model.meter import Seen, read_meter
+from codesum_pipeline.summaries.by_model.outages import forget_outage, note_outage, noted_outages
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
 from codesum_pipeline.summaries.by_model.wanting import Source
@@ -76,12 +79,13 @@ class ModelLevel:
         self._importance = importance_of(workspace, outline)
         contexts = Contexts(workspace) if level is Level.FUNCTION else None
         self._chooser = Chooser(workspace, setup, level, contexts)
-        self.prompter = Prompter(setup.templates[level], setup.options.max_prompt_chars)
+        self.prompter = Prompter(setup.templates[level], setup.max_prompt_chars)
         self.planned, self._predicted = _planned(workspace, level)
         self._outcomes: list[Outcome] = []
         self._found = 0
         self._outline = outline
         self._seen = Seen()
+        self._was_over = False
 
     def choose(self, sources: Sequence[Source]) -> list[Choice]:
         choices = self._chooser.choose(sources)
@@ -127,23 +131,20 @@ class ModelLevel:
                 self._seen.asked.add(job.id)
 
     def finish(self, texts: pa.Table) -> Asked:
-        """What came of all that was asked; raises `SummaryCallFailed` where everything failed and that is news."""
+        """What came of all that was asked; where everything failed and that is news, it is noted as an outage."""
         workspace = self._workspace
         written = [outcome for outcome in self._outcomes if outcome.text]
         failed = {outcome.id: outcome.failure for outcome in self._outcomes if outcome.gate is Gate.FAILED}
         gates = Counter({**self.planned, **{one.id: one.gate for one in self._outcomes if one.gate}}.values())
         with open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now) as ledger:
             rows = [row for row in ledger.rows(workspace.run_id) if row.level is self._level]
-            is_news = self._is_news(failed, texts, ledger)
+            is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
             # Not the step's own store: what was paid is no output that a step is reused by.
             ledger.compact(TableStore(workspace.tables.root), workspace.key)
-        if failed and not written and not self._found and is_news:
-            first, why = min(failed.items())
-            raise SummaryCallFailed(
-                f"repository {workspace.key!r}: none of {len(failed)} {self._level} texts could be had of "
-                f"{self._setup.options.model}: {first}: {why}; see `codesum cost {workspace.key}`",
-                failure=CallFailure.REFUSED,
-            )
+        if failed and not written and not self._found and not self._was_over and is_news:
+            self._note_outage(failed, rows)
+        else:
+            forget_outage(workspace, self._level)
         estimator = Estimator(self._setup, self._level)
         return sum_up(
             rows,
@@ -156,6 +157,13 @@ class ModelLevel:
             gates=gates,
             avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._seen),
         )
+
+    def _note_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> None:
+        id_, kind = min(failed.items())
+        said = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
+        model = self._setup.options.model
+        because = f"none of {len(failed)} {self._level} texts could be had of {model}: {said}"
+        note_outage(self._workspace, self._level, because=because, gave_up=GAVE_UP in failed.values())
 
     def _is_news(self, failed: Collection[str], texts: pa.Table, ledger: Ledger) -> bool:
         """Whether failures may be the provider's or a setting's: the model has no text here, or they are new.
@@ -181,9 +189,10 @@ class ModelLevel:
         tasks = [self._task(job) for job in jobs]
         state = workspace.layout.state(workspace.key)
         with open_ledger(state, run_id=workspace.run_id, now=workspace.now) as ledger:
-            if any(row.failure == CallFailure.CREDENTIALS for row in ledger.rows(workspace.run_id)):
-                # Another level met it: nothing has changed since.
-                return [Outcome(job.id, None, gate=Gate.NO_CREDENTIALS) for job in jobs]
+            if over := self._is_over(ledger):
+                self._was_over = self._was_over or not self._outcomes
+                gate, failure = over
+                return [Outcome(job.id, None, gate=gate, failure=failure) for job in jobs]
             return write_all(
                 tasks,
                 new_backend=lambda: build_backend(options, self._setup.templates),
@@ -195,6 +204,19 @@ class ModelLevel:
                 accepts=self._accepts,
                 progress=progress,
             )
+
+    def _is_over(self, ledger: Ledger) -> tuple[Gate, str | None] | None:
+        """What another level or layer of the run met that stops this one, too: nothing has changed since."""
+        failures = {row.failure for row in ledger.rows(self._workspace.run_id)}
+        if CallFailure.CREDENTIALS in failures:
+            return Gate.NO_CREDENTIALS, None
+        if ANOTHER_MODEL in failures:
+            return Gate.FAILED, ANOTHER_MODEL
+        noted = noted_outages(self._workspace.layout, self._workspace.key).values()
+        gave_up = any(outage.gave_up and outage.run_id == self._workspace.run_id for outage in noted)
+        if gave_up or any(outcome.failure == GAVE_UP for outcome in self._outcomes):
+            return Gate.FAILED, GAVE_UP
+        return None
 
     def _task(self, job: Job) -> WritingTask:
         prompt, template = job.prompt(), self._setup.templates[self._level]

@@ -106,7 +106,7 @@ class ModelPlanner:
         """Of each function (id to qualified name, language and canonical source) what a model does for it."""
         level = Level.FUNCTION
         choices = self._choose(level, [function_source(id_, *shown) for id_, shown in sources.items()])
-        prompter = Prompter(self._setup.templates[level], self._setup.options.max_prompt_chars)
+        prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
         estimator = Estimator(self._setup, level)
 
         def estimate(choice: Choice) -> Estimate:
@@ -121,7 +121,7 @@ class ModelPlanner:
         level = Level.FILE
         inputs = {found.id: found for found in files}
         choices = self._choose(level, [upper_source(found, ()) for found in files])
-        prompter = Prompter(self._setup.templates[level], self._setup.options.max_prompt_chars)
+        prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
         estimator = Estimator(self._setup, level)
 
         def estimate(choice: Choice) -> Estimate:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from codesum_pipeline.llm.answers import answer_tool
+from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.masking import MASKING_VERSION
@@ -47,11 +48,16 @@ class ModelSetup:
         return price_of(self.options.model, self.options)
 
     @cached_property
+    def max_prompt_chars(self) -> int:
+        """How long a prompt may be: a number, so that a setting that says the same changes nothing."""
+        return prompt_chars(self.options)
+
+    @cached_property
     def parameters(self) -> str:
         """A hash of what an answer depends on besides words, template and model."""
         options = self.options
         form = form_of(options, options.model)
-        return hash_of([0.0, options.max_tokens, form, options.max_prompt_chars, options.max_attempts, MASKING_VERSION])
+        return hash_of([0.0, options.max_tokens, form, self.max_prompt_chars, options.max_attempts, MASKING_VERSION])
 
     def writer(self, level: Level) -> str:
         """The template that writes a level's texts: system, instruction and the shape of the answer."""

@@ -11,6 +11,9 @@ from aiohttp import web
 from codesum_pipeline_tests.llm.server.answers import answer_of, usage_of
 from codesum_pipeline_tests.llm.server.asked import Asked, Wire
 
+# Anthropic's words for why an answer ends, and OpenAI's.
+_STOPS = {"end_turn": "stop", "max_tokens": "length", "refusal": "content_filter"}
+
 
 class Behaviour(Protocol):
     """One way to treat a request."""
@@ -25,25 +28,45 @@ Script = Callable[[Asked], Behaviour]
 
 @dataclass(frozen=True)
 class Answers:
-    """In the form that was asked for. `arguments` instead of the good ones: a string is sent as it is, right or not."""
+    """In the form that was asked for. `arguments` instead of the good ones: a string is sent as it is, right or not.
+
+    `tool` is called instead of the one that was forced. `echoes_key` puts the key that came with the request, as it is
+    or as `written` gives it, into the texts of the answer.
+    """
 
     arguments: Mapping[str, Any] | str | None = None
     model: str | None = None
     delay_s: float = 0.0
+    tool: str | None = None
+    echoes_key: bool = False
+    written: Callable[[str], str] = str
 
     async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
         await asyncio.sleep(self.delay_s)
-        return web.json_response(body_of(asked, self.arguments, model=self.model))
+        arguments = self.arguments
+        if self.echoes_key:
+            arguments = _with_words(answer_of(asked), self.written(key_of(request)))
+        body = body_of(asked, arguments, model=self.model)
+        return web.json_response(_with_tool(body, self.tool) if self.tool else body)
 
 
 @dataclass(frozen=True)
 class Says:
-    """Words and no tool call."""
+    """Words and no tool call; `stop` is why they end, in Anthropic's words. With `is_listed` off there is no place for
+    an answer in the body at all."""
 
     text: str
+    stop: str = "end_turn"
+    is_listed: bool = True
 
     async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
-        return web.json_response(_body(asked, None, self.text, model=None))
+        body = _body(asked, None, self.text, model=None)
+        if asked.wire is Wire.ANTHROPIC:
+            body |= {"stop_reason": self.stop} | ({} if self.text and self.is_listed else {"content": []})
+        else:
+            body["choices"][0]["finish_reason"] = _STOPS[self.stop]
+            body |= {} if self.is_listed else {"choices": []}
+        return web.json_response(body)
 
 
 @dataclass(frozen=True)
@@ -67,8 +90,7 @@ class Fails:
     echoes_key: bool = False
 
     async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
-        key = request.headers.get("Authorization") or request.headers.get("x-api-key", "")
-        message = f"{self.message}: {key}" if self.echoes_key else self.message
+        message = f"{self.message}: {key_of(request)}" if self.echoes_key else self.message
         body = {"error": {"message": message, "type": "error", "code": str(self.status)}}
         return web.json_response(body, status=self.status, headers=dict(self.headers))
 
@@ -115,6 +137,26 @@ class Resets:
         if request.transport is not None:
             request.transport.abort()
         return response
+
+
+def key_of(request: web.Request) -> str:
+    """The key that came with a request."""
+    said = request.headers.get("Authorization") or request.headers.get("x-api-key", "")
+    return said.removeprefix("Bearer ")
+
+
+def _with_words(answer: Mapping[str, Any], word: str) -> Mapping[str, Any]:
+    """A good answer that repeats a word in its texts and keywords."""
+    said = {name: f"{text} ({word})" for name, text in answer.items() if isinstance(text, str)}
+    return {**answer, **said, "keywords": [*answer["keywords"], f"key {word}"]}
+
+
+def _with_tool(body: dict[str, Any], tool: str) -> dict[str, Any]:
+    if "content" in body:
+        body["content"][0]["name"] = tool
+    else:
+        body["choices"][0]["message"]["tool_calls"][0]["function"]["name"] = tool
+    return body
 
 
 def always_well(asked: Asked) -> Behaviour:

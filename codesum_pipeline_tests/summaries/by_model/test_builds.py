@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.model.documents import Cause, Gate, Level, WrittenBy
-from codesum_pipeline.model.errors import SummaryCallFailed
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.outages import noted_outages
 from codesum_pipeline_tests.building import Reports, build
 from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.llm.server import Asked, Behaviour, Fails
@@ -253,15 +253,18 @@ def test_lost_credentials_leave_the_extractive_texts_and_the_next_run_goes_on(tm
         assert workspace.layout.published("shop").exists()
 
 
-def test_a_model_that_gives_nothing_at_all_fails_the_step_loudly(tmp_path: Path) -> None:
+def test_a_model_that_gives_nothing_at_all_is_noted_at_each_level_and_the_index_is_published(tmp_path: Path) -> None:
     def fails(_asked: Asked) -> Behaviour:
         return Fails(400)
 
-    with (
-        shop(tmp_path, TILL, fails) as found,
-        pytest.raises(SummaryCallFailed, match=f"none of {FUNCTIONS} function texts"),
-    ):
-        build(found.workspace())
+    with shop(tmp_path, TILL, fails) as found:
+        workspace = found.workspace()
+        build(workspace)
+
+    noted = noted_outages(workspace.layout, "shop")
+    assert list(noted) == list(Level)
+    assert f"none of {FUNCTIONS} function texts" in noted[Level.FUNCTION].because
+    assert workspace.layout.published("shop").exists()
 
 
 def test_a_recording_builds_the_same_index_with_the_network_closed(tmp_path: Path) -> None:

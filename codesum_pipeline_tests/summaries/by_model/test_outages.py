@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.model.errors import CannotWrite, SummaryCallFailed
+from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.outages import noted_outages
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.llm.server import (
@@ -105,7 +106,7 @@ def test_what_a_provider_gets_right_in_the_end_is_as_if_it_had_been_so_at_once(
     ("behaviour", "failure", "is_asked_again"),
     [
         pytest.param(Says("I would rather not."), "unusable-answer", False, id="never a call"),
-        pytest.param(Answers(model="gpt-4o"), "refused-answer", True, id="another model"),
+        pytest.param(Says(""), "unusable-answer", True, id="never anything"),
         pytest.param(Answers("x" * 1_000_000), "refused-answer", True, id="a megabyte"),
         pytest.param(Sends("<html>Log in</html>", "text/html"), "unreadable", True, id="a page"),
     ],
@@ -129,14 +130,14 @@ def test_a_document_that_a_provider_never_gets_right_says_why_and_is_asked_for_a
         again = found.workspace(llm={"max_attempts": 2})
         build(again)
 
-    # What broke the rules for answers stands for some days: the same request would get it again.
+    # What broke the rules for answers stands for some days: the same request would get it again. Nothing says nothing.
     assert len(found.server.seen) == (4 if is_asked_again else 0)
     if is_asked_again:
         assert gates(again) == gates(undisturbed)
         assert texts_of(again) == texts_of(undisturbed)
 
 
-def test_a_function_that_keeps_failing_fails_one_build_and_not_the_next_ones(tmp_path: Path) -> None:
+def test_a_function_that_keeps_failing_is_an_outage_of_one_build_and_not_of_the_next_ones(tmp_path: Path) -> None:
     def script(asked: Asked) -> Behaviour:
         return Fails(400, "not this") if "def round_up" in asked.prompt else GOOD
 
@@ -144,12 +145,42 @@ def test_a_function_that_keeps_failing_fails_one_build_and_not_the_next_ones(tmp
         build(found.workspace())
         found.server.script = script
         found.repo.commit({"till/tax.py": TILL["till/tax.py"].replace("amount += 1", "amount += 2")})
-        with pytest.raises(SummaryCallFailed, match="none of 1 function texts could be had"):
-            build(found.workspace())
+        first = found.workspace()
+        build(first)
+        (outage,) = noted_outages(first.layout, "shop").values()
         workspace = found.workspace()
         build(workspace)
 
+    assert "none of 1 function texts could be had of openai/gpt-4o-mini" in outage.because
+    assert "not this" in outage.because
+    assert noted_outages(workspace.layout, "shop") == {}
     assert gates(workspace) == {None: BY_MODEL - 1, "placeholder": 1, "failed": 1}
+
+
+def test_a_provider_that_answers_under_a_dated_name_gives_the_same_index_and_the_books_say_the_name(
+    undisturbed: Workspace, tmp_path: Path
+) -> None:
+    with shop(tmp_path, TILL, lambda _asked: Answers(model="gpt-4o-mini-2024-07-18")) as found:
+        workspace = found.workspace()
+        build(workspace)
+
+    assert {(row.model, row.model_echoed) for row in rows(workspace)} == {
+        ("openai/gpt-4o-mini", "gpt-4o-mini-2024-07-18")
+    }
+    must_equal(workspace, undisturbed)
+
+
+def test_another_models_answer_stops_a_whole_build_at_one_paid_call(tmp_path: Path) -> None:
+    with shop(tmp_path, TILL, lambda _asked: Answers(model="gpt-4o")) as found:
+        workspace = found.workspace()
+        build(workspace)
+
+    (row,) = rows(workspace)
+    assert len(found.server.seen) == 1
+    assert (row.failure, row.model, row.model_echoed) == ("another-model", "openai/gpt-4o-mini", "gpt-4o")
+    assert gates(workspace) == {"failed": BY_MODEL, "placeholder": 1}
+    (outage,) = noted_outages(workspace.layout, "shop").values()
+    assert "'openai/gpt-4o-mini' was asked and 'gpt-4o' answered" in outage.because
 
 
 @pytest.mark.parametrize("room", [80_000, 110_000])

@@ -1,0 +1,65 @@
+"""Levels of which a model gave none of the texts that it was asked for.
+
+The index is published all the same, with extractive texts; the note beside the
+repository's state is what the build fails by at its end, and what keeps Dagster
+from trying again by itself.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """One level: in which run of which build, why, and whether the run gave up asking for anything more."""
+
+    run_id: str
+    fingerprint: str
+    because: str
+    gave_up: bool
+
+
+def note_outage(workspace: Workspace, level: Level, *, because: str, gave_up: bool) -> None:
+    """Write down that a level failed whole."""
+    (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
+    outage = Outage(workspace.run_id, workspace.fingerprint(snapshot.commit), because, gave_up)
+    _write(workspace, {**noted_outages(workspace.layout, workspace.key), level: outage})
+
+
+def forget_outage(workspace: Workspace, level: Level) -> None:
+    """The level did not fail whole, or nothing was asked."""
+    before = noted_outages(workspace.layout, workspace.key)
+    if level in before:
+        _write(workspace, {other: outage for other, outage in before.items() if other != level})
+
+
+def noted_outages(layout: HomeLayout, key: str) -> dict[Level, Outage]:
+    """What is noted of a repository, whichever build it was, from functions up."""
+    try:
+        found = json.loads(layout.outages(key).read_text(encoding="utf-8"))
+        noted = {Level(level): Outage(**outage) for level, outage in found.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+    return {level: noted[level] for level in Level if level in noted}
+
+
+def standing_outages(layout: HomeLayout, key: str, *, fingerprint: str) -> dict[Level, Outage]:
+    """Those of the build with this fingerprint."""
+    noted = noted_outages(layout, key)
+    return {level: outage for level, outage in noted.items() if outage.fingerprint == fingerprint}
+
+
+def _write(workspace: Workspace, outages: Mapping[Level, Outage]) -> None:
+    path = workspace.layout.outages(workspace.key)
+    if not outages:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text_atomically(path, json.dumps({level: asdict(outage) for level, outage in outages.items()}, indent=2))
