@@ -1,12 +1,22 @@
 """The options of the commands that ask indexes."""
 
+import difflib
 from typing import Annotated
 
 import typer
 
 from codesum_pipeline.indexes.lanes import Lane
-from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.filters import WhichTests
+
+
+def _level(written: str) -> Level:
+    if written in LEVELS:
+        return Level(written)
+    near = difflib.get_close_matches(written.lower(), map(str, LEVELS), n=1, cutoff=0.0)[0]
+    raise ConfigurationError(f"no level {written!r}: levels are {', '.join(LEVELS)}; did you mean {near!r}?")
+
 
 ReposOption = Annotated[
     list[str] | None,
@@ -19,6 +29,7 @@ LevelsOption = Annotated[
     typer.Option(
         "--level",
         metavar="LEVEL",
+        parser=_level,
         show_default=False,
         help="Only functions, classes, files or modules (function, class, file, module). Can be repeated.",
     ),

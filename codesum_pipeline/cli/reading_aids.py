@@ -18,7 +18,7 @@ from codesum_pipeline.retrieval.excerpts import Excerpt, best_lines
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings
-from codesum_pipeline.source.file_text import read_file
+from codesum_pipeline.source.file_text import read_file, read_files
 
 _TAB = 4
 # Fewer characters of a summary say nothing.
@@ -46,6 +46,19 @@ class Sources:
         if text is None:
             return None
         return best_lines(text, query, size=size, start_line=hit.start_line, end_line=hit.end_line)
+
+    def read(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
+        """The texts of some files of an index, as far as its mirror has them."""
+        mirror, timeout_s = self.called.layout.mirror(index.repo), self.called.settings.options.scan.git_timeout_s
+        if not mirror.exists():
+            return {}
+        try:
+            texts = read_files(mirror, paths, commit=self.commits[index.repo], timeout_s=timeout_s)
+        except RepositoryUnavailable as error:
+            note(f"the words of the query were not looked up in the sources of {index.repo}: {error}")
+            return {}
+        self._texts.update(((index.repo, path), text) for path, text in texts.items())
+        return texts
 
     def _text(self, repo: str, path: str) -> str | None:
         """Read once; what cannot be read is told."""

@@ -1,9 +1,11 @@
 """`codesum search`: questions to the published indexes, with numpy alone."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,19 +19,20 @@ from codesum_pipeline.cli.asking_options import (
 )
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.lookup import open_published
 from codesum_pipeline.cli.reading_aids import Sources
 from codesum_pipeline.cli.render import note, show
-from codesum_pipeline.cli.safe_text import escaped, one_line, safe_json
-from codesum_pipeline.cli.shown_hits import Aids, blocks, hit_json, with_aids
+from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.cli.scope import open_scope
+from codesum_pipeline.cli.shown_hits import CONTEXT_TOKENS, Aids, Shown, answer_json, blocks, with_aids
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.lanes import LANES
-from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.batch import Answer, BadRow, answer_batch
+from codesum_pipeline.retrieval.batch import BadRow, read_batch
 from codesum_pipeline.retrieval.filters import ANYTHING, WhichTests, check_filters, parse_filters
-from codesum_pipeline.retrieval.search import DEFAULT_TOP
-from codesum_pipeline.retrieval.search import search as search_indexes
+from codesum_pipeline.retrieval.query import check_says_something
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import DEFAULT_TOP, SearchAnswer, answer
 
 _STDIN = "-"
 
@@ -56,59 +59,101 @@ def search(
             "--context", help="Show what each hit is part of and contains, its callers and callees, what it depends on."
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help='Print {"hits": [...]} for programs.')] = False,
+    context_tokens: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="How many tokens --context may add, of four characters, to all hits."),
+    ] = CONTEXT_TOKENS,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Search all repositories, also in a checkout of one of them.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help='Print {"query", "repositories", "fits_well", "hits": [...]} for programs.')
+    ] = False,
     batch: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
             show_default=False,
             help='Answer every line {"id", "query", "repo"?, "level"?} of a file, or of stdin with -, '
-            "one line of JSON each.",
+            'one line each: "id" and the fields of --json.',
         ),
     ] = None,
 ) -> None:
     """Find functions, classes, files and modules by what they do.
 
     codesum search "where are retries counted" --level function --path src/ --tests out --excerpt 5
+
+    In a checkout of an indexed repository that one alone is searched, and with --all every one. What is in quotes is
+    found where it stands: codesum search '"failed to open %s"'
     """
-    query = " ".join(words) if words else None
+    query = " ".join(words) if words is not None else None
     if (query is None) == (batch is None):
         raise ConfigurationError("give one QUERY, or --batch FILE")
-    aids = Aids(context=context, excerpt_lines=excerpt)
-    if batch is not None and aids != Aids():
-        raise ConfigurationError("--context and --excerpt are for one QUERY: leave them out with --batch")
+    if query is not None:
+        check_says_something(query)
     called = invocation(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
-    indexes = open_published(called, repo or ())
-    check_filters(indexes, filters)
-    embedder, levels, lanes = embedder_of(called.settings.options), level or LEVELS, lane or LANES
+    scope = open_scope(called, repo or (), everything=everything or batch is not None)
+    check_filters(scope.indexes, filters)
+    asking = _Asking(
+        sources=Sources.of(called, scope.indexes),
+        ask=partial(
+            answer, embedder=embedder_of(called.settings.options), top=top, lanes=lane or LANES, filters=filters
+        ),
+        levels=tuple(level or LEVELS),
+        aids=Aids(context=context, context_tokens=context_tokens, excerpt_lines=excerpt),
+    )
     if query is None:
-        file = batch or _STDIN
-        answers = answer_batch(
-            _lines(file), indexes, embedder=embedder, top=top, lanes=lanes, levels=levels, filters=filters
-        )
-        _print_answers(file, answers)
+        _print_answers(batch or _STDIN, scope.indexes, asking)
         return
-    hits = search_indexes(indexes, query, embedder=embedder, top=top, levels=levels, lanes=lanes, filters=filters)
-    shown = list(with_aids(hits, query, indexes, Sources.of(called, indexes), aids))
+    if scope.remark:
+        note(scope.remark)
     if as_json:
-        typer.echo(safe_json({"hits": [hit_json(each, aids) for each in shown]}))
-    elif shown:
-        show(*blocks(shown, several=len(indexes) > 1))
+        typer.echo(safe_json(asking.json(query, scope.indexes, asking.levels)))
+        return
+    found, shown = asking.hits(query, scope.indexes, asking.levels)
+    if shown:
+        if found.fits_well is False:
+            note(f"nothing fits well: the best hits have little to do with {one_line(query)!r}")
+        show(*blocks(shown, several=len(scope.indexes) > 1))
     else:
         among = "" if filters == ANYTHING else " among what the filters let through"
-        note(f"nothing found for {one_line(query)!r} in {', '.join(index.repo for index in indexes)}{among}")
+        note(f"nothing found for {one_line(query)!r} in {', '.join(index.repo for index in scope.indexes)}{among}")
 
 
-def _print_answers(file: str, answers: Iterable[Answer | BadRow]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """How each question of a call is asked and shown."""
+
+    sources: Sources
+    ask: Callable[..., SearchAnswer]
+    levels: tuple[Level, ...]
+    aids: Aids
+
+    def hits(
+        self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]
+    ) -> tuple[SearchAnswer, list[Shown]]:
+        """The answer, and its hits with what helps to judge them."""
+        found = self.ask(indexes, query, levels=levels, read=self.sources.read)
+        return found, list(with_aids(found.hits, query, indexes, self.sources, self.aids))
+
+    def json(self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]) -> dict[str, Any]:
+        """The fields that a program gets."""
+        found, shown = self.hits(query, indexes, levels)
+        return answer_json(query, found, shown, searched=indexes, aids=self.aids)
+
+
+def _print_answers(file: str, indexes: Sequence[PublishedIndex], asking: _Asking) -> None:
     """One line out per line in; a line that cannot be answered is told on stderr, and the rest goes on."""
     bad = 0
-    for answer in answers:
-        if isinstance(answer, BadRow):
+    for row in read_batch(_lines(file), indexes):
+        if isinstance(row, BadRow):
             bad += 1
-            complain(f"{file}: {answer}")
-        else:
-            typer.echo(escaped(answer.line))
+            complain(f"{file}: {row}")
+            continue
+        question = row.question
+        levels = (question.level,) if question.level else asking.levels
+        typer.echo(safe_json({"id": question.id, **asking.json(question.query, row.indexes, levels)}))
     if bad:
         raise typer.Exit(FAILED)
 

@@ -13,10 +13,18 @@ from codesum_pipeline.cli.safe_text import clean, one_line
 from codesum_pipeline.retrieval.excerpts import Excerpt
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.surroundings import Surroundings, surroundings_of
+from codesum_pipeline.retrieval.search import SearchAnswer
+from codesum_pipeline.retrieval.surroundings import BoundedSurroundings, bounded, surroundings_of
 
-# Several hits share the screen.
-_LISTED = 5
+# What `--context` adds to all hits together, unless another bound is asked for.
+CONTEXT_TOKENS = 1200
+_NAMES = {
+    "parents": "part of",
+    "children": "contains",
+    "called_by": "called by",
+    "calls": "calls",
+    "dependencies": "depends on",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,7 @@ class Aids:
     """What is shown of each hit besides itself: what stands around it, and how many of its lines."""
 
     context: bool = False
+    context_tokens: int = CONTEXT_TOKENS
     excerpt_lines: int = 0
 
 
@@ -32,26 +41,43 @@ class Shown:
     """One hit with the aids that were asked for."""
 
     hit: Hit
-    around: Surroundings | None
+    around: BoundedSurroundings | None
     excerpt: Excerpt | None
 
 
 def with_aids(
     hits: Sequence[Hit], query: str, indexes: Sequence[PublishedIndex], sources: Sources, aids: Aids
 ) -> Iterator[Shown]:
-    """Read what was asked for of each hit."""
+    """Read what was asked for of each hit; what stands around them shares one bound, evenly."""
     by_repo = {index.repo: index for index in indexes}
-    for hit in hits:
+    tokens = aids.context_tokens
+    for place, hit in enumerate(hits):
+        around = None
         index = by_repo[hit.repo]
         row = index.row(hit.id)
-        around = surroundings_of(index, row) if aids.context and row is not None else None
+        if aids.context and row is not None:
+            share = tokens // (len(hits) - place)
+            around, left = bounded(surroundings_of(index, row), tokens=share)
+            tokens -= share - left
         excerpt = sources.excerpt(hit, query, size=aids.excerpt_lines) if aids.excerpt_lines else None
         yield Shown(hit, around, excerpt)
 
 
-def hit_json(shown: Shown, aids: Aids) -> dict[str, Any]:
+def answer_json(
+    query: str, answer: SearchAnswer, shown: Sequence[Shown], *, searched: Sequence[PublishedIndex], aids: Aids
+) -> dict[str, Any]:
+    """The answer to one question, as `--json` prints it and each line of `--batch`."""
+    return {
+        "query": query,
+        "repositories": [index.repo for index in searched],
+        "fits_well": answer.fits_well,
+        "hits": [_hit_json(each, aids) for each in shown],
+    }
+
+
+def _hit_json(shown: Shown, aids: Aids) -> dict[str, Any]:
     """The hit's own fields, then those of each aid that was asked for."""
-    around: Mapping[str, Any] = asdict(shown.around) if shown.around else {}
+    around: Mapping[str, Any] = {**asdict(shown.around.around), "more": dict(shown.around.more)} if shown.around else {}
     excerpt = {"excerpt": excerpt_json(shown.excerpt)} if aids.excerpt_lines else {}
     return {**asdict(shown.hit), **around, **excerpt}
 
@@ -73,6 +99,14 @@ def blocks(shown: Sequence[Shown], *, several: bool) -> Iterator[RenderableType]
         if each.excerpt:
             yield indented(numbered(each.excerpt), width + 4)
         if each.around:
-            yield indented(fields(described(each.around), listed=_LISTED), width)
+            yield indented(fields(_described(each.around)), width)
         if rank < len(shown):
             yield ""
+
+
+def _described(bounded: BoundedSurroundings) -> dict[str, list[RenderableType]]:
+    """What stands around a hit, and behind each part how many more there are."""
+    parts = described(bounded.around)
+    for name, left in bounded.more.items():
+        parts[_NAMES[name]].append(styled(f"… {left:,} more (`codesum show` lists all)", "dim"))
+    return parts

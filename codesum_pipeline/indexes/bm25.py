@@ -63,6 +63,13 @@ class Bm25Index:
             np.add.at(scores, rows, shares)
         return scores
 
+    def counts(self, tokens: Sequence[str]) -> npt.NDArray[np.int64]:
+        """How many of some distinct tokens every document has."""
+        columns = [column for column in self.vocabulary.find_all(tokens) if column is not None]
+        spans = [slice(*self.indptr[column : column + 2].tolist()) for column in columns]
+        rows = np.concatenate([self.indices[:0], *(self.indices[span] for span in spans)])
+        return np.bincount(rows, minlength=self.documents)
+
     def write(self, path: Path) -> None:
         """Write one `.npz` file with the matrix and its vocabulary."""
         arrays = {

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from codesum_pipeline.indexes.embedders.protocol import Vectors
-from codesum_pipeline.indexes.stored_zip import map_bytes
+from codesum_pipeline.indexes.mapped_file import map_bytes
 
 if TYPE_CHECKING:
     import faiss

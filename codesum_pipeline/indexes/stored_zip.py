@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from codesum_pipeline.indexes.mapped_file import map_bytes
+
 Array = npt.NDArray[Any]
 
 ALIGNMENT = 64
@@ -63,11 +65,6 @@ def map_npz(path: Path) -> dict[str, Array]:
     return {
         name.removesuffix(".npy"): _array_at(content, start, size) for name, (start, size) in member_spans(path).items()
     }
-
-
-def map_bytes(path: Path) -> npt.NDArray[np.uint8]:
-    """The content of a file that is not empty, read-only; it stays readable when the file is deleted."""
-    return np.asarray(np.memmap(path, mode="r"))
 
 
 def map_npy(path: Path) -> Array:

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from codesum_pipeline.indexes.embedders import Vectors
-from codesum_pipeline.indexes.stored_zip import map_bytes, member_spans, write_stored_zip
+from codesum_pipeline.indexes.mapped_file import map_bytes
+from codesum_pipeline.indexes.stored_zip import member_spans, write_stored_zip
 from codesum_pipeline.model.errors import BrokenIndex
 
 _ROOT = "embeddings"

@@ -1,17 +1,14 @@
-"""Many questions in one process: a line of JSON in, a line of JSON out."""
+"""Many questions in one process: a line of JSON in, a question or a reason out."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from codesum_pipeline.indexes.embedders import Embedder
-from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.filters import ANYTHING, Filters
+from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import DEFAULT_TOP, search
 
 _FIELDS = ("id", "query", "repo", "level")
 
@@ -38,38 +35,23 @@ class BadRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The line that answers a question."""
+class Addressed:
+    """A question, and the indexes that it asks."""
 
-    line: str
+    question: Question
+    indexes: Sequence[PublishedIndex]
 
 
-def answer_batch(
-    lines: Iterable[str],
-    indexes: Sequence[PublishedIndex],
-    *,
-    embedder: Embedder,
-    top: int = DEFAULT_TOP,
-    lanes: Sequence[Lane] = LANES,
-    levels: Sequence[Level] = LEVELS,
-    filters: Filters = ANYTHING,
-) -> Iterator[Answer | BadRow]:
-    """Answer each line in order; a bad one is reported in its place. Empty lines are passed over."""
+def read_batch(lines: Iterable[str], indexes: Sequence[PublishedIndex]) -> Iterator[Addressed | BadRow]:
+    """Read each line in order; a bad one is reported in its place. Empty lines are passed over."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             question = parse_question(line)
-            asked = _indexes_named(indexes, question.repo)
+            yield Addressed(question, _indexes_named(indexes, question.repo))
         except ConfigurationError as error:
             yield BadRow(number, str(error))
-            continue
-        asked_levels = (question.level,) if question.level else levels
-        hits = search(
-            asked, question.query, embedder=embedder, top=top, levels=asked_levels, lanes=lanes, filters=filters
-        )
-        results = [{name: value for name, value in asdict(hit).items() if value is not None} for hit in hits]
-        yield Answer(json.dumps({"id": question.id, "results": results}, ensure_ascii=False))
 
 
 def parse_question(line: str) -> Question:
@@ -83,9 +65,14 @@ def parse_question(line: str) -> Question:
     level = _text(row, "level", required=False)
     if level is not None and level not in LEVELS:
         raise ConfigurationError(f"field 'level': {level!r} is none of {', '.join(LEVELS)}")
+    query = _text(row, "query") or ""
+    try:
+        check_says_something(query)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"field 'query': {error}") from error
     return Question(
         id=_identifier(row),
-        query=_text(row, "query") or "",
+        query=query,
         repo=_text(row, "repo", required=False),
         level=Level(level) if level else None,
     )

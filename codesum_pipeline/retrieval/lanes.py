@@ -17,6 +17,7 @@ from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors
 from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.filters import Mask
+from codesum_pipeline.retrieval.fit import share_of_words
 from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Numbers, Scores, distinct, highest_above_zero
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -118,6 +119,17 @@ class Lookup:
         files, scores = (joined(columns) for columns in zip(*parts, strict=True))
         kept = highest_above_zero(scores, self._limit)
         return Found(files[kept], scores[kept].astype(np.float64))
+
+    def share_of_words(self, position: int) -> float:
+        """How much of the query's words the code of one document, or one passage, of an index has."""
+        index, allowed = self._shelf.indexes[position], self._shelf.allowed[position]
+        scores = self._scores_of_words(position, Lane.CODE)
+        if allowed is not None:
+            scores = np.where(np.concatenate((allowed, allowed[index.passage_files])), scores, 0)
+        # A file has no words of its own, but those of its passages.
+        files = index.rows_of(Level.FILE)
+        scores = np.concatenate((scores[: files.start], np.zeros(files.stop - files.start), scores[files.stop :]))
+        return share_of_words(index.words[Lane.CODE], self._query.tokens, scores)
 
     def _scored(self, position: int, signal: Signal, levels: Sequence[Level]) -> _Scored:
         """The documents of one index that a signal says something about: of all levels, as far as it costs nothing."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.tokens import STOP_WORDS, split_identifier, tokenize
+from codesum_pipeline.model.errors import ConfigurationError
 
 _NAME = re.compile(r"[\w./:#-]*\w")
 _WORD = re.compile(r"\w+")
@@ -51,6 +52,13 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
         compounds=compounds,
         vector=vector,
     )
+
+
+def check_says_something(text: str) -> None:
+    """Raise `ConfigurationError` for a query without a letter or a digit, which nothing could be found by."""
+    if not any(map(str.isalnum, text)):
+        told = f"query {text!r} has no word" if text.strip() else "the query is empty"
+        raise ConfigurationError(f"{told}: say what is looked for, in words or as a name")
 
 
 def names_in(text: str) -> tuple[str, ...]:

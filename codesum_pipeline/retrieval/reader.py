@@ -14,8 +14,9 @@ from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.mapped_file import map_bytes
 from codesum_pipeline.indexes.nearest import NearestVectors
-from codesum_pipeline.indexes.stored_zip import Array, map_bytes, map_npy, map_npz
+from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames
 from codesum_pipeline.indexes.torch_file import map_tensor

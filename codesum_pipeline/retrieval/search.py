@@ -20,8 +20,10 @@ from codesum_pipeline.retrieval.asked import Asked, Levels
 from codesum_pipeline.retrieval.callers import Raised, raise_callers
 from codesum_pipeline.retrieval.candidates import Candidates, Ranking
 from codesum_pipeline.retrieval.evidence import earlier_of_group, falling, rank_files
+from codesum_pipeline.retrieval.exact import ReadTexts, exact_hits
 from codesum_pipeline.retrieval.file_names import name_of_file
 from codesum_pipeline.retrieval.filters import ANYTHING, Filters, Mask, WhichTests
+from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
 from codesum_pipeline.retrieval.fusion import Fused, Places, Scores, fuse_ranks, highest
 from codesum_pipeline.retrieval.hits import Hit, make_hit
 from codesum_pipeline.retrieval.lanes import EXACT_NAME, IN_FILES, SIGNALS, Lookup, needs_vector, signals_of
@@ -52,11 +54,76 @@ def search(
     filters: Filters = ANYTHING,
     weights: Weights = DEFAULT_WEIGHTS,
 ) -> list[Hit]:
+    """The hits of `answer`, without what stands in sources and without a judgement."""
+    asked = _asked(indexes, query, embedder, levels, lanes, filters, weights)
+    return [] if asked is None else _Answer.to(asked, limit=max(weights.depth, top)).hits(top)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """`fits_well` is whether the best hits have to do with the question; None where it is not known, since lanes were
+    named."""
+
+    hits: list[Hit]
+    fits_well: bool | None
+
+
+def answer(
+    indexes: Sequence[PublishedIndex],
+    query: str,
+    *,
+    embedder: Embedder,
+    top: int = DEFAULT_TOP,
+    levels: Sequence[Level] = LEVELS,
+    lanes: Sequence[Lane] = LANES,
+    filters: Filters = ANYTHING,
+    weights: Weights = DEFAULT_WEIGHTS,
+    read: ReadTexts | None = None,
+) -> SearchAnswer:
     """At most `top` documents of all indexes, best first; ties break by importance, then by id.
 
-    Raises `ConfigurationError` when an index was made with another embedding
-    model and a dense lane is asked.
+    What stands in a source as it was asked for comes first; sources are looked at where somebody can `read` them, and
+    where all lanes are asked. Raises `ConfigurationError` when an index was made with another embedding model and a
+    dense lane is asked.
     """
+    asked = _asked(indexes, query, embedder, levels, lanes, filters, weights)
+    if asked is None:
+        return SearchAnswer([], fits_well=False)
+    found = _Answer.to(asked, limit=max(weights.depth, top))
+    hits = found.hits(top)
+    if set(lanes) != set(LANES):
+        return SearchAnswer(hits, fits_well=None)
+    above = max((hit.score for hit in hits), default=0.0)
+    exact = exact_hits(asked.shelf, query, levels=asked.levels, read=read, above=above, top=top) if read else []
+    ranked = {(hit.repo, hit.id): hit for hit in hits}
+    first = [
+        replace(hit, why=f"{hit.why}; {ranked[hit.repo, hit.id].why}") if (hit.repo, hit.id) in ranked else hit
+        for hit in exact
+    ]
+    known = {(hit.repo, hit.id) for hit in exact}
+    others = [hit for hit in hits if (hit.repo, hit.id) not in known]
+    return SearchAnswer([*first, *others][:top], fits_well=bool(exact) or found.fits_well(hits))
+
+
+def likeness(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder) -> Likeness:
+    """What the judgement on an answer is made from."""
+    asked = _asked(indexes, query, embedder, LEVELS, LANES, ANYTHING, DEFAULT_WEIGHTS)
+    if asked is None:
+        return Likeness(nearness=0.0, words=0.0, documents=0)
+    found = _Answer.to(asked, limit=DEFAULT_WEIGHTS.depth)
+    return found.likeness(found.hits(DEFAULT_TOP))
+
+
+def _asked(
+    indexes: Sequence[PublishedIndex],
+    query: str,
+    embedder: Embedder,
+    levels: Sequence[Level],
+    lanes: Sequence[Lane],
+    filters: Filters,
+    weights: Weights,
+) -> Asked | None:
+    """What is to be looked up; None where there is nothing that could be found."""
     if needs_vector(lanes):
         for index in indexes:
             index.check_embedder(embedder)
@@ -67,14 +134,12 @@ def search(
     shelf = Shelf(sorted((index for index in indexes if len(index)), key=lambda index: index.repo), filters)
     wanted = tuple(level for level in LEVELS if level in levels)
     if not shelf.indexes or not wanted:
-        return []
+        return None
     signals = signals_of(lanes)
     if set(lanes) != set(LANES):
         weights = replace(weights, signals=_weights_of(lanes, weights))
     spoken = tuple(signal for signal in signals if weights.signals[signal])
-    asked = Asked(shelf, parsed, spoken, weights, wanted, is_one_lane=len(lanes) == 1)
-    answer = _Answer.to(asked, limit=max(weights.depth, top))
-    return answer.best_hits([answer.by_rank(wanted)] if asked.is_one_lane else list(answer.by_all()), top)
+    return Asked(shelf, parsed, spoken, weights, wanted, is_one_lane=len(lanes) == 1)
 
 
 def _weights_of(lanes: Sequence[Lane], weights: Weights) -> Mapping[Signal, float]:
@@ -101,6 +166,7 @@ class _Answer:
     """All rankings of a question, and what comes of them for the documents that they name."""
 
     asked: Asked
+    lookup: Lookup
     candidates: Candidates
     rankings: Mapping[tuple[Signal, Levels], Ranking]
     passages: Ranking
@@ -116,11 +182,30 @@ class _Answer:
         candidates = Candidates.of(asked.shelf, named)
         return cls(
             asked=asked,
+            lookup=lookup,
             candidates=candidates,
             rankings={wanted: candidates.rank(each, limit=limit) for wanted, each in found.items()},
             passages=candidates.rank_files(passages, limit=limit),
             called_in_prose=candidates.places(called),
         )
+
+    def hits(self, top: int) -> list[Hit]:
+        """The best documents in their final order."""
+        return self.best_hits([self.by_rank(self.asked.levels)] if self.asked.is_one_lane else list(self.by_all()), top)
+
+    def likeness(self, hits: Sequence[Hit]) -> Likeness:
+        """How the question and the repositories of its best hits go together."""
+        shelf, repos = self.asked.shelf, {hit.repo for hit in hits}
+        near = (ranking.scores for (signal, _), ranking in self.rankings.items() if signal is Signal.SUMMARY)
+        shares = (
+            self.lookup.share_of_words(position) for position, index in enumerate(shelf.indexes) if index.repo in repos
+        )
+        return Likeness(nearness=mean_of_nearest(near), words=max(shares, default=0.0), documents=len(shelf))
+
+    def fits_well(self, hits: Sequence[Hit]) -> bool:
+        """Whether the best hits have to do with the question; what is asked for by its very name does."""
+        is_name = self.asked.query.is_name and self.asked.inside
+        return bool(is_name and len(self._called(self.asked.inside).places)) or self.likeness(hits).fits()
 
     def by_rank(self, levels: Levels) -> _Scored:
         """Documents by rank fusion alone; of one lane: its own order."""

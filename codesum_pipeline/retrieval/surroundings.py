@@ -4,8 +4,10 @@ All of it is in the published index. Callers and callees are those that the
 document itself names, a sample where there are many.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +35,53 @@ class Surroundings:
     called_by: tuple[Neighbour, ...]
     calls: tuple[Neighbour, ...]
     dependencies: tuple[str, ...]
+
+
+# In the order in which they are shown first where there is room for some only.
+_PARTS = ("parents", "called_by", "calls", "children", "dependencies")
+# Of each part, as many as a reader looks through.
+_MOST_OF_PART = 5
+# English and code have about four characters a token, whichever model counts.
+_CHARACTERS_PER_TOKEN = 4
+# A neighbour's summary is a pointer: whoever wants all of it asks for the neighbour.
+_SUMMARY_CHARACTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedSurroundings:
+    """As much of a document's surroundings as there is room for; `more` says how many of a part were left out."""
+
+    around: Surroundings
+    more: Mapping[str, int] = field(default_factory=dict)
+
+
+def bounded(around: Surroundings, *, tokens: int) -> tuple[BoundedSurroundings, int]:
+    """The first of each part in turn, as long as there are tokens, and how many tokens are left."""
+    waiting = {name: [*getattr(around, name)] for name in _PARTS}
+    kept: dict[str, list[Neighbour | str]] = {name: [] for name in _PARTS}
+    for place in range(_MOST_OF_PART):
+        for name in _PARTS:
+            if place < len(waiting[name]) and len(kept[name]) == place:
+                each = _short(waiting[name][place])
+                price = tokens_of(each)
+                if price <= tokens:
+                    kept[name].append(each)
+                    tokens -= price
+    more = {name: left for name in _PARTS if (left := len(waiting[name]) - len(kept[name]))}
+    first: dict[str, Any] = {name: tuple(some) for name, some in kept.items()}
+    return BoundedSurroundings(Surroundings(**first), more), tokens
+
+
+def tokens_of(shown: Neighbour | str) -> int:
+    """How many tokens one neighbour takes as JSON, estimated by its characters."""
+    written = json.dumps(asdict(shown) if isinstance(shown, Neighbour) else shown, ensure_ascii=False)
+    return -(-(len(written) + len(", ")) // _CHARACTERS_PER_TOKEN)
+
+
+def _short(each: Neighbour | str) -> Neighbour | str:
+    if isinstance(each, str) or len(each.summary) <= _SUMMARY_CHARACTERS:
+        return each
+    return replace(each, summary=f"{each.summary[: _SUMMARY_CHARACTERS - 1].rstrip()}…")
 
 
 def surroundings_of(index: PublishedIndex, row: int) -> Surroundings:

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-import psutil
-
 from codesum_pipeline.store.process_identity import is_of_this_namespace, pid_namespace
 from codesum_pipeline.store.refusals import writing
 
@@ -64,6 +62,9 @@ def temporary_beside(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{path.name}."
     for leftover in path.parent.glob(f"{prefix}*.tmp*"):
+        # Thirty milliseconds, for which a search does not wait.
+        import psutil
+
         writer, _, namespace = leftover.name.removeprefix(prefix).partition("-")[0].partition("@")
         if writer.isdecimal() and is_of_this_namespace(namespace) and not psutil.pid_exists(int(writer)):
             _remove(leftover)

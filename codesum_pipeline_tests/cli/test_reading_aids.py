@@ -74,13 +74,6 @@ def test_lines_of_a_source_cannot_act_on_the_terminal(codesum, shop, form):
     assert all(line.replace("\t", "").isprintable() for line in shown.split("\n"))
 
 
-def test_a_batch_has_no_aids(codesum, shop):
-    for aid in (("--context",), ("--excerpt", "3")):
-        result = codesum(shop, "search", "--batch", "-", *aid, stdin="")
-        assert result.exit_code == 2
-        assert "leave them out with --batch" in result.stderr
-
-
 def rendered(renderable, width):
     console = Console(width=width, highlight=False, markup=False, color_system=None)
     with console.capture() as captured:
@@ -139,3 +132,25 @@ def test_what_is_shown_without_a_terminal_is_no_wider_than_its_text():
         console.print(*parts)
 
     assert max(map(len, captured.get().split("\n"))) < 100
+
+
+def test_the_context_of_all_hits_keeps_to_its_bound(codesum, shop):
+    plain = codesum(shop, "search", "orders and cards", "--top", "5", "--json").stdout
+
+    for tokens in (0, 200, 1200):
+        shown = codesum(
+            shop, "search", "orders and cards", "--top", "5", "--json", "--context", "--context-tokens", tokens
+        ).stdout
+        # The names of six empty fields in each hit.
+        assert len(shown) - len(plain) <= 4 * tokens + 5 * 120
+
+
+def test_what_the_bound_leaves_out_is_counted(codesum, shop):
+    arguments = ("search", "shop", "--level", "module", "--top", "1", "--context", "--context-tokens", "1")
+
+    around = json.loads(codesum(shop, *arguments, "--json").stdout)["hits"][0]
+    assert around["children"] == []
+    assert around["more"]["children"] >= 2
+    assert (
+        f"contains  … {around['more']['children']} more (`codesum show` lists all)" in codesum(shop, *arguments).stdout
+    )

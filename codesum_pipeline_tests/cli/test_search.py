@@ -100,9 +100,41 @@ def test_a_batch_answers_each_line_in_order(codesum, shop, tmp_path):
     answers = [json.loads(line) for line in codesum(shop, "search", "--batch", questions).stdout.splitlines()]
 
     assert [answer["id"] for answer in answers] == ["a", "b"]
-    assert answers[0]["results"][0]["id"] == "shop/orders.py::total_price"
-    assert {hit["type"] for hit in answers[1]["results"]} == {"file"}
-    assert all("start_line" not in hit for hit in answers[1]["results"])
+    assert answers[0]["hits"][0]["id"] == "shop/orders.py::total_price"
+    assert {hit["type"] for hit in answers[1]["hits"]} == {"file"}
+
+
+@pytest.mark.parametrize("aids", [(), ("--context", "--excerpt", "2")], ids=["plain", "with aids"])
+def test_a_line_of_a_batch_has_the_fields_of_json(codesum, shop, aids):
+    asked = json.dumps({"id": 7, "query": "total price"})
+
+    single = json.loads(codesum(shop, "search", "total price", "--json", *aids).stdout)
+    line = json.loads(codesum(shop, "search", "--batch", "-", *aids, stdin=asked).stdout)
+
+    assert line == {"id": 7, **single}
+    assert list(single) == ["query", "repositories", "fits_well", "hits"]
+    assert single["repositories"] == ["shop"]
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [("", "the query is empty"), ("   ", "the query is empty"), ("?!", "query '?!' has no word")],
+    ids=["empty", "white space", "punctuation"],
+)
+def test_a_query_without_a_word_is_a_usage_error(codesum, shop, query, told):
+    result = codesum(shop, "search", query)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"codesum: {told}: say what is looked for, in words or as a name\n"
+
+
+def test_an_unknown_level_names_the_levels_and_the_nearest(codesum, shop):
+    result = codesum(shop, "search", "order", "--level", "func")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "codesum: no level 'func': levels are function, class, file, module; did you mean 'function'?\n"
+    )
 
 
 def test_a_batch_can_come_from_stdin(codesum, shop):

@@ -26,7 +26,7 @@ def test_filters_hold_for_every_line_of_a_batch(codesum, shop):
         shop, "search", "--batch", "-", "--path", "payment.py", stdin='{"id": "a", "query": "orders of cards"}\n'
     )
 
-    assert {hit["file_path"] for hit in json.loads(result.stdout)["results"]} == {"shop/payment.py"}
+    assert {hit["file_path"] for hit in json.loads(result.stdout)["hits"]} == {"shop/payment.py"}
 
 
 def test_nothing_among_what_is_let_through_is_said(codesum, shop):

@@ -3,54 +3,28 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.indexes.embedders import Embedder
-from codesum_pipeline.retrieval.batch import Answer, BadRow, Question, answer_batch, parse_question
+from codesum_pipeline.retrieval.batch import Addressed, BadRow, Question, parse_question, read_batch
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import search
 from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
 
 
-def answers(lines: list[str], indexes: list[PublishedIndex], embedder: Embedder) -> list[Answer | BadRow]:
-    return list(answer_batch(lines, indexes, embedder=embedder))
+def test_a_row_without_a_repository_asks_all(shop: PublishedIndex) -> None:
+    (row,) = read_batch(['{"id": "q1", "query": "total price"}'], [shop])
 
-
-def test_a_row_is_answered_as_a_search_is(shop: PublishedIndex, embedder: Embedder) -> None:
-    (answer,) = answers(['{"id": "q1", "query": "total price"}'], [shop], embedder)
-
-    assert isinstance(answer, Answer)
-    row = json.loads(answer.line)
-    assert row["id"] == "q1"
-    assert [result["id"] for result in row["results"]] == [
-        hit.id for hit in search([shop], "total price", embedder=embedder)
-    ]
-    assert set(row["results"][0]) == {
-        "id", "type", "repo", "file_path", "start_line", "end_line", "qualified_name", "score", "summary",
-        "signature_summary", "why",
-    }  # fmt: skip
-
-
-def test_absent_fields_are_left_out(shop: PublishedIndex, embedder: Embedder) -> None:
-    (answer,) = answers(['{"id": "q1", "query": "cart", "level": "file"}'], [shop], embedder)
-
-    assert isinstance(answer, Answer)
-    for result in json.loads(answer.line)["results"]:
-        assert set(result) == {"id", "type", "repo", "file_path", "score", "summary", "why"}
-        assert result["type"] == "file"
+    assert row == Addressed(Question(id="q1", query="total price", repo=None, level=None), [shop])
 
 
 @pytest.mark.parametrize("repo", ["bank", "acme/bank"])
-def test_a_repository_is_named_by_key_or_by_owner_and_name(
-    shop: PublishedIndex, tmp_path: Path, embedder: Embedder, repo: str
-) -> None:
+def test_a_repository_is_named_by_key_or_by_owner_and_name(shop: PublishedIndex, tmp_path: Path, repo: str) -> None:
     files = {"bank.py": (Definition("transfer", "Move money from a cart.", "def transfer(): ..."),)}
     workspace = make_index_workspace(tmp_path, files, key="bank", slug="acme/bank")
     publish(workspace)
     bank = PublishedIndex.open(workspace.layout.published("bank"))
 
-    (answer,) = answers([json.dumps({"id": "q", "query": "cart", "repo": repo})], [shop, bank], embedder)
+    (row,) = read_batch([json.dumps({"id": "q", "query": "cart", "repo": repo})], [shop, bank])
 
-    assert isinstance(answer, Answer)
-    assert {result["repo"] for result in json.loads(answer.line)["results"]} == {"bank"}
+    assert isinstance(row, Addressed)
+    assert row.indexes == [bank]
 
 
 @pytest.mark.parametrize(
@@ -60,6 +34,7 @@ def test_a_repository_is_named_by_key_or_by_owner_and_name(
         ("[1]", "line 2: not an object but list"),
         ('{"query": "x"}', "line 2: field 'id': is missing"),
         ('{"id": "q", "query": ""}', "line 2: field 'query': '' is no text"),
+        ('{"id": "q", "query": "?!"}', "line 2: field 'query': query '?!' has no word"),
         ('{"id": [7], "query": "x"}', "line 2: field 'id': [7] is no text"),
         (
             '{"id": "q", "query": "x", "level": "chapter"}',
@@ -67,22 +42,29 @@ def test_a_repository_is_named_by_key_or_by_owner_and_name(
         ),
         ('{"id": "q", "query": "x", "repo": "shed"}', "line 2: field 'repo': 'shed' is not indexed; indexed are: shop"),
     ],
-    ids=["no json", "no object", "no id", "empty query", "id of another type", "unknown level", "unknown repo"],
+    ids=[
+        "no json",
+        "no object",
+        "no id",
+        "empty query",
+        "no word",
+        "id of another type",
+        "unknown level",
+        "unknown repo",
+    ],
 )
-def test_a_bad_row_is_named_and_the_others_are_answered(
-    shop: PublishedIndex, embedder: Embedder, line: str, reason: str
-) -> None:
+def test_a_bad_row_is_named_and_the_others_are_answered(shop: PublishedIndex, line: str, reason: str) -> None:
     good = '{"id": "q", "query": "cart"}'
 
-    first, bad, last = answers([good, line, good], [shop], embedder)
+    first, bad, last = read_batch([good, line, good], [shop])
 
-    assert isinstance(first, Answer)
+    assert isinstance(first, Addressed)
     assert first == last
     assert str(bad).startswith(reason)
 
 
-def test_empty_lines_are_passed_over_and_counted(shop: PublishedIndex, embedder: Embedder) -> None:
-    assert answers(["", "  ", "{"], [shop], embedder)[0] == BadRow(
+def test_empty_lines_are_passed_over_and_counted(shop: PublishedIndex) -> None:
+    assert next(read_batch(["", "  ", "{"], [shop])) == BadRow(
         3, "not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
     )
 

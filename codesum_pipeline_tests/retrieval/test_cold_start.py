@@ -12,11 +12,11 @@ _SEARCH = """
 import json, sys
 from pathlib import Path
 from codesum_pipeline.indexes.embedders import load_embedder
-from codesum_pipeline.retrieval.batch import answer_batch
+from codesum_pipeline.retrieval.batch import read_batch
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import search
-hits = search([PublishedIndex.open(Path(sys.argv[1]))], "total price", embedder=load_embedder("static"))
-print(json.dumps({"first": hits[0].id, "modules": sorted({name.partition(".")[0] for name in sys.modules})}))
+from codesum_pipeline.retrieval.search import answer
+found = answer([PublishedIndex.open(Path(sys.argv[1]))], "total price", embedder=load_embedder("static"))
+print(json.dumps({"first": found.hits[0].id, "modules": sorted({name.partition(".")[0] for name in sys.modules})}))
 """
 
 

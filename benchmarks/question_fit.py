@@ -1,0 +1,130 @@
+"""How well a search tells questions that a repository answers from those of another.
+
+    python -m benchmarks.question_fit CLONES [--home FOLDER]
+
+CLONES holds the repositories that `benchmarks/questions/people.jsonl` is about, a folder each; they are indexed in
+FOLDER, which is kept. Each question is asked of its own repository and of all others. The rule is chosen on the
+questions and repositories of one half, so that at most 4.5 % of the answered questions are marked, and measured on the
+other half; then the halves change places. What the package has is measured on all.
+"""
+
+import argparse
+import itertools
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.retrieval import Table, print_table
+from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.retrieval.fit import DEFAULT_FIT, FitRule, Likeness
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import likeness
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+
+QUESTIONS = Path(__file__).parent / "questions" / "people.jsonl"
+# Of the answered questions of the half that a rule is chosen on.
+MOST_MARKED = 0.045
+SHARES = (0.02, 0.04, 0.06, 0.08, 0.1, 0.15)
+WORDS = [k / 20 for k in range(11)]
+DOCUMENTS = [-k / 100 for k in range(9)]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of one repository, asked of one."""
+
+    own: str
+    of: str
+    likeness: Likeness
+
+    @property
+    def is_answered(self) -> bool:
+        return self.own == self.of
+
+
+def main() -> None:
+    """Index what is missing, ask, choose, print tables in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("clones", type=Path)
+    parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "codesum-fit")
+    chosen = parser.parse_args()
+    questions = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    names = repositories()
+    indexes = {name: opened(chosen.home, chosen.clones / name) for name in names}
+    embedder = load_embedder("static")
+    asked = [
+        Asked(question["repo"], name, likeness([index], question["query"], embedder=embedder))
+        for question in questions
+        for name, index in indexes.items()
+    ]
+    halves = (frozenset(names[::2]), frozenset(names[1::2]))
+    rows: Table = [["chosen on", "measured on", "rule", "of others, marked", "answered, marked"]]
+    for ours, others in (halves, halves[::-1]):
+        rule = best_rule(among(asked, ours))
+        rows.append([", ".join(sorted(ours)), "the others", shown(rule), *shares(among(asked, others), rule)])
+    rows.append(["all", "all", shown(best_rule(asked)), *shares(asked, best_rule(asked))])
+    rows.append(["", "all", f"the package's: {shown(DEFAULT_FIT)}", *shares(asked, DEFAULT_FIT)])
+    print_table(rows)
+
+
+def repositories() -> list[str]:
+    """The repositories that there are questions about."""
+    return sorted({json.loads(line)["repo"] for line in QUESTIONS.read_text(encoding="utf-8").splitlines()})
+
+
+def opened(home: Path, clone: Path) -> PublishedIndex:
+    """The index of a clone, built where it is missing."""
+    codesum = open_home(home)
+    published = codesum.layout.published(clone.name)
+    if not published.exists():
+        build(workspace_of(codesum, RepositoryEntry(clone.name, str(clone.resolve()))))
+    return PublishedIndex.open(published)
+
+
+def among(asked: Sequence[Asked], names: frozenset[str]) -> list[Asked]:
+    """Questions of some repositories, asked of these."""
+    return [each for each in asked if each.own in names and each.of in names]
+
+
+def best_rule(asked: Sequence[Asked]) -> FitRule:
+    """The rule that marks most questions of other repositories; on average over several shares of answered ones that
+    may be marked, since few questions decide about one share."""
+    weights = max(itertools.product(WORDS, DOCUMENTS), key=lambda pair: _marked_on_average(asked, *pair))
+    return rule_with(asked, *weights, most_marked=MOST_MARKED)
+
+
+def rule_with(asked: Sequence[Asked], words: float, documents: float, *, most_marked: float) -> FitRule:
+    """The rule with these weights that marks as many answered questions as it may."""
+    rule = FitRule(words=words, documents=documents)
+    scores = [each.likeness.score(rule) for each in asked if each.is_answered]
+    return replace(rule, least=round(float(np.quantile(scores, most_marked)), 3))
+
+
+def _marked_on_average(asked: Sequence[Asked], words: float, documents: float) -> float:
+    rules = (rule_with(asked, words, documents, most_marked=most) for most in SHARES)
+    return sum(share_marked(asked, rule, answered=False) for rule in rules)
+
+
+def share_marked(asked: Sequence[Asked], rule: FitRule, *, answered: bool) -> float:
+    """How many questions of a kind a rule marks."""
+    marked = [not each.likeness.fits(rule) for each in asked if each.is_answered is answered]
+    return sum(marked) / len(marked)
+
+
+def shares(asked: Sequence[Asked], rule: FitRule) -> list[str]:
+    """How many of the questions of others and of the answered ones a rule marks."""
+    return [f"{100 * share_marked(asked, rule, answered=answered):.1f} %" for answered in (False, True)]
+
+
+def shown(rule: FitRule) -> str:
+    """A rule as a formula."""
+    return f"nearness + {rule.words} words {rule.documents:+} ln(documents) ≥ {rule.least}"
+
+
+if __name__ == "__main__":
+    main()

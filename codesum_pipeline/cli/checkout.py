@@ -1,0 +1,102 @@
+"""The checkout that a command is called in, and which registered repositories it is one of.
+
+Files of git are read, and of its programs only `git config` on one file, which runs nothing.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codesum_pipeline.model.errors import RetryLater
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.git import try_git
+from codesum_pipeline.source.locations import is_url
+
+_TIMEOUT_S = 20.0
+_LONGEST_POINTER = 4096
+# https://host/owner/name.git, ssh://git@host:22/owner/name and git@host:owner/name are one repository.
+_ADDRESS = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/]*@)?(?P<host>[^:/]+)(?::\d+(?=/))?[:/]+(?P<path>.+)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A work tree, and git's folder that all work trees of its repository share."""
+
+    root: Path
+    git_dir: Path
+
+
+def checkout_of(folder: Path) -> Checkout | None:
+    """The work tree that a folder is in; None outside of one."""
+    folder = folder.resolve()
+    for root in (folder, *folder.parents):
+        git_dir = _shared_git_dir(root / ".git")
+        if git_dir is not None:
+            return Checkout(root, git_dir)
+    return None
+
+
+def entries_of(checkout: Checkout, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
+    """The entries that are this repository: a path in a work tree of it, or the address of one of its remotes."""
+    entries = list(entries)
+    has_urls = any(is_url(entry.location) for entry in entries)
+    remotes = {_address(url) for url in _remotes(checkout)} if has_urls else set()
+    return [
+        entry
+        for entry in entries
+        if (_address(entry.location) in remotes if is_url(entry.location) else _is_same(Path(entry.location), checkout))
+    ]
+
+
+def _is_same(location: Path, checkout: Checkout) -> bool:
+    found = checkout_of(location)
+    # A bare repository has no work tree.
+    return (
+        found == checkout or location == checkout.git_dir or (found is not None and found.git_dir == checkout.git_dir)
+    )
+
+
+def _shared_git_dir(pointer: Path) -> Path | None:
+    """What `.git` is or points to: of a linked work tree, the folder of the main one."""
+    try:
+        if pointer.is_dir():
+            return pointer if (pointer / "HEAD").is_file() else None
+        git_dir = pointer.parent / _text(pointer).removeprefix("gitdir:").strip()
+        common = git_dir / "commondir"
+        shared = git_dir / _text(common).strip() if common.is_file() else git_dir
+        return shared.resolve() if (shared / "HEAD").is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _text(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.read(_LONGEST_POINTER)
+
+
+def _remotes(checkout: Checkout) -> Sequence[str]:
+    """The addresses of a checkout's remotes; files that its configuration includes are not read."""
+    arguments: list[str | Path] = [
+        "config",
+        "--file",
+        checkout.git_dir / "config",
+        "--no-includes",
+        "--null",
+        "--get-regexp",
+    ]
+    try:
+        found = try_git([*arguments, r"^remote\..*\.url$"], timeout_s=_TIMEOUT_S)
+    except RetryLater:
+        return []
+    lines = found.output.decode("utf-8", "replace").split("\0")
+    return [line.partition("\n")[2] for line in lines if line]
+
+
+def _address(url: str) -> tuple[str, str]:
+    match = _ADDRESS.fullmatch(url)
+    if match is None:
+        return "", url
+    return match["host"].lower(), match["path"].strip("/").removesuffix(".git").lower()

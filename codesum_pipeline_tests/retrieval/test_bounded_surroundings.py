@@ -1,0 +1,43 @@
+import json
+from dataclasses import asdict
+
+import pytest
+
+from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings, bounded
+
+
+def neighbours(name: str, count: int) -> tuple[Neighbour, ...]:
+    return tuple(Neighbour(f"{name}/{number}.py", "file", "It does much. " * 40) for number in range(count))
+
+
+AROUND = Surroundings(
+    parents=neighbours("above", 3),
+    children=neighbours("below", 40),
+    called_by=neighbours("caller", 30),
+    calls=neighbours("called", 0),
+    dependencies=tuple(f"library_{number}" for number in range(100)),
+)
+
+
+@pytest.mark.parametrize("tokens", [0, 100, 300, 1000])
+def test_no_more_is_shown_than_there_is_room_for(tokens: int) -> None:
+    found, left = bounded(AROUND, tokens=tokens)
+
+    values = [each for part in asdict(found.around).values() for each in part]
+    characters = sum(len(json.dumps(value)) for value in values)
+    assert characters <= 4 * (tokens - left) <= 4 * tokens
+
+
+def test_what_is_left_out_is_counted() -> None:
+    found, _ = bounded(AROUND, tokens=10_000)
+
+    assert [each.id for each in found.around.parents] == ["above/0.py", "above/1.py", "above/2.py"]
+    assert dict(found.more) == {"called_by": 25, "children": 35, "dependencies": 95}
+
+
+def test_with_little_room_each_part_has_its_first() -> None:
+    found, _ = bounded(AROUND, tokens=180)
+
+    assert [len(part) > 0 for part in (found.around.parents, found.around.called_by, found.around.children)] == [
+        True
+    ] * 3
