@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.graph.build import GRAPH_VERSION
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders import check_embedder, embedder_of
 from codesum_pipeline.indexes.finished_vectors import discard
 from codesum_pipeline.indexes.lane_texts import LANES_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
@@ -77,6 +78,21 @@ class Home:
             # What the list gives a model can change with LiteLLM.
             found["prompt_chars"] = str(prompt_chars(llm))
         return found
+
+    @cached_property
+    def _questions(self) -> list[Question]:
+        """What each build is asked instead of the repository's own questions."""
+        evaluation = self.settings.options.evaluation
+        is_asked = evaluation.enabled and evaluation.questions
+        return read_questions(Path(evaluation.questions)) if is_asked else []
+
+    def check_choices(self, *, is_building: bool = False) -> None:
+        """Raise `ConfigurationError` now for an embedder or a questions file that a build would fail on at its end.
+
+        Where a build is sure to follow, LiteLLM is looked at too, which takes seconds to import.
+        """
+        (check_embedder if is_building else embedder_of)(self.settings.options)
+        _ = self._questions
 
     def workspace(
         self,

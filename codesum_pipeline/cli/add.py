@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.registration import (
@@ -28,6 +29,7 @@ def add(
         str,
         typer.Argument(
             metavar="LOCATION",
+            autocompletion=complete_keys,
             help="A path or git URL; a key that was removed is put back.",
         ),
     ],
@@ -36,7 +38,7 @@ def add(
     subdir: SubdirOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
-    worktree: WorktreeOption = False,
+    worktree: WorktreeOption = None,
 ) -> None:
     """Register a repository, or one folder of it.
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from codesum_pipeline.cli.completion import complete_keys, complete_languages
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
@@ -21,7 +22,11 @@ def _level(written: str) -> Level:
 ReposOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--repo", metavar="KEY", show_default=False, help="Only this repository (key or owner/name). Can be repeated."
+        "--repo",
+        metavar="KEY",
+        autocompletion=complete_keys,
+        show_default=False,
+        help="Only this repository (key or owner/name). Can be repeated.",
     ),
 ]
 LevelsOption = Annotated[
@@ -48,6 +53,7 @@ LanguagesOption = Annotated[
     typer.Option(
         "--language",
         metavar="NAME",
+        autocompletion=complete_languages,
         show_default=False,
         help="Only this language, by its name or a file ending (python, py). Can be repeated.",
     ),

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from codesum_pipeline.cli.failures import report_failures
+from codesum_pipeline.cli.narrow_help import is_narrow, show_narrow_help
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ COMMANDS = (
         "eval", _ASK, "Measure how well questions with known answers are answered, by lane and level.", loads_long=True
     ),
     Command("sql", _ASK, "Query every table with SQL; nothing can be changed."),
-    Command("doctor", _OPERATE, "Check published indexes, leases and runs, and say how to repair them."),
+    Command("doctor", _OPERATE, "Check published indexes, leases, runs and Dagster's records, and say how to repair them."),
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
     Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),
     Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),
@@ -74,10 +75,16 @@ def _paragraphs(docstring: str) -> str:
 
 
 class PlainCommand(TyperCommand):
-    """Its help does not say of a switch that its type is bool."""
+    """Its help does not say of a switch that its type is bool, and cuts no name on a narrow terminal."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_switch_types(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        if is_narrow():
+            show_narrow_help(self, ctx)
+        else:
+            super().format_help(ctx, formatter)
 
 
 class PlainGroup(TyperGroup):
@@ -85,6 +92,12 @@ class PlainGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_switch_types(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        if is_narrow():
+            show_narrow_help(self, ctx)
+        else:
+            super().format_help(ctx, formatter)
 
 
 class LazyGroup(PlainGroup):

@@ -11,6 +11,7 @@ import typer
 from rich.console import RenderableType
 
 from codesum_pipeline.cli.avoided import read_avoided, show_avoided
+from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.cost_plot import write_plot
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
@@ -37,7 +38,12 @@ def cost(
     ctx: typer.Context,
     keys: Annotated[
         list[str] | None,
-        typer.Argument(metavar="KEY", show_default=False, help="Only these repositories; default: all."),
+        typer.Argument(
+            metavar="KEY",
+            autocompletion=complete_keys,
+            show_default=False,
+            help="Only these repositories; default: all.",
+        ),
     ] = None,
     by: Annotated[
         By, typer.Option(metavar="WHAT", help="A line for each of these: day, run, model, level or repo.")

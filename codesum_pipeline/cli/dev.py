@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.ports import check_free
 from codesum_pipeline.wiring import Home
 
 
@@ -18,6 +19,8 @@ def dev(
     The daemon runs the nightly schedule and the sensor that notices new commits; both can be switched off
     in the UI. Stop with Ctrl-C.
     """
+    home = Home(invocation(ctx).settings)
+    check_free(host, port)
     from codesum_pipeline.defs.control import start_ui
 
-    start_ui(Home(invocation(ctx).settings), host=host, port=port)
+    start_ui(home, host=host, port=port)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failures import FAILED
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import count, indented, note, show, styled
@@ -34,7 +35,10 @@ class Problem:
 def doctor(
     ctx: typer.Context,
     key: Annotated[
-        str | None, typer.Argument(metavar="KEY", show_default=False, help="Look at this repository alone.")
+        str | None,
+        typer.Argument(
+            metavar="KEY", autocompletion=complete_keys, show_default=False, help="Look at this repository alone."
+        ),
     ] = None,
     release_lease: Annotated[
         bool,

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codesum_pipeline.cli.built import built_table, is_held, outcome_json, standing_json, standing_line
+from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of, tracebacks
 from codesum_pipeline.cli.failures import FAILED, complain, exit_code_of_all
-from codesum_pipeline.cli.home_folder import make_home
-from codesum_pipeline.cli.invocation import Invocation, invocation
+from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.model_report import model_lines, model_report, model_warnings, shut_out
+from codesum_pipeline.cli.new_entries import NewEntries, was_fetched
 from codesum_pipeline.cli.progress_bar import progress_bar
 from codesum_pipeline.cli.published_state import read_published
 from codesum_pipeline.cli.registration import (
@@ -25,15 +26,18 @@ from codesum_pipeline.cli.registration import (
 )
 from codesum_pipeline.cli.render import note, show, styled
 from codesum_pipeline.cli.safe_text import escaped, safe_json
-from codesum_pipeline.cli.standing import held_because, standing_builds
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.source.locations import redact
+from codesum_pipeline.cli.standing import Standing, held_because, standing_builds
+from codesum_pipeline.cli.uncommitted import tell_uncommitted, uncommitted_json
+from codesum_pipeline.model.errors import ConfigurationError, LeaseHeld
 from codesum_pipeline.store.lease import hold_lease
 from codesum_pipeline.store.schemas import BOOKS
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
     from codesum_pipeline.defs.outcomes import RunOutcome
+
+# The step after which a repository's files are here.
+_FETCH = "repo_snapshot"
 
 
 def index(
@@ -42,6 +46,7 @@ def index(
         list[str] | None,
         typer.Argument(
             metavar="LOCATION|KEY",
+            autocompletion=complete_keys,
             show_default=False,
             help="Paths, git URLs or registered keys. Without any: every enabled repository.",
         ),
@@ -51,7 +56,7 @@ def index(
     subdir: SubdirOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
-    worktree: WorktreeOption = False,
+    worktree: WorktreeOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Run every step and write every text again, also where nothing changed.")
     ] = False,
@@ -77,25 +82,37 @@ def index(
     """
     called = invocation(ctx)
     options = EntryOptions.of(key=key, ref=ref, subdir=subdir, include=include, exclude=exclude, worktree=worktree)
-    keys = _keys(called, targets or [], options)
     home = Home(called.settings)
-    if rebuild:
-        _drop_tables(home, keys)
-    with progress_bar() as progress:
-        progress("looking for changes", 0, 0)
-        standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
-    for found, last in standing.items():
-        typer.echo(safe_json(standing_json(found, last)) if as_json else standing_line(found, last))
-    outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
+    home.check_choices()
+    new = NewEntries(called)
+    keys = _keys(new, targets or [], options)
+    try:
+        if rebuild:
+            _drop_tables(home, keys)
+        with progress_bar() as progress:
+            progress("looking for changes", 0, 0)
+            standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
+        for found, last in standing.items():
+            typer.echo(_standing_json(home, found, last) if as_json else standing_line(found, last))
+        outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
+    except BaseException:
+        new.take_back_new()
+        raise
     _report(home, outcomes, as_json=as_json, debug=bool(ctx.find_root().params.get("debug")))
     failed = [outcome for outcome in outcomes if not outcome.succeeded]
     for outcome in failed:
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
+    tell_uncommitted(home, [key for key in keys if key not in {outcome.key for outcome in failed}])
+    _take_back_unfetched(home, new, failed)
     is_one_left_out = not targets and bool(called.registry.survey().problems)
     if failed and len(failed) == len(keys) and not is_one_left_out:
         raise typer.Exit(exit_code_of_all(outcome.error for outcome in failed))
     if failed or is_one_left_out:
         raise typer.Exit(FAILED)
+
+
+def _standing_json(home: Home, key: str, last: Standing) -> str:
+    return safe_json(standing_json(key, last) | uncommitted_json(home, key))
 
 
 def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debug: bool) -> None:
@@ -105,7 +122,7 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             published = read_published(home.layout, outcome.key)
             numbers = outcome_json(outcome, commit=published.commit if published else None)
             told = {"llm": model_report(home, outcome), "failures": failures_json(failures_of(home, outcome.key))}
-            typer.echo(safe_json(numbers | told))
+            typer.echo(safe_json(numbers | told | uncommitted_json(home, outcome.key)))
     elif outcomes:
         show(built_table(outcomes))
         for outcome in outcomes:
@@ -125,29 +142,41 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
         note(said)
 
 
-def _keys(called: Invocation, targets: Sequence[str], options: EntryOptions) -> list[str]:
+def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> list[str]:
     """The keys to build, each once; targets that are not registered as described are."""
     if not targets:
         if options.any_given:
             raise ConfigurationError("--key, --ref, --subdir, --include, --exclude and --worktree need a LOCATION")
-        keys = [entry.key for entry in called.entries() if entry.enabled]
+        keys = [entry.key for entry in new.called.entries() if entry.enabled]
         if not keys:
             raise ConfigurationError("no repository is registered: name one, as in `codesum index .`")
         return keys
     if options.key and len(targets) > 1:
         raise ConfigurationError(f"--key {options.key} names one repository, {len(targets)} are given")
-    return list(dict.fromkeys(_registered(called, target, options) for target in targets))
+    try:
+        return list(dict.fromkeys(_registered(new, target, options) for target in targets))
+    except BaseException:
+        new.take_back()
+        raise
 
 
-def _registered(called: Invocation, target: str, options: EntryOptions) -> str:
-    entry, is_known = find_entry(called.registry, target, options)
+def _registered(new: NewEntries, target: str, options: EntryOptions) -> str:
+    entry, is_known = find_entry(new.called.registry, target, options)
     if not entry.enabled:
         raise ConfigurationError(f"repository {entry.key!r} is disabled: `codesum add {entry.key}` enables it")
     if not is_known:
-        make_home(called.layout)
-        called.registry.add(entry)
-        note(f"{entry.key}: registered, {redact(entry.location)}{f' ({entry.subdir})' if entry.subdir else ''}")
+        new.register(entry)
     return entry.key
+
+
+def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutcome]") -> None:
+    """A location that could not be fetched is not left registered by the command that registered it."""
+    unfetched = [found for found in failed if _FETCH not in found.numbers and found.error is not LeaseHeld]
+    new.take_back(outcome.key for outcome in unfetched)
+    known = {entry.key for entry in home.registry.entries()}
+    for outcome in unfetched:
+        if outcome.key in known and not was_fetched(home, outcome.key):
+            note(f"{outcome.key}: never fetched so far; `codesum remove {outcome.key} --purge` forgets it")
 
 
 def _drop_tables(home: Home, keys: Sequence[str]) -> None:

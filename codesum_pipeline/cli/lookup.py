@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
@@ -20,7 +21,12 @@ _NEAREST_SHOWN = 5
 
 RepoOption = Annotated[
     str | None,
-    typer.Option("--repo", metavar="KEY", help="The repository, where several have a document with this id."),
+    typer.Option(
+        "--repo",
+        metavar="KEY",
+        autocompletion=complete_keys,
+        help="The repository, where several have a document with this id.",
+    ),
 ]
 
 

@@ -11,6 +11,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.model_plan import model_json, model_line, model_sections, price_lines, with_model
 from codesum_pipeline.cli.progress_bar import progress_bar
@@ -39,13 +40,18 @@ _CAUSES_SHOWN = 3
 def plan(
     ctx: typer.Context,
     target: Annotated[
-        str, typer.Argument(metavar="KEY|LOCATION", help="A registered repository, or any path or git URL.")
+        str,
+        typer.Argument(
+            metavar="KEY|LOCATION",
+            autocompletion=complete_keys,
+            help="A registered repository, or any path or git URL.",
+        ),
     ],
     ref: RefOption = None,
     subdir: SubdirOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
-    worktree: WorktreeOption = False,
+    worktree: WorktreeOption = None,
     force: Annotated[bool, typer.Option("--force", help="As `codesum index --force` would do it.")] = False,
     llm: Annotated[
         bool,

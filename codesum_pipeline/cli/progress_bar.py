@@ -48,8 +48,9 @@ def progress_bar() -> Iterator[Report]:
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Says at once that a command has begun, while what it needs is imported."""
-    if not _can_draw(error_console()):
+    """Says at once that a command has begun, while what it needs is imported; to a person, not to a pipe."""
+    console = error_console()
+    if console.is_terminal and not _can_draw(console):
         note(STARTING)
     with progress_bar():
         yield

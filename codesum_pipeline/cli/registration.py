@@ -1,5 +1,6 @@
 """From what a person types, a key, a path or a URL, to an entry of the registry."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,8 +8,11 @@ from typing import Annotated
 
 import typer
 
+from codesum_pipeline.cli.render import note
+from codesum_pipeline.cli.wrong_locations import check_address, check_path
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.covering import covering_entry
 from codesum_pipeline.source.locations import find_root, is_url, parse_location
 from codesum_pipeline.source.registry import Registry
 
@@ -50,7 +54,12 @@ ExcludeOption = Annotated[
     ),
 ]
 WorktreeOption = Annotated[
-    bool, typer.Option("--worktree", help="Read the folder as it is on the disk, committed or not.")
+    bool | None,
+    typer.Option(
+        "--worktree/--no-worktree",
+        show_default=False,
+        help="Read the folder as it is on the disk, committed or not. Default: its last commit.",
+    ),
 ]
 
 
@@ -63,7 +72,7 @@ class EntryOptions:
     subdir: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    worktree: bool = False
+    worktree: bool | None = None
 
     @classmethod
     def of(
@@ -74,9 +83,13 @@ class EntryOptions:
         subdir: str | None,
         include: Iterable[str] | None,
         exclude: Iterable[str] | None,
-        worktree: bool,
+        worktree: bool | None,
     ) -> "EntryOptions":
-        """As typer gives them."""
+        """As typer gives them; raises `ConfigurationError` for one that is empty."""
+        given = {"--key": [key], "--ref": [ref], "--include": include or (), "--exclude": exclude or ()}
+        for name, values in given.items():
+            if any(value is not None and not value.strip() for value in values):
+                raise ConfigurationError(f"{name} '': it is empty: give it a value, or leave it out")
         return cls(key, ref, subdir, tuple(include or ()), tuple(exclude or ()), worktree)
 
     @property
@@ -90,7 +103,7 @@ class EntryOptions:
             ref=self.ref or entry.ref,
             include=self.include or entry.include,
             exclude=self.exclude or entry.exclude,
-            worktree=self.worktree or entry.worktree,
+            worktree=entry.worktree if self.worktree is None else self.worktree,
         )
 
 
@@ -98,12 +111,18 @@ def find_entry(registry: Registry, text: str, options: EntryOptions = EntryOptio
     """The entry that `text` and the options describe, and whether it is registered as it stands.
 
     `text` is a key, a path (also of a folder inside a git work tree) or a URL.
+    Without options, a folder that a registered repository's index holds is that
+    repository, and the person is told so.
     """
     known = _by_key(registry, text)
     if known is None:
+        check_address(text)
         location, subdir = _located(text, options)
         known = _by_place(registry, location, subdir, key=options.key)
         if known is None:
+            check_path(text)
+            if not options.any_given and (covering := _covering(registry, location, subdir)):
+                return covering, True
             key = options.key or registry.default_key(location, subdir=subdir)
             return options.applied_to(RepositoryEntry(key=key, location=location, subdir=subdir)), False
     elif options.key not in (None, known.key) or options.subdir is not None:
@@ -114,10 +133,12 @@ def find_entry(registry: Registry, text: str, options: EntryOptions = EntryOptio
 
 def _by_key(registry: Registry, text: str) -> RepositoryEntry | None:
     """Anything with a slash, and `.`, is a location; `./name` is the folder where a key has the same name."""
+    if "/" in text or text.startswith("~") or text in (".", "..") or not text.strip():
+        return None
     try:
-        return None if "/" in text or text in (".", "..") else registry.get(text)
+        return registry.get(text)
     except UnknownRepository:
-        if not Path(text).expanduser().is_dir() and ":" not in text:
+        if not os.path.exists(text) and ":" not in text:  # noqa: PTH110 - a name that is too long does not exist
             raise
         return None
 
@@ -130,6 +151,20 @@ def _by_place(registry: Registry, location: str, subdir: str, *, key: str | None
         entry for entry in registry.entries() if (entry.key, entry.location, entry.subdir) == (key, location, subdir)
     )
     return next(same, None)
+
+
+def _covering(registry: Registry, location: str, subdir: str) -> RepositoryEntry | None:
+    """The entry whose index holds a folder, which is told."""
+    if is_url(location):
+        return None
+    found = covering_entry(registry.entries(), Path(location), subdir)
+    if found:
+        key = registry.default_key(location, subdir=subdir)
+        note(
+            f"{Path(location) / subdir} is inside {found.key}, which is registered: its index covers it "
+            f"(`--key {key}` indexes this folder on its own)"
+        )
+    return found
 
 
 def _located(text: str, options: EntryOptions) -> tuple[str, str]:

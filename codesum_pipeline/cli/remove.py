@@ -4,15 +4,23 @@ from typing import Annotated
 
 import typer
 
+from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.forgetting import forget
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import show
-from codesum_pipeline.store.lease import hold_lease
 from codesum_pipeline.wiring import Home
 
 
 def remove(
     ctx: typer.Context,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="The repository, as [bold]codesum repos[/] lists it.")],
+    key: Annotated[
+        str,
+        typer.Argument(
+            metavar="KEY",
+            autocompletion=complete_keys,
+            help="The repository, as [bold]codesum repos[/] lists it.",
+        ),
+    ],
     purge: Annotated[
         bool, typer.Option("--purge", help="Delete its index, tables, mirror and registration as well.")
     ] = False,
@@ -25,7 +33,7 @@ def remove(
     called = invocation(ctx)
     home = Home(called.settings)
     if purge and key in home.unregistered_keys():
-        _purge(home, key, is_registered=False)
+        forget(home, key, is_registered=False)
         show(f"{key}: deleted")
         return
     entry = called.registry.get(key)
@@ -33,20 +41,5 @@ def remove(
         called.registry.remove(entry.key)
         show(f"{entry.key}: no longer indexed; `codesum add {entry.key}` puts it back")
         return
-    _purge(home, entry.key, is_registered=True)
+    forget(home, entry.key, is_registered=True)
     show(f"{entry.key}: deleted")
-
-
-def _purge(home: Home, key: str, *, is_registered: bool) -> None:
-    """Delete what is kept of a repository while no build of it runs. The registration goes last: a purge that
-    was interrupted can be repeated."""
-    from codesum_pipeline.defs.control import forget_partition
-
-    state = home.layout.state(key)
-    with hold_lease(state, key=key, run_id="purge"):
-        home.purge(key)
-        forget_partition(home, key)
-        if is_registered:
-            home.registry.purge(key)
-    for path in state.parent.glob(f"{state.name}*"):
-        path.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of
 from codesum_pipeline.cli.freshness import Freshness, State, look_at
 from codesum_pipeline.cli.invocation import invocation
@@ -40,7 +41,10 @@ _STYLES = {
 def status(
     ctx: typer.Context,
     key: Annotated[
-        str | None, typer.Argument(metavar="KEY", show_default=False, help="Tell all about this repository.")
+        str | None,
+        typer.Argument(
+            metavar="KEY", autocompletion=complete_keys, show_default=False, help="Tell all about this repository."
+        ),
     ] = None,
     remote: Annotated[
         bool, typer.Option("--remote", help="Ask servers for their newest commit instead of what was fetched last.")

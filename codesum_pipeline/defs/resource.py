@@ -67,7 +67,9 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
 
     def workspace(self, key: str, *, run_id: str) -> Workspace:
         """What a run works with; raises `ConfigurationError` for a key that is missing or disabled."""
-        workspace = self.open_home().workspace(
+        home = self.open_home()
+        home.check_choices(is_building=True)
+        workspace = home.workspace(
             key,
             run_id=run_id,
             force=self.force,

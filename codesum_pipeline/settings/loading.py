@@ -41,7 +41,11 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, environ: Mapping[st
     if "?" in str(home):
         # DuckDB takes what follows for a query and cannot write its file.
         raise ConfigurationError(f"home {str(home)!r}: its path must not hold a '?': choose another with --home")
-    file = Path(given.pop("settings_file", None) or environ.get("CODESUM_SETTINGS_FILE") or home / SETTINGS_FILE)
+    _check_is_folder(home)
+    named = given.pop("settings_file", None) or environ.get("CODESUM_SETTINGS_FILE")
+    file = Path(named or home / SETTINGS_FILE).expanduser()
+    if named and not file.is_file():
+        raise ConfigurationError(f"settings file {str(file)!r}: there is no such file")
     merged: dict[str, Any] = {}
     for source, values in (
         (str(file), _read_file(file)),
@@ -64,6 +68,13 @@ def find_home(start: Path | None = None) -> Path:
             check_is_own(folder / HOME_FOLDER)
             return folder / HOME_FOLDER
     return start / HOME_FOLDER
+
+
+def _check_is_folder(home: Path) -> None:
+    for path in (home, *home.parents):
+        if path.exists() and not path.is_dir():
+            what = "is a file" if path == home else f"lies below the file {path}"
+            raise ConfigurationError(f"home {str(home)!r} {what}: name a folder with --home or CODESUM_HOME")
 
 
 def _read_file(file: Path) -> dict[str, Any]:

@@ -20,6 +20,8 @@ _SECRET_PARAMETER = re.compile(
     r"(?P<name>[?&][^=&?\s]{0,60}(?:token|key|pass|secret|auth|sig)[^=&?\s]{0,60})=[^&\s'\"]+", re.IGNORECASE
 )
 
+# Of a location that cannot be one.
+_SHOWN = 200
 # Leaves room below the 100 characters of a key for the number that makes it unique.
 _KEY_LENGTH = 90
 
@@ -40,10 +42,16 @@ def parse_location(text: str, *, base: Path) -> str:
         raise ConfigurationError(f"location {redact(text)!r}: remote helpers are not used; give a path or an https URL")
     if with_scheme := _WITH_SCHEME.match(text):
         return _checked_url(text, with_scheme["scheme"].lower())
-    path = Path(text).expanduser()
-    if "/" not in text.partition(":")[0] and _SCP_LIKE.fullmatch(text) and not (base / path).exists():
-        return text
-    return str((base / path).resolve())
+    try:
+        path = base / Path(text).expanduser()
+        is_there = path.exists()
+        if "/" not in text.partition(":")[0] and _SCP_LIKE.fullmatch(text) and not is_there:
+            return text
+        return str(path.resolve())
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "there is no user of this name"
+        shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+        raise ConfigurationError(f"location {shown!r}: no folder can be called so: {reason}") from error
 
 
 def redact(text: str) -> str:

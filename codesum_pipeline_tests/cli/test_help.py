@@ -1,11 +1,14 @@
 """A newcomer finds out from the help alone."""
 
+import re
+
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from codesum_pipeline.cli.app import app
 from codesum_pipeline.cli.commands import COMMANDS, load_command
+from codesum_pipeline_tests.cli.terminal import on_a_terminal
 
 NAMES = [command.name for command in COMMANDS]
 
@@ -70,3 +73,23 @@ def test_a_paragraph_of_a_help_is_broken_where_the_terminal_ends():
 
     assert "Every published index is compared" in shown
     assert [line.strip()[-1] for line in shown.splitlines() if line.startswith(" Every published")] == ["."]
+
+
+@pytest.mark.parametrize("width", [80, 40])
+@pytest.mark.parametrize("name", ["", *NAMES, "prompts save", "cache prune"])
+def test_no_terminal_cuts_the_name_of_an_option(name, width, tmp_path):
+    command = typer.main.get_command(app)
+    for part in name.split():
+        command = command.commands[part] if hasattr(command, "commands") and command.name != "codesum" else None
+        command = command or load_command(part)
+
+    shown = "\n".join(on_a_terminal(*name.split(), "--help", cwd=tmp_path, width=width))
+
+    names = [names for parameter in command.params for names in (*parameter.opts, *parameter.secondary_opts)]
+    options = [option for option in names if option.startswith("--")]
+    assert [option for option in options if not re.search(rf"{option}(?![\w-])", shown)] == []
+    for parameter in command.params:
+        if parameter.metavar:
+            assert parameter.metavar in shown
+    assert all(len(line) <= width for line in shown.splitlines())
+    assert "│" in shown or width == 40

@@ -1,6 +1,9 @@
 """What is shown fits the terminal it is shown on."""
 
+import pytest
+
 from codesum_pipeline.cli.render import Rows, table
+from codesum_pipeline_tests.cli.calling import run_codesum
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
 
 SELECT = "SELECT id, type, start_line FROM documents WHERE type = 'class' ORDER BY id"
@@ -32,3 +35,39 @@ def test_no_name_of_a_repository_is_cut_on_a_narrow_terminal(shop, tmp_path):
 
 def test_a_table_is_the_same_whatever_its_rows_come_in():
     assert table(["a"], iter([["x"]])) == Rows(("a",), (("x",),), frozenset())
+
+
+LONG_KEY = "a-repository-whose-key-is-longer-than-any-column"
+
+
+@pytest.fixture
+def two_keys(own_shop, git_repo):
+    """A home with `shop` and a repository with a long key in a folder with a long name, never built."""
+    repository = git_repo({"a.py": "x = 1\n"}, name="folder-" * 12).path
+    assert run_codesum("--home", own_shop, "add", repository, "--key", LONG_KEY, cwd=own_shop).returncode == 0
+    return own_shop, repository
+
+
+@pytest.mark.parametrize("width", [80, 40])
+@pytest.mark.parametrize("command", ["repos", "status", "plan", "doctor", "cost", "cache stats", "index"])
+def test_no_table_cuts_what_has_to_be_typed(two_keys, tmp_path, command, width):
+    home, repository = two_keys
+    names = {
+        "repos": [LONG_KEY, str(repository), "shop"],
+        "status": [LONG_KEY, "shop"],
+        "doctor": [LONG_KEY],
+        "plan": ["shop"],
+        "index": ["shop"],
+    }
+    arguments = [*command.split(), *(["shop"] if command in ("plan", "index") else [])]
+
+    sent = on_a_terminal("--home", home, *arguments, cwd=tmp_path, width=width)
+
+    # Not the progress bar, which is drawn over.
+    shown = [line for line in sent if "\x1b" not in line]
+    # A name that is longer than its column is folded.
+    joined = "".join("".join(shown).split())
+    assert "…" not in joined
+    assert [name for name in names.get(command, ()) if name not in joined] == []
+    # Remarks are broken by the terminal itself.
+    assert command in ("cost", "index", "cache stats") or max(map(len, shown)) <= width

@@ -12,6 +12,7 @@ from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.repositories import GitRepo
 
 RunJob = Callable[..., dg.ExecuteInProcessResult]
@@ -120,3 +121,24 @@ def test_forcing_writes_every_text_again(copied_home: Home) -> None:
 
     levels = ("function_summaries", "class_summaries", "file_summaries", "module_summaries")
     assert [forced.numbers[level]["written"] for level in levels] == [3, 1, 4, 2]
+
+
+def test_questions_that_cannot_be_read_end_a_run_in_its_first_step(home: Home, register: Register) -> None:
+    repo = register("shop")
+    asking = open_home(home.layout.home, evaluation={"enabled": True, "questions": str(repo.path / "missing.jsonl")})
+
+    (outcome,) = index_repositories(asking, ["shop"])
+
+    assert outcome.error is ConfigurationError
+    assert "missing.jsonl: cannot be read" in outcome.message
+    assert outcome.numbers == {}
+
+
+def test_a_provider_that_does_not_exist_ends_a_run_in_its_first_step(home: Home, register: Register) -> None:
+    register("shop")
+
+    (outcome,) = index_repositories(open_home(home.layout.home, embedder="litellm/nosuch/model"), ["shop"])
+
+    assert outcome.error is ConfigurationError
+    assert "embedder 'litellm/nosuch/model': no provider knows this model" in outcome.message
+    assert outcome.numbers == {}

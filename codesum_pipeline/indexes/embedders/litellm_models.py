@@ -57,6 +57,14 @@ class LiteLlmEmbedder:
         self.billed_tokens = 0
         self.model_id = f"litellm/{model}@{hash_of([model, api_base])[:12]}"
 
+    def check_provider(self) -> None:
+        """Raise `ConfigurationError` where LiteLLM knows no provider of the model; nobody is asked."""
+        litellm = litellm_client()
+        try:
+            litellm.get_llm_provider(self._model, api_base=self._api_base)
+        except litellm.BadRequestError as error:
+            raise self._refusal(error) from None
+
     @property
     def dimensions(self) -> int:
         """The length of a vector; asks the model when it has not answered yet."""

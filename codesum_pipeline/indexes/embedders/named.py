@@ -12,6 +12,7 @@
 What stands before the first slash decides; nothing is guessed, so that a typo never becomes a bill.
 """  # noqa: E501
 
+import difflib
 from functools import cache
 from pathlib import Path
 
@@ -33,11 +34,26 @@ CHOICES = (
     f"{LITELLM_PREFIX}MODEL",
     f"{OPENAI_PREFIX}… (of OpenAI)",
 )
+# What a typo may have been meant for.
+_WORDS = (STATIC, MINILM, SENTENCE_PREFIX, LITELLM_PREFIX, OPENAI_PREFIX)
 
 
 def embedder_of(options: Options) -> Embedder:
     """The embedder that a build's or a query's options name."""
     return load_embedder(options.index.embedder, offline=options.scan.offline, api_base=options.index.embedder_api_base)
+
+
+def check_embedder(options: Options) -> None:
+    """Raise `ConfigurationError` for an embedder that a build would fail on as soon as it embeds something.
+
+    Of a provider's model LiteLLM is imported, which takes seconds; nobody is asked.
+    """
+    embedder = embedder_of(options)
+    if options.index.embedder.startswith((LITELLM_PREFIX, OPENAI_PREFIX)):
+        from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
+
+        assert isinstance(embedder, LiteLlmEmbedder)
+        embedder.check_provider()
 
 
 @cache
@@ -55,7 +71,9 @@ def load_embedder(name: str, *, offline: bool = False, api_base: str | None = No
         return LiteLlmEmbedder(name.removeprefix(LITELLM_PREFIX), api_base=api_base, offline=offline)
     folder = _folder_of(name, offline=offline)
     if folder is None:
-        raise ConfigurationError(f"embedder: {name!r} is not known; known are: {', '.join(CHOICES)}")
+        near = difflib.get_close_matches(name.lower(), _WORDS, n=1)
+        hint = f"; the nearest is {near[0]!r}" if near else ""
+        raise ConfigurationError(f"embedder: {name!r} is not known{hint}; known are: {', '.join(CHOICES)}")
     if is_static_model(folder):
         return StaticEmbedder(folder, name=name)
     from codesum_pipeline.indexes.embedders.sentence_models import SentenceEmbedder

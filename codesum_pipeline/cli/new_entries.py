@@ -1,0 +1,60 @@
+"""What a command writes to the registry, and takes back where nothing could be fetched."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from codesum_pipeline.cli.forgetting import forget
+from codesum_pipeline.cli.home_folder import make_home
+from codesum_pipeline.cli.invocation import Invocation
+from codesum_pipeline.cli.render import note
+from codesum_pipeline.model.errors import LeaseHeld
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.locations import redact
+from codesum_pipeline.wiring import Home
+
+
+@dataclass(frozen=True)
+class NewEntries:
+    """The entries that one command registered or changed, with what they were before it."""
+
+    called: Invocation
+    _before: dict[str, RepositoryEntry | None] = field(default_factory=dict)
+
+    def register(self, entry: RepositoryEntry) -> None:
+        """Write an entry, and say so."""
+        registry = self.called.registry
+        before = next((known for known in registry.entries() if known.key == entry.key), None)
+        make_home(self.called.layout)
+        registry.add(entry)
+        self._before.setdefault(entry.key, before)
+        place = f"{redact(entry.location)}{f' ({entry.subdir})' if entry.subdir else ''}"
+        note(f"{entry.key}: {'registered' if before is None else 'registered anew'}, {place}")
+
+    def take_back(self, keys: Iterable[str] | None = None) -> None:
+        """Leave these of them (default: all) as they were before. One that was fetched at any time stays."""
+        home = Home(self.called.settings)
+        for key in list(self._before) if keys is None else [key for key in keys if key in self._before]:
+            before = self._before.pop(key)
+            if before is not None:
+                self.called.registry.add(before)
+                note(f"{key}: registered as it was before")
+            elif not was_fetched(home, key):
+                _forget(home, key)
+
+    def take_back_new(self) -> None:
+        """As `take_back`, of those that nobody had registered before."""
+        self.take_back([key for key, before in self._before.items() if before is None])
+
+
+def was_fetched(home: Home, key: str) -> bool:
+    """Whether a build ever got hold of a repository."""
+    return home.tables.readable_path("snapshot", key) is not None
+
+
+def _forget(home: Home, key: str) -> None:
+    """Where another process builds it, it stays."""
+    try:
+        forget(home, key, is_registered=True)
+    except LeaseHeld:
+        return
+    note(f"{key}: not registered any more: nothing could be fetched")
