@@ -7,7 +7,7 @@ WORKERS ?= 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo dev test test-slow check format clean
+.PHONY: setup demo dev test test-slow test-browser check format clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
@@ -27,10 +27,14 @@ dev: setup
 
 test: setup
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not browser"
 
 test-slow: setup
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 3600 -m slow
+
+test-browser: setup
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group browser
+	$(BIN)/python -m pytest -q -n 0 -m browser
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -77,13 +77,23 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_settings_from_outside() -> Iterator[None]:
-    """Settings of the person who runs the tests do not reach them."""
+def no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Settings of the person who runs the tests do not reach them, nor the homes of the tests that person's record."""
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.startswith(("CODESUM_", "DAGSTER_")):
                 patch.delenv(name)
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_modes_of_another_test() -> Iterator[None]:
+    """A command sets the mode of what its process creates, and here that process is that of the tests."""
+    before = os.umask(0o022)
+    os.umask(before)
+    yield
+    os.umask(before)
 
 
 @pytest.fixture

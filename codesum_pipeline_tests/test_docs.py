@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from codesum_pipeline.settings import Settings
+from codesum_pipeline.settings.models import SETTABLE_BY_RUN
 from codesum_pipeline_tests.parsing.languages.page import PAGE, page
 
 ROOT = Path(__file__).parent.parent
@@ -20,6 +21,10 @@ names a key with the prefix `CODESUM_` and `__` between its parts:
 nearest known one. Lists and tables are written there as JSON:
 `CODESUM_SKIP_PATTERNS='["docs/*", "*.min.js"]'`,
 `CODESUM_LLM__PRICES='[{"model": "openai/own", "input": 0.5, "output": 1.0}]'`.
+
+The config of a run, as the launchpad of the Dagster UI takes it, may set what
+is marked, for that run, under `resources → codesum → config → settings`; all
+else is refused there.
 
 | key | default | meaning |
 |---|---|---|
@@ -39,7 +44,8 @@ def _rows(model: type[BaseModel], prefix: str) -> list[tuple[str, str, str]]:
             rows += _rows(nested, f"{prefix}{name}.")
             continue
         default = "" if field.default in (PydanticUndefined, None) else f"`{_shown(field.default)}`"
-        rows.append((prefix + name, default, field.description or ""))
+        marked = " The config of a run may set it." if field.json_schema_extra == SETTABLE_BY_RUN else ""
+        rows.append((prefix + name, default, (field.description or "") + marked))
     return rows
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import FilterOptions
-from codesum_pipeline.settings import find_home, load_settings
+from codesum_pipeline.settings import find_home, load_settings, record_home
 
 
 def test_flags_outrank_the_environment_which_outranks_the_file_which_outranks_defaults(tmp_path: Path) -> None:
@@ -63,6 +63,7 @@ def test_a_wrong_setting_names_key_value_and_way_out(
 
 def test_the_home_is_the_nearest_folder_of_that_name_upward(tmp_path: Path) -> None:
     (tmp_path / ".codesum").mkdir()
+    record_home(tmp_path / ".codesum")
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
 

@@ -50,7 +50,7 @@ def add(
     called = invocation(ctx)
     options = EntryOptions.of(key=key, ref=ref, subdir=subdir, include=include, exclude=exclude, worktree=worktree)
     entry, _ = find_entry(called.registry, location, options)
-    make_home(called.layout)
+    make_home(called.settings)
     written = called.registry.add(replace(entry, enabled=True))
     register_partition(Home(called.settings), written.key)
     show(f"{written.key}: registered, {redact(written.location)}{f' ({written.subdir})' if written.subdir else ''}")

@@ -51,7 +51,9 @@ COMMANDS = (
         "eval", _ASK, "Measure how well questions with known answers are answered, by lane and level.", loads_long=True
     ),
     Command("sql", _ASK, "Query every table with SQL; nothing can be changed."),
-    Command("doctor", _OPERATE, "Check published indexes, leases, runs and Dagster's records, and say how to repair them."),
+    Command(
+        "doctor", _OPERATE, "Check published indexes, leases, runs and Dagster's records, and say how to repair them."
+    ),
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
     Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),
     Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from codesum_pipeline.cli.avoided import read_avoided, show_avoided
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.cost_plot import write_plot
-from codesum_pipeline.cli.invocation import Invocation, invocation
+from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.llm.totals import Totals, total, total_by
@@ -73,7 +73,8 @@ def cost(
     totals = total_by((_name(by, repo, row), row) for repo, row in rows)
     if plot is not None:
         days = total_by((_name(By.DAY, repo, row), row) for repo, row in rows)
-        write_plot(plot, {day: found.cost_usd for day, found in days.items()})
+        with with_modes_of_the_caller():
+            write_plot(plot, {day: found.cost_usd for day, found in days.items()})
     if as_json:
         for name, found in totals.items():
             typer.echo(safe_json(_as_json(by, name, found)))

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError, ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings import check_may_be_own, record_home
 from codesum_pipeline.store.lease import current_holder, release_lease
 from codesum_pipeline.wiring import Home
 
@@ -48,6 +50,14 @@ def doctor(
             "two builds of one repository at a time can break its index.",
         ),
     ] = False,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Record that the home is yours, so that it counts without being named. Only for one whose settings "
+            "you know: they can run code, and send sources and keys to any address.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per problem.")] = False,
 ) -> None:
     """Check published indexes, leases, runs and Dagster's records, and say how to repair them.
@@ -58,6 +68,9 @@ def doctor(
     anything is to be done.
     """
     called = invocation(ctx)
+    if trust:
+        _trust(called.settings.home)
+        return
     home = Home(called.settings)
     if release_lease:
         _release(home, key)
@@ -77,6 +90,14 @@ def doctor(
         _show(problems, [entry.key for entry in entries])
     if any(problem.way_out for problem in problems):
         raise typer.Exit(FAILED)
+
+
+def _trust(home: Path) -> None:
+    if not home.is_dir():
+        raise ConfigurationError(f"there is no home at {home}: `codesum add` and `codesum index` make one")
+    check_may_be_own(home)
+    record_home(home)
+    note(f"{home} is recorded as yours: it counts in {home.parent} and below without being named")
 
 
 def _release(home: Home, key: str | None) -> None:

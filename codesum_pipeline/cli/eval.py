@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from codesum_pipeline.cli.asking_options import LanesOption, LevelsOption, ReposOption
 from codesum_pipeline.cli.eval_asking import Ways, ask_given, ask_own
 from codesum_pipeline.cli.eval_lift import lifts, lifts_json, lifts_markdown
-from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.invocation import invocation, with_modes_of_the_caller
 from codesum_pipeline.cli.lookup import open_published
 from codesum_pipeline.cli.progress_bar import progress_bar
 from codesum_pipeline.cli.render import show, table
@@ -81,7 +81,8 @@ def eval(
 def _give(page: str, shown: dict[str, Any] | list[RenderableType], file: Path | None) -> None:
     """Write the page where it is wanted, and print an object for programs or parts for people."""
     if file is not None:
-        write_text_atomically(file, page)
+        with with_modes_of_the_caller():
+            write_text_atomically(file, page)
     if isinstance(shown, dict):
         typer.echo(safe_json(shown))
     else:

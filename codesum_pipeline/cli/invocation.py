@@ -1,6 +1,8 @@
 """What the options before the command say: which home, with which settings."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,7 +24,9 @@ class Invocation:
 
     @cached_property
     def settings(self) -> Settings:
-        return load_settings(self.flags)
+        found = load_settings(self.flags)
+        found.apply_mode()
+        return found
 
     @cached_property
     def layout(self) -> HomeLayout:
@@ -38,6 +42,25 @@ class Invocation:
         for problem in survey.problems.values():
             complain(f"left out: {problem}")
         return list(survey.entries)
+
+
+@contextmanager
+def with_modes_of_the_caller() -> Iterator[None]:
+    """What the block creates is no part of the home: it gets the modes that the caller's shell gives."""
+    of_the_home = os.umask(_UMASK_OF_THE_CALLER)
+    try:
+        yield
+    finally:
+        os.umask(of_the_home)
+
+
+def _current_umask() -> int:
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
+
+
+_UMASK_OF_THE_CALLER = _current_umask()
 
 
 def invocation(ctx: typer.Context) -> Invocation:

@@ -24,7 +24,7 @@ class NewEntries:
         """Write an entry, and say so."""
         registry = self.called.registry
         before = next((known for known in registry.entries() if known.key == entry.key), None)
-        make_home(self.called.layout)
+        make_home(self.called.settings)
         registry.add(entry)
         self._before.setdefault(entry.key, before)
         place = f"{redact(entry.location)}{f' ({entry.subdir})' if entry.subdir else ''}"

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
+from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, on_terminal, show, table
 from codesum_pipeline.cli.safe_text import escaped, safe_json
@@ -106,6 +107,7 @@ def save(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The new text; - reads it from standard input.")],
 ) -> None:
     """Save a template of your own, if it can be used as it stands."""
+    make_home(invocation(ctx).settings)
     path = save_template_atomic(_folder(ctx), kind, name, _text(file))
     _tell_saved(ctx, kind, name, f"saved {path}")
 

@@ -16,7 +16,7 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 from codesum_pipeline.defs.assets import ASSETS  # noqa: E402
 from codesum_pipeline.defs.checks import CHECKS  # noqa: E402
 from codesum_pipeline.defs.jobs import index_repository  # noqa: E402
-from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource  # noqa: E402
+from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, FromTheProcess  # noqa: E402
 from codesum_pipeline.defs.schedules import nightly  # noqa: E402
 from codesum_pipeline.defs.sensors import repository_changes  # noqa: E402
 from codesum_pipeline.settings import load_settings  # noqa: E402
@@ -24,15 +24,18 @@ from codesum_pipeline.settings import load_settings  # noqa: E402
 
 def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     """The definitions of one home. `overrides` are settings that win over file and environment, `home` among them."""
-    settings = dict(overrides or {})
-    planner = load_settings(settings).planner
-    home = str(settings.pop("home", None) or "")
+    given = dict(overrides or {})
+    planner = load_settings(given).planner
     return dg.Definitions(
         assets=ASSETS,
         asset_checks=CHECKS,
         jobs=[index_repository],
         schedules=[nightly(planner.nightly_cron)],
         sensors=[repository_changes(planner.sensor_interval_s)],
-        resources={"codesum": CodesumResource(home=home, settings=settings, duckdb=IN_MEMORY), "duckdb": IN_MEMORY},
+        resources={
+            "codesum": CodesumResource(given=FromTheProcess(given), duckdb=IN_MEMORY),
+            # No step hands a value to another, and Dagster's own default takes a folder from the run config.
+            "io_manager": dg.mem_io_manager,
+        },
         executor=dg.in_process_executor,
     )

@@ -23,6 +23,8 @@ from codesum_pipeline.defs import mending, processes, storage
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.caller import Caller, called_by
+from codesum_pipeline.defs.guard import served_hosts
+from codesum_pipeline.defs.guarded_ui import guarded_command
 from codesum_pipeline.defs.observing import recorded_fingerprint
 from codesum_pipeline.defs.outcomes import RunOutcome, outcome_of, was_interrupted
 from codesum_pipeline.defs.resource import PARTITION_TAG, resource_config
@@ -195,20 +197,21 @@ def end_vanished_runs(home: Home) -> list[str]:
         return processes.end_vanished_runs(home.layout, instance)
 
 
-def start_ui(home: Home, *, host: str = "127.0.0.1", port: int = 3000) -> NoReturn:
-    """Become `dagster dev`, webserver and daemon, on this home."""
+def start_ui(home: Home, *, host: str = "127.0.0.1", port: int = 3000, allowed: Sequence[str] = ()) -> NoReturn:
+    """Become `dagster dev`, guarded webserver and daemon, on this home; `allowed` are more names of this machine."""
+    hosts = sorted(served_hosts(host, allowed))
     with open_instance(home.layout):
         folder = ensure_dagster_home(home.layout)
     environment = ui_environment(home.layout, os.environ)
     # Dagster puts the folder it is started in before everything else on the import path.
     os.chdir(folder)
-    os.execve(sys.executable, ui_command(folder, host=host, port=port), environment)
+    os.execve(sys.executable, ui_command(folder, host=host, port=port, hosts=hosts), environment)
 
 
-def ui_command(folder: Path, *, host: str, port: int) -> list[str]:
-    """The command that opens the UI from any folder."""
+def ui_command(folder: Path, *, host: str, port: int, hosts: Sequence[str]) -> list[str]:
+    """The command that opens the UI from any folder, and answers to `hosts`."""
     arguments = ["-m", MODULE, "-d", str(folder), "-h", host, "-p", str(port)]
-    return [sys.executable, "-P", "-W", "ignore", "-m", "dagster", "dev", *arguments]
+    return [sys.executable, *guarded_command("dev", hosts, arguments)]
 
 
 def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ its last, whoever started it, so two builds of one repository never mix.
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from codesum_pipeline.defs.caller import home_of_caller
 from codesum_pipeline.defs.processes import process_tags
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
-from codesum_pipeline.settings import load_settings
+from codesum_pipeline.settings import check_is_settable_by_run, load_settings
 from codesum_pipeline.store.lease import hold_lease, this_process
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
@@ -34,11 +35,23 @@ IN_MEMORY = DuckDBResource(
 )
 
 
-class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
-    """The home that a run works in."""
+@dataclass(frozen=True)
+class FromTheProcess:
+    """Settings, `home` among them, that whoever made the definitions gave; no run config reaches them."""
 
-    home: str = Field(default="", description="The home; empty: $CODESUM_HOME, else the nearest .codesum.")
-    settings: dict[str, Any] = Field(default={}, description="Settings that win over codesum.toml and the environment.")
+    settings: Mapping[str, Any]
+
+
+class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
+    """The home that a run works in: $CODESUM_HOME, else the nearest .codesum.
+
+    Whoever can start a run can write its config, and that may be a page in a browser or a program on this machine: what
+    says where something is kept or sent, names a key or raises a cap stands in the home or the environment.
+    """
+
+    settings: dict[str, Any] = Field(
+        default={}, description="Settings of this run alone: those that docs/settings.md marks as settable by a run."
+    )
     force: bool = Field(default=False, description="Write every text again.")
     confirm_llm: bool = Field(
         default=False, description="Let a model rewrite more of the index than max_rewrite_fraction."
@@ -46,6 +59,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     llm_usd_left: float | None = Field(
         default=None, description="At most so many US dollars for models' texts, besides the caps of the settings."
     )
+    given: dg.ResourceDependency[FromTheProcess]
     duckdb: dg.ResourceDependency[DuckDBResource]
 
     _open: ExitStack = PrivateAttr(default_factory=ExitStack)
@@ -62,8 +76,14 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     def open_home(self) -> Home:
         """The home with its settings, read once; that of the caller where there is one."""
         if self._home is None:
-            self._home = home_of_caller() or Home(load_settings({"home": self.home or None, **self.settings}))
+            check_is_settable_by_run(self.settings)
+            self._home = home_of_caller() or self._home_of_process()
         return self._home
+
+    def _home_of_process(self) -> Home:
+        home = Home(load_settings(self.given.settings, run=self.settings))
+        home.settings.apply_mode()
+        return home
 
     def workspace(self, key: str, *, run_id: str) -> Workspace:
         """What a run works with; raises `ConfigurationError` for a key that is missing or disabled."""
@@ -107,8 +127,5 @@ def _connect(resource: DuckDBResource, until: ExitStack) -> "duckdb.DuckDBPyConn
 
 
 def resource_config(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The run config that sets these fields of the resource; nothing where there are none.
-
-    It stands in the place of all that the definitions say of the resource, `home` too.
-    """
+    """The run config that sets these fields of the resource; nothing where there are none."""
     return {"resources": {"codesum": {"config": dict(values)}}} if values else {}

@@ -22,7 +22,6 @@ from codesum_pipeline.wiring import Home
 class Tick:
     """What a tick found; `published` has an index, and `last` is the last repository it had time for."""
 
-    home: str
     plan: Plan
     new_keys: list[str]
     published: frozenset[str]
@@ -30,7 +29,7 @@ class Tick:
 
     @property
     def run_requests(self) -> list[dg.RunRequest]:
-        return [_run_request(request, self.home) for request in self.plan.requests]
+        return [_run_request(request) for request in self.plan.requests]
 
     @property
     def check_evaluations(self) -> list[dg.AssetCheckEvaluation]:
@@ -88,7 +87,6 @@ def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: loggi
     known = instance.get_dynamic_partitions(codesum_repos.name or "")
     new = sorted({entry.key for entry in entries} - set(known))
     return Tick(
-        str(home.settings.home),
         plan,
         new,
         frozenset(found.key for found in seen if found.published),
@@ -101,7 +99,7 @@ def _last_looked_at(*, seen_keys: Sequence[str], all_keys: int) -> str:
     return seen_keys[-1] if seen_keys and len(seen_keys) < all_keys else ""
 
 
-def _run_request(request: Request, home: str) -> dg.RunRequest:
+def _run_request(request: Request) -> dg.RunRequest:
     tags = {FINGERPRINT_TAG: request.fingerprint}
     if request.usd_left is None:
         return dg.RunRequest(run_key=request.run_key, partition_key=request.key, tags=tags)
@@ -109,7 +107,7 @@ def _run_request(request: Request, home: str) -> dg.RunRequest:
         run_key=request.run_key,
         partition_key=request.key,
         tags={**tags, GOES_ON_TAG: "true"},
-        run_config=resource_config({"home": home, "llm_usd_left": request.usd_left}),
+        run_config=resource_config({"llm_usd_left": request.usd_left}),
     )
 
 

@@ -6,7 +6,6 @@ named by a digest is always whole. The same tables give the same bytes.
 
 import os
 import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -91,8 +90,9 @@ def _folder_aside(versions: Path) -> Iterator[Path]:
     """A new folder beside the versions, gone after the block unless it was renamed."""
     with writing(versions):
         versions.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=ASIDE, dir=versions))
-        folder.chmod(0o755)
+        # Its mode is that of the home's other folders, which no folder of `tempfile` has.
+        folder = versions / f"{ASIDE}{uuid.uuid4().hex}"
+        folder.mkdir()
         try:
             yield folder
         finally:

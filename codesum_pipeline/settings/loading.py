@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.source.brought_along import check_is_own
+from codesum_pipeline.settings.models import SETTABLE_BY_RUN, Settings
+from codesum_pipeline.settings.own_homes import check_is_own
 
 ENV_PREFIX = "CODESUM_"
 SETTINGS_FILE = "codesum.toml"
@@ -29,11 +29,17 @@ _NO_TEXT = ("tuple_type", "dict_type", "model_type")
 _LOCATORS = ("home", "settings_file")
 
 
-def load_settings(flags: Mapping[str, Any] | None = None, *, environ: Mapping[str, str] | None = None) -> Settings:
-    """Merge defaults, file, environment and flags; raises `ConfigurationError` naming key, value and source.
+def load_settings(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    run: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Merge defaults, file, environment, flags and run config; raises `ConfigurationError` naming key and source.
 
-    `flags` may hold any key of `Settings` (nested as mappings) and `settings_file`.
+    `flags` may hold any key of `Settings` (nested as mappings) and `settings_file`; `run` what is settable by a run.
     """
+    check_is_settable_by_run(run or {})
     environ = os.environ if environ is None else environ
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     home = Path(given.pop("home", None) or environ.get("CODESUM_HOME") or find_home())
@@ -51,6 +57,7 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, environ: Mapping[st
         (str(file), _read_file(file)),
         ("the environment", _read_environment(environ)),
         ("the command line", given),
+        ("the run config", run or {}),
     ):
         _check_keys(values, Settings, source=source, prefix="")
         _merge(merged, values)
@@ -61,7 +68,10 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, environ: Mapping[st
 
 
 def find_home(start: Path | None = None) -> Path:
-    """The nearest `.codesum/` upward of `start` (default: the current folder), else one in `start`."""
+    """The nearest `.codesum/` upward of `start` (default: the current folder), else one in `start`.
+
+    Raises `ConfigurationError` for one that is not the user's own.
+    """
     start = (start or Path.cwd()).absolute()
     for folder in (start, *start.parents):
         if (folder / HOME_FOLDER).is_dir():
@@ -151,6 +161,24 @@ def _check_keys(values: Mapping[str, Any], model: type[BaseModel], *, source: st
         nested = known[key].annotation
         if isinstance(nested, type) and issubclass(nested, BaseModel) and isinstance(value, Mapping):
             _check_keys(value, nested, source=source, prefix=f"{prefix}{key}.")
+
+
+def check_is_settable_by_run(values: Mapping[str, Any], model: type[BaseModel] = Settings, *, prefix: str = "") -> None:
+    """Raises `ConfigurationError` for a setting that a run's config must not say.
+
+    Those that it may are marked, so that a new one is refused.
+    """
+    for key, value in values.items():
+        field = model.model_fields.get(key)
+        nested = field.annotation if field else None
+        if isinstance(nested, type) and issubclass(nested, BaseModel) and isinstance(value, Mapping):
+            check_is_settable_by_run(value, nested, prefix=f"{prefix}{key}.")
+        elif field and field.json_schema_extra != SETTABLE_BY_RUN:
+            name = prefix + key
+            raise ConfigurationError(
+                f"setting {name!r} cannot be set by the config of a run: set it in {SETTINGS_FILE} in the home, or by "
+                f"{ENV_PREFIX}{name.upper().replace('.', '__')} where Dagster is started"
+            )
 
 
 def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:

@@ -1,10 +1,12 @@
 """The settings of a home, as a person writes them; `Settings.options` is how the stages take them."""
 
+import os
 import re
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic.config import JsonDict
 
 from codesum_pipeline.model.options import (
     EvaluationOptions,
@@ -19,14 +21,25 @@ from codesum_pipeline.model.options import (
 from codesum_pipeline.settings.addresses import address_without_secret
 from codesum_pipeline.settings.llm import LlmSettings
 
+# The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
+# sends more to one, or lets it cost more.
+SETTABLE_BY_RUN: JsonDict = {"settable_by_run": True}
+
 
 class FilterSettings(BaseModel):
     """Which functions get a placeholder instead of a text of their own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    min_lines: int = Field(3, ge=0, description="Functions with fewer canonical lines are placeholders.")
-    min_complexity: int = Field(2, ge=0, description="Below it, a name that matches a skip pattern is a placeholder.")
+    min_lines: int = Field(
+        3, ge=0, description="Functions with fewer canonical lines are placeholders.", json_schema_extra=SETTABLE_BY_RUN
+    )
+    min_complexity: int = Field(
+        2,
+        ge=0,
+        description="Below it, a name that matches a skip pattern is a placeholder.",
+        json_schema_extra=SETTABLE_BY_RUN,
+    )
     skip_patterns: tuple[str, ...] = Field(
         ("^get_", "^set_", "^__.*__$"), description="Regular expressions for names of trivial functions."
     )
@@ -91,11 +104,24 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     home: Path = Field(description="Where everything is kept.")
+    home_mode: Literal["0700", "0750", "0755"] = Field(
+        "0700",
+        description="Who may read what is written there: its owner, also the group, or everybody. Only the owner "
+        "writes.",
+    )
     repos_file: Path | None = Field(None, description="The registry; default: repos.yaml in the home.")
     offline: bool = Field(False, description="Never fetch over the network: index what the mirrors hold.")
-    hash_policy: HashPolicy = Field(HashPolicy.CANONICAL, description="What content_hash covers: canonical or raw.")
-    top_k_callers: int = Field(5, ge=0, description="Callers that a document's context samples.")
-    top_k_callees: int = Field(5, ge=0, description="Callees that a document's context samples.")
+    hash_policy: HashPolicy = Field(
+        HashPolicy.CANONICAL,
+        description="What content_hash covers: canonical or raw.",
+        json_schema_extra=SETTABLE_BY_RUN,
+    )
+    top_k_callers: int = Field(
+        5, ge=0, description="Callers that a document's context samples.", json_schema_extra=SETTABLE_BY_RUN
+    )
+    top_k_callees: int = Field(
+        5, ge=0, description="Callees that a document's context samples.", json_schema_extra=SETTABLE_BY_RUN
+    )
     graph_policy: GraphPolicy = Field(
         GraphPolicy.THRESHOLD,
         description="When a changed context alone has a model's text written again: threshold (the next two keys) or "
@@ -135,13 +161,29 @@ class Settings(BaseModel):
     )
     summary_embed_max_tokens: int = Field(512, ge=16, description="Tokens of a document's text that are embedded.")
     keep_versions: int = Field(3, ge=2, description="Published versions that are kept.")
-    git_timeout_s: float = Field(600.0, gt=0, description="How long one git command may take.")
-    lease_wait_s: float = Field(600.0, ge=0, description="How long a build waits for another of the same repository.")
+    git_timeout_s: float = Field(
+        600.0, gt=0, description="How long one git command may take.", json_schema_extra=SETTABLE_BY_RUN
+    )
+    lease_wait_s: float = Field(
+        600.0,
+        ge=0,
+        description="How long a build waits for another of the same repository.",
+        json_schema_extra=SETTABLE_BY_RUN,
+    )
     planner: PlannerSettings = Field(default_factory=PlannerSettings)  # type: ignore[arg-type]
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)  # type: ignore[arg-type]
     llm: LlmSettings = Field(default_factory=LlmSettings)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
+
+    @property
+    def folder_mode(self) -> int:
+        """The mode of folders in the home; files have the same without the right to execute."""
+        return int(self.home_mode, 8)
+
+    def apply_mode(self) -> None:
+        """Create files and folders from now on, in this process and those it starts, with the modes of the home."""
+        os.umask(0o777 & ~self.folder_mode)
 
     @property
     def options(self) -> Options:

@@ -7,9 +7,10 @@ killed processes left.
 
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -27,6 +28,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         temporary = temporary_beside(path)
         try:
             with temporary.open("xb") as file:
+                _keep_mode(path, file)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -69,6 +71,12 @@ def temporary_beside(path: Path) -> Path:
         if writer.isdecimal() and is_of_this_namespace(namespace) and not psutil.pid_exists(int(writer)):
             _remove(leftover)
     return path.parent / f"{prefix}{os.getpid()}@{pid_namespace()}-{uuid.uuid4().hex}.tmp"
+
+
+def _keep_mode(path: Path, file: BinaryIO) -> None:
+    """Who could read a file that is replaced can read the new one."""
+    with suppress(FileNotFoundError):
+        os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
 
 
 def _remove(leftover: Path) -> None:

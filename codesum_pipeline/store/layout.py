@@ -17,6 +17,11 @@ class HomeLayout:
         return self.home / "repos.yaml"
 
     @property
+    def token(self) -> Path:
+        """What tells this home from a copy of its files that somebody else made."""
+        return self.home / ".token"
+
+    @property
     def warehouse(self) -> Path:
         return self.home / "warehouse"
 

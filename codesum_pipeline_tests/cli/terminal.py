@@ -18,6 +18,8 @@ import pyte
 from codesum_pipeline_tests.cli.calling import COMMAND, environment
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
+# From where the cursor is hidden to where it is shown again, and what wipes the line.
+_DISPLAY = re.compile(r"\x1b\[\?25l.*?\x1b\[\?25h\r?(?:\x1b\[1A\x1b\[2K)?", re.DOTALL)
 _HEIGHT = 50
 # Of the machine that runs the tests, not of the terminal under test.
 _NOT_OF_A_TERMINAL = ("CI", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TERM", "TTY_COMPATIBLE")
@@ -49,9 +51,9 @@ class Shown:
 
 
 def on_a_terminal(*arguments: object, cwd: Path, width: int) -> list[str]:
-    """The lines that are shown, without colour and the blanks at their ends."""
+    """The lines that are shown, without colour, the blanks at their ends, and the progress display."""
     shown = watch(arguments, cwd=cwd, width=width)
-    return [_STYLE.sub("", line).rstrip() for line in shown.raw.decode().splitlines()]
+    return [_STYLE.sub("", line).rstrip() for line in _DISPLAY.sub("", shown.raw.decode()).splitlines()]
 
 
 def watch(

@@ -78,7 +78,10 @@ CALLS = {
     "an empty pattern": (["index", "plain", "--include", " "], "--include '': it is empty"),
     "a key that cannot be": (["add", "plain", "--key", "a/b"], "'a/b'"),
     "a folder outside": (["add", "plain", "--subdir", "../x"], "is not a folder below the git root"),
-    "a level that is none": (["eval", "--level", "func"], "no level 'func': levels are function, class, file, module; did you mean 'function'?"),
+    "a level that is none": (
+        ["eval", "--level", "func"],
+        "no level 'func': levels are function, class, file, module; did you",
+    ),
     "questions that are not there": (["eval", "no.jsonl"], "no.jsonl: cannot be read"),
     "questions that are a folder": (["eval", "plain"], "plain: cannot be read"),
     "a port that cannot be": (["dev", "--port", "70000"], "less than or equal to 65535"),

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 import psutil
 import requests
 
-from codesum_pipeline.defs.control import MODULE, ensure_dagster_home, ui_command, ui_environment
+from codesum_pipeline.defs.control import JOB, MODULE, ensure_dagster_home, ui_command, ui_environment
+from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.wiring import Home
 
 T = TypeVar("T")
-START_S = 120.0
+START_S = 240.0
 REPOSITORY = {"repositoryLocationName": MODULE, "repositoryName": "__repository__"}
 
 RUNS = """query($filter: RunsFilter) { runsOrError(filter: $filter) { __typename ... on Runs { results {
@@ -38,6 +39,20 @@ BACKFILL = """mutation($params: LaunchBackfillParams!) { launchPartitionBackfill
 
 BACKFILL_STATUS = """query($id: String!) { partitionBackfillOrError(backfillId: $id) {
     __typename ... on PartitionBackfill { status } } }"""
+
+
+LAUNCH = """mutation($params: ExecutionParams!) { launchRun(executionParams: $params) {
+    __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message }
+    ... on RunConfigValidationInvalid { errors { message } } } }"""
+
+
+def launch_params(partition: str = "shop", config: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What starts a run of one repository."""
+    return {
+        "selector": {**REPOSITORY, "jobName": JOB},
+        "runConfigData": {"resources": {"codesum": {"config": dict(config or {})}}},
+        "executionMetadata": {"tags": [{"key": "dagster/partition", "value": partition}]},
+    }
 
 
 @dataclass(frozen=True)
@@ -82,7 +97,7 @@ def dagster_dev(home: Home, log: Path) -> Iterator[DagsterDev]:
     folder = ensure_dagster_home(home.layout)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            ui_command(folder, host="127.0.0.1", port=port),
+            ui_command(folder, host="127.0.0.1", port=port, hosts=sorted(served_hosts("127.0.0.1"))),
             cwd=folder,
             env=ui_environment(home.layout, os.environ),
             stdout=output,

@@ -54,10 +54,10 @@ def test_partitions_can_be_registered_twice_and_forgotten_twice(home: Home) -> N
 
 
 def test_the_ui_and_the_workspace_file_name_the_same_module() -> None:
-    command = ui_command(Path("/somewhere"), host="127.0.0.1", port=3000)
+    command = ui_command(Path("/somewhere"), host="127.0.0.1", port=3000, hosts=["localhost"])
     (location,) = yaml.safe_load((PROJECT / "workspace.yaml").read_text())["load_from"]
 
-    assert command[command.index("dagster") + 1 :][:3] == ["dev", "-m", location["python_module"]]
+    assert command[command.index("--") + 1 :][:2] == ["-m", location["python_module"]]
 
 
 def test_the_uis_processes_find_the_home_and_the_package_from_any_folder(home: Home) -> None:

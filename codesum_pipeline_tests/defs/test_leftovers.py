@@ -73,7 +73,7 @@ def test_a_build_goes_on_with_what_is_left_over_and_may_spend_what_is_left_of_th
     (request,) = result.run_requests or ()
     assert (request.partition_key, request.tags[GOES_ON_TAG]) == ("shop", "true")
     config = request.run_config["resources"]["codesum"]["config"]
-    assert config == {"home": str(home.settings.home), "llm_usd_left": pytest.approx(0.3)}
+    assert config == {"llm_usd_left": pytest.approx(0.3)}
     assert "FAILED" not in verdicts(instance), "the index is not behind"
 
 
@@ -120,7 +120,7 @@ def test_the_run_keeps_within_what_it_may_spend(
 ) -> None:
     monkeypatch.setenv("NO_SUCH_KEY", "sk-loopback-0123456789abcdef")
 
-    result = run_job("shop", run_config=resource_config({"home": str(home.settings.home), "llm_usd_left": 0.0}))
+    result = run_job("shop", run_config=resource_config({"llm_usd_left": 0.0}))
 
     assert result.success
     gates = set(home.tables.read("texts_function", "shop").column("gate").to_pylist())

@@ -1,0 +1,125 @@
+"""Which homes are the user's own: those that codesum made, or the user allowed, where they are now.
+
+A home that is found by looking upward may have come with a clone or an unpacked
+archive. One of the user's own holds a random token, and the user's record,
+outside of all homes, holds a file that is named by the token and says where the
+home is. What is unpacked elsewhere, or over a home that was deleted, cannot
+know a token of the record. One file for each home: two processes that record
+at one time do not meet.
+"""
+
+import os
+import pwd
+import re
+import secrets
+import shlex
+from pathlib import Path
+
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.source.brought_along import check_is_not_tracked
+from codesum_pipeline.store.layout import HomeLayout
+
+_TOKEN_BYTES = 32
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+
+
+def check_is_own(home: Path) -> None:
+    """Raises `ConfigurationError`, with the command that allows it, for a home that counts only where it is named."""
+    check_may_be_own(home)
+    if not _is_recorded(home):
+        raise ConfigurationError(
+            f"{home} was not made here by codesum, or by a version that kept no record of it; it may have come with a "
+            f"download, so nothing in it is used. If it is yours: `codesum --home {shlex.quote(str(home))} doctor "
+            "--trust`"
+        )
+
+
+def check_may_be_own(home: Path) -> None:
+    """As `check_is_own`, without asking the record; nothing in the home is read."""
+    for status in (home.lstat(), home.stat()):
+        if status.st_uid != os.geteuid():
+            raise ConfigurationError(
+                f"{home} belongs to another user ({_user(status.st_uid)}), so nothing in it is used by itself; "
+                f"{_named(home)}"
+            )
+    check_is_not_tracked(home)
+
+
+def record_home(home: Path, *, at: Path | None = None) -> Path:
+    """Give a home a new token and record that it is the user's own; returns the record's file.
+
+    `at` is where the home will be, if it is not there yet. Raises `ConfigurationError` where the record or the home
+    cannot be written.
+    """
+    token = secrets.token_hex(_TOKEN_BYTES)
+    folder = _record_folder()
+    at = at or home
+    try:
+        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        _write(folder / token, os.fsencode(at.resolve()))
+        _write(HomeLayout(home).token, token.encode())
+    except OSError as error:
+        raise ConfigurationError(
+            f"that {at} is yours cannot be recorded: {error.filename}: {error.strerror}; {_named(at)}"
+        ) from error
+    return folder / token
+
+
+def _is_recorded(home: Path) -> bool:
+    token = _token_in(home)
+    if not token:
+        return False
+    try:
+        return (_record_folder() / token).read_bytes() == os.fsencode(home.resolve())
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise ConfigurationError(
+            f"whether codesum made {home} is not known: {error.filename}: {error.strerror}; {_named(home)}"
+        ) from error
+
+
+def _token_in(home: Path) -> str:
+    """The token that a home holds; empty where it holds none. A link or a pipe in its place is not followed."""
+    try:
+        handle = os.open(HomeLayout(home).token, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as file:
+            found = file.read(2 * _TOKEN_BYTES + 1)
+    except OSError:
+        return ""
+    return found.decode() if re.fullmatch(rb"[0-9a-f]{%d}" % (2 * _TOKEN_BYTES), found) else ""
+
+
+def _named(home: Path) -> str:
+    return f"name the home: `export CODESUM_HOME={shlex.quote(str(home))}`"
+
+
+def _record_folder() -> Path:
+    """In the folder for what programs note between their runs; raises `ConfigurationError` where the user has none."""
+    chosen = Path(os.environ.get("XDG_STATE_HOME", ""))
+    if chosen.is_absolute():
+        return chosen / "codesum" / "homes"
+    try:
+        return Path.home() / ".local" / "state" / "codesum" / "homes"
+    except RuntimeError as error:
+        raise ConfigurationError(
+            "there is no folder for the record of your homes: set HOME or XDG_STATE_HOME, or name the home with "
+            "--home or CODESUM_HOME"
+        ) from error
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Whole or not at all, and for nobody else to read."""
+    aside = file.with_name(f".{file.name[:8]}.{secrets.token_hex(8)}.tmp")
+    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE)
+    with os.fdopen(handle, "wb") as opened:
+        opened.write(content)
+    os.replace(aside, file)
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
