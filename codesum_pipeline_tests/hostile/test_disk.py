@@ -263,8 +263,9 @@ def test_a_home_that_cannot_be_written_is_named(folder: Path, codesum, tmp_path:
     home = tmp_path / "file" / "home"
     refused = codesum(home, "index", folder)
 
-    assert (refused.exit_code, refused.stdout) == (1, "")
-    assert refused.stderr == f"codesum: {home}: Not a directory\n"
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    way_out = "name a folder with --home or CODESUM_HOME"
+    assert refused.stderr == f"codesum: home '{home}' lies below the file {home.parent}: {way_out}\n"
 
 
 @pytest.fixture

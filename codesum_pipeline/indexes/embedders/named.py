@@ -72,7 +72,7 @@ def load_embedder(name: str, *, offline: bool = False, api_base: str | None = No
     folder = _folder_of(name, offline=offline)
     if folder is None:
         near = difflib.get_close_matches(name.lower(), _WORDS, n=1)
-        hint = f"; the nearest is {near[0]!r}" if near else ""
+        hint = f"; the nearest is {near[0]!r}" if near and near[0] != name else ""
         raise ConfigurationError(f"embedder: {name!r} is not known{hint}; known are: {', '.join(CHOICES)}")
     if is_static_model(folder):
         return StaticEmbedder(folder, name=name)
