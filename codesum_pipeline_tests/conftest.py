@@ -96,9 +96,9 @@ def no_modes_of_another_test() -> Iterator[None]:
     os.umask(before)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def interruptible() -> Iterator[None]:
-    """SIGINT and SIGTERM do here, and in processes that the test starts, what they do in a terminal.
+    """SIGINT and SIGTERM do here, and in processes that a test starts, what they do in a terminal.
 
     A background job of a script is started with both ignored, and passes that on to whatever it starts.
     """

@@ -100,7 +100,6 @@ def test_a_failed_run_gives_its_lease_back(register: Register, home: Home) -> No
     assert current_holder(home.layout.state("shop")) is None
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_gives_the_lease_back_and_cancels_the_run(register: Register, home: Home) -> None:
     register("shop")
 

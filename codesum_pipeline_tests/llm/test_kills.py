@@ -99,7 +99,6 @@ def test_a_run_that_is_killed_three_times_pays_only_for_what_was_in_flight(tmp_p
     assert must_survive(tmp_path, moments(random.Random(1), 3)) == 3
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_a_run_that_is_told_to_end_closes_its_books_first(tmp_path: Path) -> None:
     assert must_survive(tmp_path, [60], count=60, by=signal.SIGTERM) == 1
 

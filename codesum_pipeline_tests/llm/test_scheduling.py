@@ -406,7 +406,6 @@ def must_settle_and_go_on(home: Home) -> None:
     assert home.write(task(1), task(2)) == [found(1), written(2)]
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_leaves_no_attempt_open_and_loses_nothing(home: Home) -> None:
     backend = Hanging(lambda: signal.raise_signal(signal.SIGINT))
 
