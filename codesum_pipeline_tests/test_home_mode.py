@@ -62,6 +62,7 @@ def test_a_home_is_the_owners_alone_whatever_the_mask(git_repo: Callable[..., Gi
     assert parts >= {".token", "dagster", "index_root", "mirrors", "repos.yaml", "state", "warehouse"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "folders"), [("0750", 0o750), ("0755", 0o755)])
 def test_a_shared_home_is_readable_by_those_that_the_setting_names_from_its_first_command_on(
     git_repo: Callable[..., GitRepo], mode: str, folders: int
@@ -89,6 +90,7 @@ def test_the_record_of_homes_is_the_users_alone(git_repo: Callable[..., GitRepo]
     assert too_open(tmp_path / "state" / "codesum", folders=0o700) == []
 
 
+@pytest.mark.slow
 def test_runs_that_dagster_starts_write_with_the_modes_of_the_home(
     git_repo: Callable[..., GitRepo], tmp_path: Path
 ) -> None:

@@ -75,7 +75,7 @@ def test_a_paragraph_of_a_help_is_broken_where_the_terminal_ends():
     assert [line.strip()[-1] for line in shown.splitlines() if line.startswith(" Every published")] == ["."]
 
 
-@pytest.mark.parametrize("width", [80, 40])
+@pytest.mark.parametrize("width", [80, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["", *NAMES, "prompts save", "cache prune"])
 def test_no_terminal_cuts_the_name_of_an_option(name, width, tmp_path):
     command = typer.main.get_command(app)

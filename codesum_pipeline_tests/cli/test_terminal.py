@@ -48,7 +48,7 @@ def two_keys(own_shop, git_repo):
     return own_shop, repository
 
 
-@pytest.mark.parametrize("width", [80, 40])
+@pytest.mark.parametrize("width", [80, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("command", ["repos", "status", "plan", "doctor", "cost", "cache stats", "index"])
 def test_no_table_cuts_what_has_to_be_typed(two_keys, tmp_path, command, width):
     home, repository = two_keys

@@ -71,6 +71,7 @@ def test_a_dirty_tree_is_told_with_the_command_that_takes_its_edits_in(call, pro
     assert call("index", ".", "--no-worktree", cwd=project.path).stderr.count("uncommitted changes in 2 files") == 1
 
 
+@pytest.mark.slow
 def test_edits_beside_a_branch_that_was_asked_for_are_told_with_a_key_of_their_own(call, project):
     project.write({"new.py": "def zebrafy(order):\n    checked = order\n    return checked\n"})
 
@@ -100,6 +101,7 @@ def test_a_sub_folder_of_a_registered_repository_is_that_repository(call, home, 
     assert "late.py" in call("search", "zebrafy").stdout
 
 
+@pytest.mark.slow
 def test_a_folder_that_no_index_covers_is_registered_by_itself(call, home, project):
     call("add", project.path, "--exclude", "docs/")
 
@@ -109,6 +111,7 @@ def test_a_folder_that_no_index_covers_is_registered_by_itself(call, home, proje
     assert registered(home) == ["own", "project", "project-shop", "project-src"]
 
 
+@pytest.mark.slow
 def test_an_ignored_folder_is_not_covered(call, home, project):
     call("add", project.path)
     project.write({"built/out.py": "x = 1\n"})
@@ -120,6 +123,7 @@ def test_an_ignored_folder_is_not_covered(call, home, project):
     assert registered(home) == ["project"]
 
 
+@pytest.mark.slow
 def test_a_folder_inside_a_registered_plain_folder_is_covered(call, home, tmp_path):
     (tmp_path / "plain/inner").mkdir(parents=True)
     (tmp_path / "plain/inner/a.py").write_text("x = 1\n")
@@ -148,6 +152,7 @@ def test_a_location_that_could_not_be_fetched_is_not_left_registered(call, home,
         assert instance.get_dynamic_partitions("codesum_repos") == []
 
 
+@pytest.mark.slow
 def test_of_several_locations_those_that_could_be_fetched_stay(call, home, project):
     done = call("index", project.path, "https://127.0.0.1:1/x.git")
 
@@ -156,6 +161,7 @@ def test_of_several_locations_those_that_could_be_fetched_stay(call, home, proje
     assert call("status", "project").stdout.startswith("project  up to date")
 
 
+@pytest.mark.slow
 def test_a_second_location_that_cannot_be_leaves_the_first_unregistered(call, home, project):
     done = call("index", project.path, "./nowhere")
 
@@ -164,6 +170,7 @@ def test_a_second_location_that_cannot_be_leaves_the_first_unregistered(call, ho
     assert registered(home) == []
 
 
+@pytest.mark.slow
 def test_a_ref_that_does_not_exist_leaves_the_registration_as_it_was(call, home, project):
     call("index", project.path)
 
@@ -174,6 +181,7 @@ def test_a_ref_that_does_not_exist_leaves_the_registration_as_it_was(call, home,
     assert call("index", "project").stdout.startswith("project: up to date")
 
 
+@pytest.mark.slow
 def test_what_was_added_and_cannot_be_fetched_stays_with_the_command_that_forgets_it(call, home):
     call("add", "https://127.0.0.1:1/x.git")
 
