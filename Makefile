@@ -2,7 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 REPO ?= .
-QUERY ?= where are errors raised and explained to the user?
+# In two parts, or the search would find the question itself, here.
+ASKED := raised and explained
+QUERY ?= where are errors $(ASKED) to the user?
 WORKERS ?= 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -7,8 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Column
+from rich.text import Text
 
 from codesum_pipeline.cli.render import drawing_on, error_console, note
 from codesum_pipeline.cli.safe_text import one_line
@@ -66,8 +76,15 @@ def _columns(console: Console) -> Iterator[ProgressColumn]:
     )
     if console.width >= _ROOM_FOR_BAR:
         yield BarColumn(bar_width=20)
-    yield MofNCompleteColumn()
+    yield _Count()
     yield TimeElapsedColumn()
+
+
+class _Count(MofNCompleteColumn):
+    """How many of how many, where that is known."""
+
+    def render(self, task: Task) -> Text:
+        return Text() if task.total is None else super().render(task)
 
 
 class _Bar:
