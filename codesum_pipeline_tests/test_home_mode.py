@@ -108,6 +108,7 @@ def test_runs_that_dagster_starts_write_with_the_modes_of_the_home(
     assert ours == []
 
 
+@pytest.mark.slow
 def test_a_file_outside_of_the_home_gets_the_modes_of_the_callers_shell(
     git_repo: Callable[..., GitRepo], tmp_path: Path
 ) -> None:
@@ -121,6 +122,7 @@ def test_a_file_outside_of_the_home_gets_the_modes_of_the_callers_shell(
     assert stat.S_IMODE((tmp_path / "report.md").stat().st_mode) == 0o644
 
 
+@pytest.mark.slow
 def test_a_registry_that_others_read_stays_readable(git_repo: Callable[..., GitRepo], tmp_path: Path) -> None:
     repo = git_repo(FILES)
     shared = tmp_path / "repos.yaml"

@@ -100,6 +100,7 @@ def test_nothing_that_a_checkout_configures_is_run(two, tmp_path):
     assert not ran.exists()
 
 
+@pytest.mark.slow
 def test_several_folders_of_one_repository_are_searched_together(tmp_path):
     repo = GitRepo.create(
         tmp_path / "mono", {"a/x.py": "def ring():\n    bell()\n", "b/y.py": "def rung():\n    bell()\n"}

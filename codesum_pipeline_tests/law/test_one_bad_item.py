@@ -189,6 +189,7 @@ def test_all_but_the_item_is_published_and_the_next_build_heals_it(
 
 
 @EVERY
+@pytest.mark.slow
 def test_a_build_with_a_failing_item_equals_a_clean_one_with_it(
     fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

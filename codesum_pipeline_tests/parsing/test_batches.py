@@ -73,6 +73,7 @@ print([(failure.item, failure.reason) for failure in report.failures], report.fu
 """
 
 
+@pytest.mark.slow
 def test_a_file_that_kills_a_small_build_is_named_by_the_next_one_and_by_each_after_it(tmp_path: Path) -> None:
     repo = GitRepo.create(tmp_path / "repo")
     repo.commit({"deadly.py": "crash\n", "good.py": "def f(a):\n    return a + 1\n"})
