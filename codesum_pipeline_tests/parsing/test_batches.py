@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.parsing.batches import BATCH_BYTES, Parsed, ParseFiles, Rows, SourceText, in_batches
