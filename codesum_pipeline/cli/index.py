@@ -34,7 +34,7 @@ from codesum_pipeline.store.schemas import BOOKS
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
-    from codesum_pipeline.defs.outcomes import RunOutcome
+    from codesum_pipeline.defs.building.run_outcome import RunOutcome
 
 # The step after which a repository's files are here.
 _FETCH = "repo_snapshot"
@@ -190,7 +190,7 @@ def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -
     if not keys:
         return []
     with progress_bar() as progress:
-        from codesum_pipeline.defs.control import index_repositories
+        from codesum_pipeline.defs.companion import index_repositories
 
         tell = _tell if len(keys) > 1 else None
         return index_repositories(home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=tell)

@@ -15,7 +15,7 @@ from codesum_pipeline.summaries.by_model.priced import held_back
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
-    from codesum_pipeline.defs.outcomes import RunOutcome
+    from codesum_pipeline.defs.building.run_outcome import RunOutcome
 
 
 def model_lines(home: Home, outcome: "RunOutcome") -> Iterator[str]:

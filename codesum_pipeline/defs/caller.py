@@ -10,9 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from codesum_pipeline.defs.building.exchange import RemoteBuilder
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.wiring import Home
+
+if TYPE_CHECKING:
+    from codesum_pipeline.wiring import Home
 
 # Each line is a row in Dagster's event log: often enough to see that it moves, rare enough to be read.
 LOG_EVERY_S = 10.0
@@ -20,13 +24,15 @@ LOG_EVERY_S = 10.0
 
 @dataclass(frozen=True)
 class Caller:
-    """The home, settings included, that runs work in, and what they report to."""
+    """Either the home, settings included, that runs work in and what they report to; or the process that builds."""
 
-    home: Home
+    home: "Home | None" = None
     progress: Progress | None = None
+    builder: RemoteBuilder | None = None
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
+_NOBODY = Caller()
 
 
 @contextmanager
@@ -39,16 +45,9 @@ def called_by(caller: Caller) -> Iterator[None]:
         _caller.reset(token)
 
 
-def home_of_caller() -> Home | None:
-    """The caller's home; None in a run that Dagster started."""
-    caller = _caller.get()
-    return caller.home if caller else None
-
-
-def progress_of(log: logging.Logger) -> Progress:
-    """What a step of the run at hand reports to."""
-    caller = _caller.get()
-    return caller.progress if caller and caller.progress else LoggedProgress(log)
+def current_caller() -> Caller:
+    """The caller of the run at hand; one without anything in a run that Dagster started."""
+    return _caller.get() or _NOBODY
 
 
 class LoggedProgress:

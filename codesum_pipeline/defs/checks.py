@@ -3,104 +3,13 @@
 A check that fails stops the run of its own repository, and no other.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
 import dagster as dg
 
 from codesum_pipeline.defs.assets.indexes import dense_index
 from codesum_pipeline.defs.assets.summaries import summary_documents
-from codesum_pipeline.defs.metadata import table_of
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
-from codesum_pipeline.defs.steps import stage_failures
-from codesum_pipeline.indexes.dense import vector_length
-from codesum_pipeline.indexes.embedders import embedder_of
-from codesum_pipeline.indexes.lanes import DENSE_LANES
-
-if TYPE_CHECKING:
-    import duckdb
-
-# Examples shown of each kind of fault.
-EXAMPLES = 5
-# What squares of float32 lose when they are added up.
-NORM_TOLERANCE = 1e-3
-
-Faults = Mapping[str, list[str]]
-Numbers = Mapping[str, int | float]
-
-# What was looked at, so that a fault's number can be set against it, and the UI plots both over time.
-DOCUMENT_COUNTS = {
-    "documents": "SELECT count(*) FROM documents",
-    "symbols": "SELECT count(*) FROM symbols",
-    "indexed_files": "SELECT count(*) FROM files WHERE status = 'indexed'",
-    "placeholders": "SELECT count(*) FROM documents WHERE is_placeholder",
-    "placeholder_share": "SELECT coalesce(avg(is_placeholder::INTEGER), 0.0) FROM documents",
-}
-VECTOR_COUNTS = {
-    "vectors": "SELECT count(*) FROM vectors",
-    "documents": "SELECT count(*) FROM documents WHERE NOT is_placeholder",
-    "vectors_of_zeros": "SELECT count(*) FROM vectors WHERE list_dot_product(vector, vector) = 0",
-}
-LOOKED_AT = ("documents", "symbols", "vectors")
-
-# Each names a fault and selects the ids that have it.
-ID_FAULTS = {
-    "an id stands twice": "SELECT id FROM documents GROUP BY id HAVING count(*) > 1",
-    "a symbol's id stands twice": "SELECT id FROM symbols GROUP BY id HAVING count(*) > 1",
-    "an id or a file path is empty": "SELECT file_path FROM documents WHERE id = '' OR file_path = ''",
-}
-
-ORPHAN_FAULTS = {
-    "its parent is no document": """
-        SELECT id FROM documents d WHERE parent_id IS NOT NULL
-        AND NOT EXISTS (FROM documents p WHERE p.id = d.parent_id)""",
-    "its file is not indexed": """
-        SELECT id FROM documents d WHERE type <> 'module'
-        AND NOT EXISTS (FROM files f WHERE f.path = d.file_path AND f.status = 'indexed')""",
-    "its symbol is gone": """
-        SELECT id FROM documents d WHERE type IN ('function', 'class')
-        AND NOT EXISTS (FROM symbols s WHERE s.id = d.id AND s.type = d.type)""",
-    "a neighbour in its context is no document": """
-        SELECT id FROM (SELECT id, unnest(list_concat(called_by, calls)) AS neighbour FROM documents)
-        WHERE neighbour NOT IN (SELECT id FROM documents)""",
-}
-
-ROW_FAULTS = {
-    "a symbol has no document": """
-        SELECT id FROM symbols s WHERE NOT EXISTS (FROM documents d WHERE d.id = s.id AND d.type = s.type)""",
-    "an indexed file has no document": """
-        SELECT path FROM files f WHERE status = 'indexed'
-        AND NOT EXISTS (FROM documents d WHERE d.id = f.path AND d.type = 'file')""",
-    "a folder has no document": """
-        SELECT DISTINCT module_path FROM documents d
-        WHERE NOT EXISTS (FROM documents m WHERE m.id = d.module_path AND m.type = 'module')""",
-    "a required field is empty": """
-        SELECT id FROM documents WHERE summary = '' OR content_hash = '' OR summary_hash = '' OR text_hash = ''""",
-}
-
-VECTOR_FAULTS = {
-    "a document lacks the vector of a lane": """
-        SELECT d.id FROM documents d CROSS JOIN (SELECT unnest($lanes) AS lane) l WHERE NOT d.is_placeholder
-        AND NOT EXISTS (FROM vectors v WHERE v.id = d.id AND v.lane = l.lane)""",
-    "a vector stands twice": "SELECT id FROM vectors GROUP BY id, lane HAVING count(*) > 1",
-    "a vector belongs to no document": "SELECT id FROM vectors WHERE id NOT IN (SELECT id FROM documents)",
-    "a placeholder has a vector": "SELECT v.id FROM vectors v JOIN documents d USING (id) WHERE d.is_placeholder",
-    "a vector of another model": "SELECT id FROM vectors WHERE model <> $model",
-    "a vector of another length": "SELECT id FROM vectors WHERE len(vector) <> $dimensions",
-    "a number that is not finite": "SELECT id FROM vectors WHERE NOT isfinite(list_sum(vector))",
-    "a vector that is not of length one, nor of zeros": """
-        SELECT id FROM (SELECT id, list_dot_product(vector, vector) AS square FROM vectors)
-        WHERE isfinite(square) AND square <> 0 AND abs(square - 1) > $tolerance""",
-}
-
-
-DOCUMENT_FAULTS = {
-    "ids_are_unique": ID_FAULTS,
-    "no_orphans": ORPHAN_FAULTS,
-    "every_source_has_its_document": ROW_FAULTS,
-}
+from codesum_pipeline.defs.steps import check_results, stage_failures
 
 DOCUMENT_CHECKS = {
     "ids_are_unique": "No two documents and no two symbols share an id.",
@@ -117,79 +26,24 @@ DOCUMENT_CHECKS = {
         for name, says in DOCUMENT_CHECKS.items()
     ]
 )
-def documents_are_whole(
-    context: dg.AssetCheckExecutionContext, codesum: CodesumResource
-) -> Iterator[dg.AssetCheckResult]:
+def documents_are_whole(context: dg.AssetCheckExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
     """The documents of a repository against its symbols and files."""
-    with _tables(context, codesum, "documents", "symbols", "files") as connection:
-        counts = _numbers(connection, DOCUMENT_COUNTS)
-        found = {name: find_faults(connection, queries) for name, queries in DOCUMENT_FAULTS.items()}
-    for name, faults in found.items():
-        yield _result(summary_documents.key, name, faults, looked_for=DOCUMENT_FAULTS[name], counts=counts)
+    yield from _results(context, codesum, summary_documents.key, "documents_are_whole")
 
 
 @dg.asset_check(asset=dense_index, blocking=True, partitions_def=codesum_repos)
 def vectors_are_whole(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> dg.AssetCheckResult:
     """One vector of the model's length per lane and document that is no placeholder, finite and normalised."""
-    with _tables(context, codesum, "vectors", "documents") as connection:
-        workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
-        embedder = embedder_of(workspace.options)
-        counts = _numbers(connection, VECTOR_COUNTS)
-        faults = find_faults(
-            connection,
-            VECTOR_FAULTS,
-            lanes=[str(lane) for lane in DENSE_LANES],
-            model=embedder.model_id,
-            dimensions=vector_length(workspace, embedder),
-            tolerance=NORM_TOLERANCE,
-        )
-    return _result(dense_index.key, "vectors_are_whole", faults, looked_for=VECTOR_FAULTS, counts=counts)
+    (result,) = _results(context, codesum, dense_index.key, "vectors_are_whole")
+    return result
 
 
 CHECKS = (documents_are_whole, vectors_are_whole)
 
 
-def find_faults(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, str], **values: object) -> Faults:
-    """The ids that each query selects, by the fault it looks for; faults that nothing has are left out."""
-    found = {}
-    for fault, query in queries.items():
-        wanted = {name: value for name, value in values.items() if f"${name}" in query}
-        ids = [str(row[0]) for row in connection.execute(query, wanted).fetchall()]
-        if ids:
-            found[fault] = sorted(ids)
-    return found
-
-
-@contextmanager
-def _tables(
-    context: dg.AssetCheckExecutionContext, codesum: CodesumResource, *tables: str
-) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """The views over some tables of the partition at hand."""
+def _results(
+    context: dg.AssetCheckExecutionContext, codesum: CodesumResource, asset: dg.AssetKey, check: str
+) -> list[dg.AssetCheckResult]:
     with stage_failures():
-        workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
-        with workspace.connect(*tables) as connection:
-            yield connection
-
-
-def _numbers(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, str]) -> Numbers:
-    return {name: connection.execute(query).fetchall()[0][0] for name, query in queries.items()}
-
-
-def _result(
-    asset_key: dg.AssetKey, check_name: str, faults: Faults, *, looked_for: Mapping[str, str], counts: Numbers
-) -> dg.AssetCheckResult:
-    """Every fault that was looked for has its number, 0 too: a plot needs them."""
-    numbers = {fault: len(faults.get(fault, ())) for fault in looked_for}
-    wrong = len({id_ for ids in faults.values() for id_ in ids})
-    examples = [
-        {"fault": fault, "for example": ", ".join([*dict.fromkeys(ids)][:EXAMPLES])} for fault, ids in faults.items()
-    ]
-    found = "; ".join(f"{fault}: {number:,}" for fault, number in numbers.items() if number) or "no fault"
-    looked_at = ", ".join(f"{number:,} {name}" for name, number in counts.items() if name in LOOKED_AT)
-    return dg.AssetCheckResult(
-        check_name=check_name,
-        asset_key=asset_key,
-        passed=not faults,
-        description=f"{found} (of {looked_at})",
-        metadata={**counts, "wrong": wrong, **numbers, **({"examples": table_of(examples)} if examples else {})},
-    )
+        builder = codesum.builder(context.partition_key, context.run.run_id, context.log)
+        return check_results(asset, builder.check(check))

@@ -1,14 +1,39 @@
 """The one job: whoever builds a repository, from the UI, the command line, a schedule or a sensor, runs this."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import dagster as dg
 
 from codesum_pipeline.defs.assets import ASSETS
+from codesum_pipeline.defs.checks import CHECKS
+from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, FromTheProcess
+
+JOB = "index_repository"
 
 # Steps of one repository depend on one another: a process for each would cost more than it saves, and would
 # leave the repository's lease free between them.
 index_repository = dg.define_asset_job(
-    name="index_repository",
+    name=JOB,
     description="Bring the index of one repository up to date.",
     selection=dg.AssetSelection.assets(*ASSETS),
     executor_def=dg.in_process_executor,
 )
+
+
+def resources(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What assets and sensors work with; `given` are settings that win over file and environment, `home` among them."""
+    return {
+        "codesum": CodesumResource(given=FromTheProcess(given), duckdb=IN_MEMORY),
+        # No step hands a value to another, and Dagster's own default takes a folder from the run config.
+        "io_manager": dg.mem_io_manager,
+    }
+
+
+def resolve_job(given: Mapping[str, Any]) -> dg.JobDefinition:
+    """The job alone, for a process that runs it."""
+    defs = dg.Definitions(
+        assets=ASSETS, asset_checks=CHECKS, jobs=[index_repository], resources=resources(given),
+        executor=dg.in_process_executor,
+    )  # fmt: skip
+    return defs.resolve_job_def(JOB)

@@ -11,7 +11,7 @@ from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.leftovers import left_over
 from codesum_pipeline.defs.planner import Observation, next_in_turn
 from codesum_pipeline.defs.resource import PARTITION_TAG
-from codesum_pipeline.defs.steps import FINGERPRINT_TAG, last_materialization
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG, recorded_fingerprint
 from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import CodesumError
@@ -88,7 +88,7 @@ def _observe_one(home: Home, instance: dg.DagsterInstance, entry: RepositoryEntr
     seen = Observation(
         key=entry.key,
         wanted=wanted,
-        recorded=recorded_fingerprint(instance, entry.key),
+        recorded=recorded_fingerprint(instance, entry.key, published_index.key),
         published=_published_fingerprint(home, entry.key),
         begun=_begun_fingerprint(home, entry),
         is_held=_is_held(home, entry.key, wanted),
@@ -97,14 +97,6 @@ def _observe_one(home: Home, instance: dg.DagsterInstance, entry: RepositoryEntr
         return _with_attempts(seen, instance)
     waiting = left_over(home, entry.key, wanted)
     return _with_attempts(replace(seen, left_over=waiting), instance) if waiting else seen
-
-
-def recorded_fingerprint(
-    instance: dg.DagsterInstance, key: str, asset: dg.AssetKey = published_index.key
-) -> str | None:
-    """The fingerprint that the last materialisation of a repository's asset, else its publication, is tagged with."""
-    last = last_materialization(instance, asset, key)
-    return (last.tags or {}).get(FINGERPRINT_TAG) if last else None
 
 
 def _published_fingerprint(home: Home, key: str) -> str | None:

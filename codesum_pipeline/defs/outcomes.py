@@ -1,37 +1,18 @@
-"""What a finished run says, as values without Dagster."""
+"""What a finished run says, read from its events."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import dagster as dg
 from dagster._core.events import RunFailureReason
 
+from codesum_pipeline.defs.building.exchange import RemoteTraceback
+from codesum_pipeline.defs.building.run_outcome import Numbers, RunOutcome
 from codesum_pipeline.model import errors
 from codesum_pipeline.model.errors import CodesumError
 
 if TYPE_CHECKING:
     from dagster_shared.error import SerializableErrorInfo
-
-Numbers = Mapping[str, int | float]
-
-
-@dataclass(frozen=True, slots=True)
-class RunOutcome:
-    """One repository's run.
-
-    `message` says why it failed; `error` is the package's error behind it,
-    None where it was something else. `numbers` are the reports' numbers and
-    truths by asset, `seconds` among them.
-    """
-
-    key: str
-    run_id: str
-    succeeded: bool
-    seconds: float
-    message: str
-    error: type[CodesumError] | None
-    numbers: Mapping[str, Numbers]
 
 
 def outcome_of(key: str, result: dg.ExecuteInProcessResult, *, seconds: float) -> RunOutcome:
@@ -95,7 +76,7 @@ def _own_error(error: "SerializableErrorInfo") -> tuple[str, type[CodesumError] 
         kind = getattr(errors, error.cls_name or "", None)
         if isinstance(kind, type) and issubclass(kind, CodesumError):
             return _text(error), kind
-        if error.cause is None:
+        if error.cause is None or error.cause.cls_name == RemoteTraceback.__name__:
             return f"{error.cls_name}: {_text(error)}" if error.cls_name else _text(error), None
         error = error.cause
 

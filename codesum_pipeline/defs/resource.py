@@ -4,27 +4,27 @@ A run that has a partition holds that repository's lease from its first step to
 its last, whoever started it, so two builds of one repository never mix.
 """
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 from dagster_duckdb import DuckDBResource
 from pydantic import Field, PrivateAttr
 
-from codesum_pipeline.defs.caller import home_of_caller
+from codesum_pipeline.defs.building.builder import Builder, BuildOptions
+from codesum_pipeline.defs.caller import LoggedProgress, current_caller
 from codesum_pipeline.defs.processes import process_tags
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
-from codesum_pipeline.settings import check_is_settable_by_run, load_settings
 from codesum_pipeline.store.lease import hold_lease, this_process
-from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
-    import duckdb
+    from duckdb import DuckDBPyConnection
+
+    from codesum_pipeline.wiring import Home
 
 PARTITION_TAG = "dagster/partition"
 
@@ -63,7 +63,8 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     duckdb: dg.ResourceDependency[DuckDBResource]
 
     _open: ExitStack = PrivateAttr(default_factory=ExitStack)
-    _home: Home | None = PrivateAttr(default=None)
+    _home: "Home | None" = PrivateAttr(default=None)
+    _database: "DuckDBPyConnection | None" = PrivateAttr(default=None)
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["CodesumResource"]:
@@ -73,33 +74,44 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
                 self._take_lease(context, context.run)
             yield self
 
-    def open_home(self) -> Home:
+    def open_home(self) -> "Home":
         """The home with its settings, read once; that of the caller where there is one."""
         if self._home is None:
+            from codesum_pipeline.settings import check_is_settable_by_run
+
             check_is_settable_by_run(self.settings)
-            self._home = home_of_caller() or self._home_of_process()
+            self._home = current_caller().home or self._home_of_process()
         return self._home
 
-    def _home_of_process(self) -> Home:
+    def _home_of_process(self) -> "Home":
+        from codesum_pipeline.settings import load_settings
+        from codesum_pipeline.wiring import Home
+
         home = Home(load_settings(self.given.settings, run=self.settings))
         home.settings.apply_mode()
         return home
 
-    def workspace(self, key: str, *, run_id: str) -> Workspace:
-        """What a run works with; raises `ConfigurationError` for a key that is missing or disabled."""
-        home = self.open_home()
-        home.check_choices(is_building=True)
-        workspace = home.workspace(
+    def builder(self, key: str, run_id: str, log: logging.Logger) -> Builder:
+        """Who carries out the steps of a run: the caller's process, or this one, which reports to the log."""
+        caller = current_caller()
+        if caller.builder:
+            return caller.builder
+        from codesum_pipeline.defs.building.build import Build
+
+        return Build(
+            self.open_home(),
             key,
-            run_id=run_id,
-            force=self.force,
-            is_confirmed=self.confirm_llm,
-            usd_left=self.llm_usd_left,
-            new_connection=partial(_connect, self.duckdb, self._open),
+            run_id,
+            BuildOptions(force=self.force, confirm_llm=self.confirm_llm, llm_usd_left=self.llm_usd_left),
+            progress=caller.progress or LoggedProgress(log),
+            new_connection=self._connect,
         )
-        if not workspace.entry.enabled:
-            raise ConfigurationError(f"repository {key!r} is disabled: `codesum add {key}` enables it")
-        return workspace
+
+    def _connect(self) -> "DuckDBPyConnection":
+        """A connection of its user to the one database in memory of the run: another database takes 20 ms."""
+        if self._database is None:
+            self._database = self._open.enter_context(self.duckdb.get_connection())
+        return self._database.cursor()
 
     def _take_lease(self, context: dg.InitResourceContext, run: dg.DagsterRun) -> None:
         instance = context.instance
@@ -109,6 +121,10 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
                 "repository would be free: use dagster.in_process_executor"
             )
         key = check_repository_key(run.tags[PARTITION_TAG])
+        if remote := current_caller().builder:
+            instance.add_run_tags(run.run_id, process_tags(remote.process))
+            remote.hold()
+            return
         home = self.open_home()
         instance.add_run_tags(run.run_id, process_tags(this_process(run.run_id)))
         lease = hold_lease(home.layout.state(key), key=key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
@@ -118,12 +134,6 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
 def _has_step_processes(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
     started = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_WORKER_STARTING, limit=1)
     return bool(started.records)
-
-
-def _connect(resource: DuckDBResource, until: ExitStack) -> "duckdb.DuckDBPyConnection":
-    """A connection that its user closes, or the end of the run."""
-    connection: duckdb.DuckDBPyConnection = until.enter_context(resource.get_connection())
-    return connection
 
 
 def resource_config(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -78,6 +78,7 @@ class _Events(SqliteEventLogStorage):
 
     def __init__(self, base_dir: str) -> None:
         self._engines: dict[str, sql.Engine] = {}
+        self._known_partitions: set[tuple[str, str]] = set()
         super().__init__(base_dir)
 
     @contextmanager
@@ -86,6 +87,18 @@ class _Events(SqliteEventLogStorage):
             engine = self._engine_of(shard)
             with engine.connect() as connection, connection.begin():
                 yield connection
+
+    def has_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> bool:
+        """A run asks this four times a step of the one partition that it is for."""
+        asked = (partitions_def_name, partition_key)
+        if asked not in self._known_partitions and super().has_dynamic_partition(*asked):
+            self._known_partitions.add(asked)
+        return asked in self._known_partitions
+
+    def delete_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> None:
+        """As Dagster does it."""
+        self._known_partitions.discard((partitions_def_name, partition_key))
+        super().delete_dynamic_partition(partitions_def_name, partition_key)
 
     def dispose(self) -> None:
         for engine in self._engines.values():

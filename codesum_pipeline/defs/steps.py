@@ -1,25 +1,19 @@
-"""Between Dagster and a build: an asset carries out one step and shows what it reports."""
+"""Between Dagster and a build: an asset carries out one step and shows what came of it."""
 
-import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from typing import Any
 
 import dagster as dg
-import pyarrow.parquet as pq
 
-from codesum_pipeline.defs.caller import progress_of
-from codesum_pipeline.defs.metadata import column_schema, report_metadata
+from codesum_pipeline.defs.building.builder import Builder
+from codesum_pipeline.defs.building.facts import MAIN_TABLES, stage_facts
+from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding
+from codesum_pipeline.defs.metadata import column_schema, metadata_of
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
-from codesum_pipeline.defs.shows import PLOT, PREVIEW, Shown
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
-from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.guard import Failure
-from codesum_pipeline.store.reuse import Step, carry_out
-from codesum_pipeline.store.workspace import Workspace
 
 OWNER = "team:codesum"
 # What an asset was built from; on the last one, what the planner compares with what it would be built from now.
@@ -30,77 +24,71 @@ REUSED = "reused"
 MAX_RETRIES = 2
 RETRY_WAIT_S = 2.0
 
-# Each changes with the table alone, so they are drawn again only where it changed.
-Show = Callable[[Workspace], Shown]
-
 
 def step_asset(
-    *,
-    group: str,
-    kinds: set[str],
-    table: str,
-    version: str,
-    deps: list[Any],
-    check_specs: list[dg.AssetCheckSpec] | None = None,
+    *, group: str, kinds: set[str], deps: list[Any], check_specs: list[dg.AssetCheckSpec] | None = None
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """An asset of one repository whose main result is `table`."""
-    return dg.asset(
-        partitions_def=codesum_repos,
-        group_name=group,
-        kinds=kinds,
-        owners=[OWNER],
-        code_version=version,
-        deps=deps,
-        check_specs=check_specs,
-        metadata={"dagster/column_schema": column_schema(table), "codesum/table": table},
-    )
+    """An asset of one repository; the function's name is the step's."""
+
+    def define(body: Callable[..., Any]) -> dg.AssetsDefinition:
+        table = MAIN_TABLES[body.__name__]
+        return dg.asset(
+            partitions_def=codesum_repos,
+            group_name=group,
+            kinds=kinds,
+            owners=[OWNER],
+            code_version=stage_facts().code_versions[body.__name__],
+            deps=deps,
+            check_specs=check_specs,
+            metadata={"dagster/column_schema": column_schema(table), "codesum/table": table},
+        )(body)
+
+    return define
 
 
-def run_step(
-    context: dg.AssetExecutionContext,
-    codesum: CodesumResource,
-    step: Step[Any],
-    *,
-    show: Show | None = None,
-) -> dg.MaterializeResult[None]:
-    """Carry out a step for the partition at hand. Every run materialises: a step that need not run is `reused`."""
+def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
+    """Carry out the asset's step for the partition at hand. Every run materialises: a step that need not run is
+    `reused`."""
+    step = context.asset_key.to_user_string()
     with stage_failures(retry_number=context.retry_number):
-        workspace = codesum.workspace(context.partition_key, run_id=context.run.run_id)
-        check_upstream(context, workspace)
-        workspace.layout.recorded(workspace.key).unlink(missing_ok=True)
-        start = time.perf_counter()
-        done = carry_out(step, workspace, progress=progress_of(context.log))
-        report = done.report
-        log_failures(context.log, done.failures)
-        seconds = time.perf_counter() - start
-        rows = _rows(workspace, context.assets_def.metadata_by_key[context.asset_key]["codesum/table"])
+        builder = codesum.builder(context.partition_key, context.run.run_id, context.log)
+        check_upstream(context, builder)
+        done = builder.perform(step)
+        for failure in done.failures:
+            context.log.error("%s: %s; the rest goes on, and the next build tries it again\n%s", *astuple(failure))
+        for warning in done.warnings:
+            context.log.warning(warning)
         return dg.MaterializeResult(
-            data_version=dg.DataVersion(report.table_hash),
+            data_version=dg.DataVersion(done.table_hash),
             metadata={
-                SECONDS: round(seconds, 3),
+                SECONDS: done.seconds,
                 REUSED: done.is_reused,
-                "dagster/row_count": rows,
-                "dagster/partition_row_count": rows,
-                **report_metadata(report),
-                **_shown(context, workspace, report.table_hash, show),
+                "dagster/row_count": done.rows,
+                "dagster/partition_row_count": done.rows,
+                **metadata_of(done.values),
+                **_shown(context, builder, step, done.table_hash),
             },
-            tags={FINGERPRINT_TAG: built_from(workspace)},
+            tags={FINGERPRINT_TAG: done.built_from},
+            check_results=check_results(context.asset_key, done.findings),
         )
 
 
-def log_failures(log: logging.Logger, failures: Sequence[Failure]) -> None:
-    """What a step failed on while the rest went on, each with where in the code."""
-    for failure in failures:
-        log.error("%s: %s; the rest goes on, and the next build tries it again\n%s", *astuple(failure))
+def check_results(asset: dg.AssetKey, findings: Sequence[CheckFinding]) -> list[dg.AssetCheckResult]:
+    """What checks of an asset found."""
+    return [
+        dg.AssetCheckResult(
+            asset_key=asset,
+            check_name=finding.name,
+            passed=finding.passed,
+            severity=dg.AssetCheckSeverity.WARN if finding.is_warning else dg.AssetCheckSeverity.ERROR,
+            description=finding.description,
+            metadata=metadata_of(finding.values or {}),
+        )
+        for finding in findings
+    ]
 
 
-def built_from(workspace: Workspace) -> str:
-    """The fingerprint of the snapshot that stands, under the settings of now."""
-    (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
-    return workspace.fingerprint(snapshot.commit)
-
-
-def check_upstream(context: dg.AssetExecutionContext, workspace: Workspace) -> None:
+def check_upstream(context: dg.AssetExecutionContext, builder: Builder) -> None:
     """A step that is run without the steps before it may only build on what they made of the present snapshot.
 
     Raises `BrokenStore` where they made it of another commit or under other
@@ -110,10 +98,10 @@ def check_upstream(context: dg.AssetExecutionContext, workspace: Workspace) -> N
     before = sorted(graph.get_ancestor_asset_keys(context.asset_key))
     for key in (key for key in before if not _is_in_run(key, context.run)):
         last = last_materialization(context.instance, key, context.partition_key)
-        if last is None or (last.tags or {}).get(FINGERPRINT_TAG) != built_from(workspace):
+        if last is None or (last.tags or {}).get(FINGERPRINT_TAG) != builder.built_from():
             raise BrokenStore(
-                f"repository {workspace.key!r}: {key.to_user_string()} was not made from the snapshot that stands now, "
-                "under the settings of now: run the whole job, or every step from repo_snapshot on"
+                f"repository {context.partition_key!r}: {key.to_user_string()} was not made from the snapshot that "
+                "stands now, under the settings of now: run the whole job, or every step from repo_snapshot on"
             )
 
 
@@ -145,15 +133,17 @@ def last_materialization(
     return records[0].asset_materialization if records else None
 
 
-def _shown(context: dg.AssetExecutionContext, workspace: Workspace, data_version: str, show: Show | None) -> Shown:
+def recorded_fingerprint(instance: dg.DagsterInstance, key: str, asset: dg.AssetKey) -> str | None:
+    """The fingerprint that the last materialisation of a repository's asset is tagged with."""
+    last = last_materialization(instance, asset, key)
+    return (last.tags or {}).get(FINGERPRINT_TAG) if last else None
+
+
+def _shown(
+    context: dg.AssetExecutionContext, builder: Builder, step: str, data_version: str
+) -> dict[str, dg.MetadataValue]:
     """Previews and plots, taken over from the last materialisation where the table is the same."""
-    if show is None:
-        return {}
     last = last_materialization(context.instance, context.asset_key, context.partition_key)
     if last and (last.tags or {}).get("dagster/data_version") == data_version and PREVIEW in last.metadata:
         return {name: last.metadata[name] for name in (PREVIEW, PLOT) if name in last.metadata}
-    return show(workspace)
-
-
-def _rows(workspace: Workspace, table: str) -> int:
-    return int(pq.read_metadata(workspace.tables.path(table, workspace.key)).num_rows)
+    return metadata_of(builder.show(step))

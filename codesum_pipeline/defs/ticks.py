@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from codesum_pipeline.defs.assets.publishing import AT_HEAD, published_index
+from codesum_pipeline.defs.assets.publishing import published_index
+from codesum_pipeline.defs.building.builder import AT_HEAD
 from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
 from codesum_pipeline.defs.observing import ACTIVE, observe
-from codesum_pipeline.defs.partitions import codesum_repos
+from codesum_pipeline.defs.partitions import PARTITIONS
 from codesum_pipeline.defs.planner import Observation, Plan, Request, Verdict, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import resource_config
@@ -84,7 +85,7 @@ def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: loggi
         usd_left=usd_left_today(home, instance, statuses=list(ACTIVE)),
     )
     _log(plan, log)
-    known = instance.get_dynamic_partitions(codesum_repos.name or "")
+    known = instance.get_dynamic_partitions(PARTITIONS)
     new = sorted({entry.key for entry in entries} - set(known))
     return Tick(
         plan,

@@ -12,6 +12,7 @@ CodesumError
 │   ├── RepositoryUnavailable   git could not read the repository
 │   ├── EmbedderUnavailable     a provider of embeddings failed again and again
 │   └── LeaseHeld               another build of the same repository is under way
+├── ProcessGone                 do it again: of the two processes of a build, one ended before the other
 ├── CannotWrite                 do not retry before the disk has room, or can be written
 ├── UnusableVectors             do not retry: an embedding model answered what was not asked
 ├── SummaryError                a model's text could not be had; the extractive one stands
@@ -80,6 +81,10 @@ class LeaseHeld(RetryLater):
 
 class EmbedderUnavailable(RetryLater):
     """A provider of embeddings could not be reached, or had too much to do."""
+
+
+class ProcessGone(CodesumError):
+    """Of the process that builds and the one that records, one ended before the other was done."""
 
 
 class CannotWrite(CodesumError):

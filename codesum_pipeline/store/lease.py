@@ -68,7 +68,10 @@ class Holder:
             return True
         if not is_of_this_namespace(self.pid_namespace):
             return self.is_unlocked
-        return process_started(self.pid) != self.process_started
+        if process_started(self.pid) != self.process_started:
+            return True
+        # This process gave it back, and could not write that down.
+        return self.pid == os.getpid() and bool(self.lock) and self.lock not in _held_here
 
     def is_process_of(self, other: "Holder") -> bool:
         """Whether both are one process, whatever the run."""
@@ -81,6 +84,10 @@ class Holder:
 
 _PROCESS = ("pid", "process_started", "boot_id", "host", "pid_namespace")
 _COLUMNS = tuple(column.name for column in fields(Holder) if column.compare)
+
+
+# The locks of the leases that this process holds.
+_held_here: set[str] = set()
 
 
 def this_process(run_id: str, *, lock: str = "") -> Holder:
@@ -160,11 +167,14 @@ def _own_lock(state: Path) -> Iterator[str]:
     if handle is None:
         yield ""
         return
+    _held_here.add(path.name)
     try:
         yield path.name
     finally:
-        path.unlink(missing_ok=True)
+        _held_here.discard(path.name)
         os.close(handle)
+        with suppress(OSError):
+            path.unlink()
 
 
 def _drop_dead_locks(state: Path) -> None:

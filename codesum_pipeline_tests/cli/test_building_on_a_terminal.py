@@ -84,7 +84,9 @@ def test_a_pipe_gets_lines_on_stderr_and_the_table_on_stdout(repository: Path, t
     done = run_codesum("--home", "home", "index", repository, cwd=tmp_path)
 
     assert done.returncode == 0
-    assert done.stderr.splitlines()[0].startswith("signing: registered, /")
+    # A machine under load takes long enough to say that it is starting.
+    told = [line for line in done.stderr.splitlines() if not line.startswith("starting (")]
+    assert told[0].startswith("signing: registered, /")
     assert "writing function texts: 1 of 1" in done.stderr.splitlines()
     assert "\x1b" not in done.stdout + done.stderr
     assert "published" in done.stdout and "writing" not in done.stdout
@@ -112,9 +114,10 @@ def test_something_is_shown_before_anything_heavy_is_imported(repository: Path, 
     shown = watch(["--home", "home", "index", repository], cwd=tmp_path, width=80, command=loud)
 
     before, _, after = shown.raw.partition(b"starting")
-    for heavy in (b"pyarrow", b"numpy", b"duckdb", b"tree_sitter", b"dagster"):
+    for heavy in (b"pyarrow", b"numpy", b"duckdb", b"tree_sitter"):
         assert not re.search(rb"\| +%b\r?\n" % heavy, before), heavy
         assert re.search(rb"\| +%b\r?\n" % heavy, after), heavy
+    assert not re.search(rb"\| +dagster\r?\n", shown.raw), "another process imports it"
 
 
 def test_an_interrupt_ends_a_build_in_one_line_and_gives_its_lease_back(repository: Path, tmp_path: Path) -> None:

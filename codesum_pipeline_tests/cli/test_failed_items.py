@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.defs.control import open_instance
+from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.parsing import batches
 from codesum_pipeline.source.languages import TEXT
 from codesum_pipeline.store.layout import HomeLayout

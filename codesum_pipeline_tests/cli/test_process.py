@@ -14,7 +14,7 @@ HEAVY = {
 }  # fmt: skip
 REPORT_IMPORTS = """
 import json, sys
-from codesum_pipeline.cli import main
+from codesum_pipeline.cli.app import main
 heavy, *calls = json.loads(sys.argv[1])
 found = {}
 for call in calls:

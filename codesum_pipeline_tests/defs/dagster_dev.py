@@ -15,8 +15,11 @@ from typing import Any, TypeVar
 import psutil
 import requests
 
-from codesum_pipeline.defs.control import JOB, MODULE, ensure_dagster_home, ui_command, ui_environment
+from codesum_pipeline.defs.control import ui_command, ui_environment
 from codesum_pipeline.defs.guard import served_hosts
+from codesum_pipeline.defs.instances import ensure_dagster_home
+from codesum_pipeline.defs.jobs import JOB
+from codesum_pipeline.defs.runs import MODULE
 from codesum_pipeline.wiring import Home
 
 T = TypeVar("T")

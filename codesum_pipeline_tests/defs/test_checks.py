@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from codesum_pipeline.defs.assets.publishing import AT_HEAD
-from codesum_pipeline.defs.checks import (
+from codesum_pipeline.defs.building.builder import AT_HEAD
+from codesum_pipeline.defs.building.faults import (
     DOCUMENT_FAULTS,
     ID_FAULTS,
     ORPHAN_FAULTS,
@@ -17,7 +17,8 @@ from codesum_pipeline.defs.checks import (
     VECTOR_FAULTS,
     find_faults,
 )
-from codesum_pipeline.defs.control import index_repositories, open_instance
+from codesum_pipeline.defs.control import index_repositories
+from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.lanes import DENSE_LANES
 from codesum_pipeline.indexes.publish import published_version

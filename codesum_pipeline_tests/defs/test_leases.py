@@ -17,7 +17,8 @@ from dagster._core.storage.tags import HIDDEN_TAG_PREFIX
 
 import codesum_pipeline
 from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, open_instance, run_history
+from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, run_history
+from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.processes import BOOT_TAG, HOST_TAG, PID_TAG, STARTED_TAG
 from codesum_pipeline.model.errors import LeaseHeld
 from codesum_pipeline.store.lease import current_holder, hold_lease

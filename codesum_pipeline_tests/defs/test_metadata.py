@@ -8,7 +8,8 @@ from typing import Any
 import dagster as dg
 
 from codesum_pipeline.defs.assets import ASSETS
-from codesum_pipeline.defs.metadata import MAX_ROWS, column_schema, report_metadata
+from codesum_pipeline.defs.building.report_values import MAX_ROWS, report_values
+from codesum_pipeline.defs.metadata import column_schema, metadata_of
 from codesum_pipeline.wiring import Home
 
 
@@ -58,7 +59,7 @@ def report(items: int = 1) -> Report:
 
 
 def test_each_field_is_shown_as_what_it_is() -> None:
-    shown = report_metadata(report())
+    shown = metadata_of(report_values(report()))
 
     assert {name: shown[name].value for name in ("rows", "share", "is_new", "color")} == {
         "rows": 3,
@@ -72,11 +73,11 @@ def test_each_field_is_shown_as_what_it_is() -> None:
 
 
 def test_what_says_nothing_is_left_out_and_the_hash_is_the_data_version() -> None:
-    assert not report_metadata(report()).keys() & {"nothing", "empty", "table_hash"}
+    assert not report_values(report()).keys() & {"nothing", "empty", "table_hash"}
 
 
 def test_metadata_stay_small() -> None:
-    assert len(records(report_metadata(report(items=1000))["items"])) == MAX_ROWS
+    assert len(records(metadata_of(report_values(report(items=1000)))["items"])) == MAX_ROWS
 
 
 def test_a_tables_columns_are_those_that_are_written() -> None:
@@ -111,6 +112,6 @@ def test_a_report_within_a_report_is_a_table_of_its_numbers() -> None:
     class Outer:
         coverage: Share
 
-    shown = report_metadata(Outer(Share(7, 2, ("a",))))
+    shown = metadata_of(report_values(Outer(Share(7, 2, ("a",)))))
 
     assert records(shown["coverage"]) == [{"name": "resolved", "count": 7}, {"name": "unknown", "count": 2}]

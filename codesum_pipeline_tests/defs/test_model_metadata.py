@@ -1,6 +1,7 @@
 """What a model did, or would do, as the Dagster UI shows it."""
 
-from codesum_pipeline.defs.metadata import report_metadata
+from codesum_pipeline.defs.building.report_values import report_values
+from codesum_pipeline.defs.metadata import metadata_of
 from codesum_pipeline.model.avoided import Avoided, Saving
 from codesum_pipeline.model.documents import Cause, Gate, Level
 from codesum_pipeline.summaries.by_model.asked import Asked
@@ -25,7 +26,7 @@ def level_report(asked: Asked | None) -> LevelReport:
 
 
 def test_what_a_level_asked_for_becomes_numbers_over_time_and_tables_of_counts() -> None:
-    shown = {name: value.value for name, value in report_metadata(level_report(ASKED)).items()}
+    shown = {name: value.value for name, value in metadata_of(report_values(level_report(ASKED))).items()}
 
     assert {name: value for name, value in shown.items() if name.startswith("model_")} == {
         "model_texts": 3, "model_found": 1, "model_pending": 2, "model_attempts": 4, "model_input_tokens": 1000,
@@ -44,7 +45,7 @@ def test_what_a_level_asked_for_becomes_numbers_over_time_and_tables_of_counts()
 
 
 def test_without_a_model_nothing_is_said_of_one() -> None:
-    shown = report_metadata(level_report(None)) | report_metadata(PlanReport(1, {}, {}, 0, "", {}))
+    shown = report_values(level_report(None)) | report_values(PlanReport(1, {}, {}, 0, "", {}))
 
     assert not [name for name in shown if name.startswith(("model_", "predicted_", "would_", "forecast", "asked"))]
 
@@ -55,7 +56,7 @@ def test_a_plan_shows_what_a_model_would_do_with_its_price() -> None:
         gates={Gate.CAP: 3}, usd_with_cache=0.1,
     )  # fmt: skip
 
-    shown = report_metadata(PlanReport(6, {}, {}, 0, "", {Level.FUNCTION: forecast}))
+    shown = metadata_of(report_values(PlanReport(6, {}, {}, 0, "", {Level.FUNCTION: forecast})))
 
     assert {name: shown[name].value for name in shown if name != "rows" and name != "contexts_changed"} == {
         "forecast": "| level | calls (above functions at most) | texts there already | tokens read | tokens written | "

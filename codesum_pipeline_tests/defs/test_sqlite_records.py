@@ -7,8 +7,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from codesum_pipeline.defs.control import MODULE, REPOSITORY, index_repositories, open_instance
-from codesum_pipeline.defs.outcomes import RunOutcome
+from codesum_pipeline.defs.building.run_outcome import RunOutcome
+from codesum_pipeline.defs.control import index_repositories
+from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.defs.runs import MODULE, REPOSITORY
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.repositories import GitRepo
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.defs import control
-from codesum_pipeline.defs.control import index_repositories, mend_records, open_instance, run_history, start_ui
+from codesum_pipeline.defs import instances
+from codesum_pipeline.defs.control import index_repositories, mend_records, run_history, start_ui
+from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.storage import LOCK
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.locks import exclusive
@@ -26,12 +27,12 @@ FILES = {
 OPEN = """
 import sys
 from pathlib import Path
-from codesum_pipeline.defs import control
+from codesum_pipeline.defs import instances, storage
 from codesum_pipeline.store.layout import HomeLayout
 import dagster._core.storage.sqlite_storage
 print("ready", flush=True)
 sys.stdin.readline()
-with control.open_instance(HomeLayout(Path(sys.argv[1]))) as instance:
+with instances.open_instance(HomeLayout(Path(sys.argv[1]))) as instance:
     instance.add_dynamic_partitions("codesum_repos", [sys.argv[2]])
 """
 
@@ -110,7 +111,7 @@ def test_a_process_killed_while_it_makes_the_records_leaves_none_that_are_half_m
     stopped = code.replace("print(", "import os; os.replace = lambda *_: os.kill(os.getpid(), 9)\nprint(", 1).replace(
         "sys.stdin.readline()", ""
     )
-    control.ensure_dagster_home(home.layout)
+    instances.ensure_dagster_home(home.layout)
     done = subprocess.run([sys.executable, "-c", stopped, str(home.layout.home), "a"], check=False, capture_output=True)
 
     assert done.returncode == -9, done.stderr
@@ -253,10 +254,10 @@ def test_a_repository_is_built_and_recorded_after_all_its_records_were_lost(copi
 READ = """
 import sys
 from pathlib import Path
-from codesum_pipeline.defs import control
+from codesum_pipeline.defs import instances, storage
 from codesum_pipeline.store.layout import HomeLayout
 layout = HomeLayout(Path(sys.argv[1]))
-control.storage.make_ready(control._reference(layout), layout.dagster_home)
+storage.make_ready(instances.reference_of(layout), layout.dagster_home)
 print("whole")
 """
 

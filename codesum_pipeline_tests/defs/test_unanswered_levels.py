@@ -7,7 +7,8 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.observing import recorded_fingerprint
+from codesum_pipeline.defs.assets.publishing import published_index
+from codesum_pipeline.defs.steps import recorded_fingerprint
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.conftest import FILES
@@ -81,7 +82,7 @@ def test_what_failed_at_one_level_is_published_recorded_and_failed_and_only_a_ch
     fingerprint = _fingerprint(home, commit)
     version = published_version(home.layout.published("shop"), home.layout.versions("shop"))
     assert version is not None
-    assert version.manifest["fingerprint"] == fingerprint == recorded_fingerprint(instance, "shop")
+    assert version.manifest["fingerprint"] == fingerprint == recorded_fingerprint(instance, "shop", published_index.key)
     assert (written_by(home, "function"), written_by(home, "class")) == ({"llm"}, {"extractive"})
 
     asked = len(server.seen)

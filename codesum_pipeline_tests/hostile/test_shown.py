@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.defs import shows
+from codesum_pipeline.defs.building import shows
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built
 from codesum_pipeline_tests.repositories import GitRepo
 
@@ -75,9 +75,8 @@ def test_nothing_that_a_repository_wrote_acts_on_a_terminal(evil: Built, codesum
 
 @pytest.mark.parametrize("show", SHOWS)
 def test_nothing_that_a_repository_wrote_is_markup_in_dagster(evil: Built, show: str) -> None:
-    markdown = "\n".join(
-        str(value.value) for value in getattr(shows, show)(evil.home.workspace("project", run_id="x")).values()
-    )
+    values = getattr(shows, show)(evil.home.workspace("project", run_id="x")).values()
+    markdown = "\n".join(value.text for value in values)
 
     for bad in ("<script", "](http", "\x1b", "\u202e", "\u200b"):
         assert bad not in markdown

@@ -1,10 +1,8 @@
 """What a person sees of an evaluation: its figures and lift ledger as Markdown, and nDCG over time."""
 
-import dagster as dg
-
-from codesum_pipeline.defs.markdown import table
-from codesum_pipeline.defs.plots import lines
-from codesum_pipeline.defs.shows import PLOT, PREVIEW, Shown
+from codesum_pipeline.defs.building.markdown import table
+from codesum_pipeline.defs.building.plots import lines
+from codesum_pipeline.defs.building.values import PLOT, PREVIEW, Markdown, Value, Values
 from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, EACH_LANE
 from codesum_pipeline.evaluation.lift import lift_markdown
 from codesum_pipeline.evaluation.records import last_lift
@@ -16,11 +14,11 @@ _EVALUATIONS_SHOWN = 30
 _NOT_MEASURED = "Not measured: `evaluation.enabled` is false."
 
 
-def show_evaluation(ws: Workspace) -> Shown:
+def show_evaluation(ws: Workspace) -> Values:
     """The figures and the lift ledger of the last evaluation, and nDCG@10 over the last ones: of all lanes, of each
     alone, and of code alone."""
     if not ws.options.evaluation.enabled:
-        return {PREVIEW: dg.MetadataValue.md(_NOT_MEASURED)}
+        return {PREVIEW: Markdown(_NOT_MEASURED)}
     with ws.connect("evaluations") as connection:
         rows = connection.execute(
             """SELECT setup, category, metric, questions, round(mean, 3), round(low, 3), round(high, 3) FROM evaluations
@@ -40,10 +38,10 @@ def show_evaluation(ws: Workspace) -> Shown:
             ]
             for setup in (ALL, CODE_ONLY, *EACH_LANE)
         }
-    figures = dg.MetadataValue.md(table(["asked", "category", "measure", "questions", "mean", "from", "to"], rows))
-    shown: dict[str, dg.MetadataValue] = {PREVIEW: figures}
+    figures = Markdown(table(["asked", "category", "measure", "questions", "mean", "from", "to"], rows))
+    shown: dict[str, Value] = {PREVIEW: figures}
     if (lift := last_lift(ws)).rows:
-        shown[LIFT] = dg.MetadataValue.md(lift_markdown(lift))
+        shown[LIFT] = Markdown(lift_markdown(lift))
     if drawn := {name: values for name, values in series.items() if values}:
-        shown[PLOT] = dg.MetadataValue.md(lines("nDCG@10", drawn))
+        shown[PLOT] = Markdown(lines("nDCG@10", drawn))
     return shown

@@ -1,11 +1,10 @@
-"""What a level asked of a model, as Dagster metadata: numbers, which the UI plots over time, and tables of counts."""
+"""What a level asked of a model, as values: numbers, which the UI plots over time, and tables of counts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
 
-import dagster as dg
-
-from codesum_pipeline.defs.markdown import table
+from codesum_pipeline.defs.building.markdown import table
+from codesum_pipeline.defs.building.values import Markdown, Value
 from codesum_pipeline.model.avoided import Avoided, Saving
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.summaries.by_model.asked import Asked
@@ -18,7 +17,7 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def asked_metadata(asked: Asked | None) -> dict[str, dg.MetadataValue]:
+def asked_values(asked: Asked | None) -> dict[str, Value]:
     """One entry per number; what a level did not have says nothing."""
     if asked is None:
         return {}
@@ -29,7 +28,7 @@ def asked_metadata(asked: Asked | None) -> dict[str, dg.MetadataValue]:
     spared = [saving for cause, saving in asked.avoided.items() if cause is not Avoided.ASKED]
     avoided = sum(spared, Saving())
     numbers |= {f"avoided_{name}": value for name, value in asdict(avoided).items()}
-    found = {PREFIX + name: _number(value) for name, value in numbers.items()}
+    found: dict[str, Value] = {PREFIX + name: _number(value) for name, value in numbers.items()}
     counts: dict[str, Mapping[str, int]] = {
         "failures": asked.failures,
         "gates": {gate.value: count for gate, count in asked.gates.items()},
@@ -37,16 +36,16 @@ def asked_metadata(asked: Asked | None) -> dict[str, dg.MetadataValue]:
     }
     for name, count in counts.items():
         if count:
-            found[PREFIX + name] = _md(table(["what", "count"], count.items()))
+            found[PREFIX + name] = Markdown(table(["what", "count"], count.items()))
     if asked.avoided:
-        found[PREFIX + "avoided"] = _md(_avoided(asked.avoided))
+        found[PREFIX + "avoided"] = Markdown(_avoided(asked.avoided))
     if Gate.NO_CREDENTIALS in asked.gates:
         found[PREFIX + "no_credentials"] = _number(asked.gates[Gate.NO_CREDENTIALS])
-        found["skipped_reason"] = dg.MetadataValue.text(Gate.NO_CREDENTIALS.value)
+        found["skipped_reason"] = Gate.NO_CREDENTIALS.value
     return found
 
 
-def forecast_metadata(forecast: Mapping[Level, LevelForecast]) -> dict[str, dg.MetadataValue]:
+def forecast_values(forecast: Mapping[Level, LevelForecast]) -> dict[str, Value]:
     """What a model would do, by level, and its price as numbers; nothing where none writes."""
     if not forecast:
         return {}
@@ -64,7 +63,7 @@ def forecast_metadata(forecast: Mapping[Level, LevelForecast]) -> dict[str, dg.M
         for level, one in forecast.items()
     ]  # fmt: skip
     return {
-        "forecast": _md(table(heads, rows)),
+        "forecast": Markdown(table(heads, rows)),
         "predicted_calls": _number(sum(one.calls for one in levels)),
         "predicted_usd": _number(sum(one.usd for one in levels)),
         "predicted_usd_with_cache": _number(sum(one.usd_with_cache for one in levels)),
@@ -81,9 +80,5 @@ def _avoided(found: Mapping[Avoided, Saving]) -> str:
     return table(["cause", "calls", "tokens", "US dollars"], rows)
 
 
-def _number(value: float) -> dg.MetadataValue:
-    return dg.MetadataValue.int(value) if isinstance(value, int) else dg.MetadataValue.float(round(value, 6))
-
-
-def _md(text: str) -> dg.MetadataValue:
-    return dg.MetadataValue.md(text)
+def _number(value: float) -> int | float:
+    return value if isinstance(value, int) else round(value, 6)

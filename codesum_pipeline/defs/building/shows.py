@@ -7,10 +7,9 @@ table showed last time still holds.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import dagster as dg
-
-from codesum_pipeline.defs.markdown import table
-from codesum_pipeline.defs.plots import bars, histogram
+from codesum_pipeline.defs.building.markdown import table
+from codesum_pipeline.defs.building.plots import bars, histogram
+from codesum_pipeline.defs.building.values import PLOT, PREVIEW, Markdown, Values
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.store.schemas import texts_table
@@ -19,15 +18,11 @@ from codesum_pipeline.store.workspace import Workspace
 if TYPE_CHECKING:
     import duckdb
 
-PREVIEW = "preview"
-PLOT = "plot"
-Shown = Mapping[str, dg.MetadataValue]
-
 _ROWS = 8
 _LENGTH_STEP = 50
 
 
-def show_files(ws: Workspace) -> Shown:
+def show_files(ws: Workspace) -> Values:
     """Languages, and how many files were skipped for which reason."""
     with ws.connect("files") as connection:
         languages = _rows(
@@ -41,11 +36,11 @@ def show_files(ws: Workspace) -> Shown:
                 "SELECT reason, count(*) FROM files WHERE status = 'skipped' GROUP BY reason ORDER BY reason"
             ).fetchall()
         )
-    preview = _md(table(["language", "indexed", "skipped", "bytes"], languages))
-    return {PREVIEW: preview} | ({PLOT: _md(bars("skipped because", skipped))} if skipped else {})
+    preview = Markdown(table(["language", "indexed", "skipped", "bytes"], languages))
+    return {PREVIEW: preview} | ({PLOT: Markdown(bars("skipped because", skipped))} if skipped else {})
 
 
-def show_symbols(ws: Workspace) -> Shown:
+def show_symbols(ws: Workspace) -> Values:
     """The most complex definitions."""
     with ws.connect("symbols") as connection:
         rows = _rows(
@@ -53,10 +48,10 @@ def show_symbols(ws: Workspace) -> Shown:
             """SELECT id, type, complexity, line_count, coalesce(split_part(docstring, chr(10), 1), '')
                FROM symbols ORDER BY complexity DESC, id LIMIT ?""",
         )
-    return {PREVIEW: _md(table(["most complex", "type", "complexity", "lines", "docstring"], rows))}
+    return {PREVIEW: Markdown(table(["most complex", "type", "complexity", "lines", "docstring"], rows))}
 
 
-def show_edges(ws: Workspace) -> Shown:
+def show_edges(ws: Workspace) -> Values:
     """The most used definitions, and how targets were found."""
     with ws.connect("edges") as connection:
         rows = _rows(
@@ -67,11 +62,11 @@ def show_edges(ws: Workspace) -> Shown:
         reasons = dict(
             connection.execute("SELECT reason, count(*) FROM edges GROUP BY reason ORDER BY reason").fetchall()
         )
-    preview = _md(table(["most called", "calls", "callers"], rows))
-    return {PREVIEW: preview} | ({PLOT: _md(bars("edges found by", reasons))} if reasons else {})
+    preview = Markdown(table(["most called", "calls", "callers"], rows))
+    return {PREVIEW: preview} | ({PLOT: Markdown(bars("edges found by", reasons))} if reasons else {})
 
 
-def show_plan(ws: Workspace) -> Shown:
+def show_plan(ws: Workspace) -> Values:
     """The first documents to be written, and how many for which cause."""
     with ws.connect("plan") as connection:
         rows = _rows(
@@ -85,31 +80,31 @@ def show_plan(ws: Workspace) -> Shown:
                    GROUP BY ALL ORDER BY 1"""
             ).fetchall()
         )
-    preview = _md(table(["document", "level", "action", "cause", "because of"], rows))
-    return {PREVIEW: preview} | ({PLOT: _md(bars("level · action · cause", causes))} if causes else {})
+    preview = Markdown(table(["document", "level", "action", "cause", "because of"], rows))
+    return {PREVIEW: preview} | ({PLOT: Markdown(bars("level · action · cause", causes))} if causes else {})
 
 
-def show_functions(ws: Workspace) -> Shown:
+def show_functions(ws: Workspace) -> Values:
     """Some functions' texts."""
     return _show_texts(ws, Level.FUNCTION)
 
 
-def show_classes(ws: Workspace) -> Shown:
+def show_classes(ws: Workspace) -> Values:
     """Some classes' texts."""
     return _show_texts(ws, Level.CLASS)
 
 
-def show_file_texts(ws: Workspace) -> Shown:
+def show_file_texts(ws: Workspace) -> Values:
     """Some files' texts."""
     return _show_texts(ws, Level.FILE)
 
 
-def show_modules(ws: Workspace) -> Shown:
+def show_modules(ws: Workspace) -> Values:
     """Some modules' texts."""
     return _show_texts(ws, Level.MODULE)
 
 
-def show_documents(ws: Workspace) -> Shown:
+def show_documents(ws: Workspace) -> Values:
     """The longest summary of each level, and how long summaries are."""
     with ws.connect("documents") as connection:
         rows = _rows(
@@ -123,39 +118,39 @@ def show_documents(ws: Workspace) -> Shown:
             "SELECT length(summary) // ? AS step, count(*) FROM documents WHERE NOT is_placeholder GROUP BY step",
             [_LENGTH_STEP],
         ).fetchall()
-    preview = _md(table(["document", "level", "summary", "intent", "keywords"], rows))
-    return {PREVIEW: preview} | ({PLOT: _md(_lengths(dict(lengths)))} if lengths else {})
+    preview = Markdown(table(["document", "level", "summary", "intent", "keywords"], rows))
+    return {PREVIEW: preview} | ({PLOT: Markdown(_lengths(dict(lengths)))} if lengths else {})
 
 
-def show_vectors(ws: Workspace) -> Shown:
+def show_vectors(ws: Workspace) -> Values:
     """How many vectors each lane and level has."""
     return _show_lanes(ws, "vectors")
 
 
-def show_terms(ws: Workspace) -> Shown:
+def show_terms(ws: Workspace) -> Values:
     """How many texts each lane and level has."""
     return _show_lanes(ws, "terms")
 
 
-def show_candidate(ws: Workspace) -> Shown:
+def show_candidate(ws: Workspace) -> Values:
     """The files of the version folder."""
     digest = ws.tables.read("candidate", ws.key).column("digest")[0].as_py()
     files = read_version(ws.layout.versions(ws.key) / digest).manifest["files"]
     rows = [(name, entry["bytes"], entry["sha256"][:12]) for name, entry in sorted(files.items())]
-    return {PREVIEW: _md(table(["file", "bytes", "sha256"], rows))}
+    return {PREVIEW: Markdown(table(["file", "bytes", "sha256"], rows))}
 
 
-def _show_texts(ws: Workspace, level: Level) -> Shown:
+def _show_texts(ws: Workspace, level: Level) -> Values:
     with ws.connect(texts_table(level)) as connection:
         rows = _rows(
             connection,
             f"""SELECT id, text.summary, purpose_source, cause FROM {texts_table(level)}
                 WHERE written_by <> 'placeholder' ORDER BY md5(id), id LIMIT ?""",
         )
-    return {PREVIEW: _md(table(["document", "summary", "purpose from", "last written because"], rows))}
+    return {PREVIEW: Markdown(table(["document", "summary", "purpose from", "last written because"], rows))}
 
 
-def _show_lanes(ws: Workspace, name: str) -> Shown:
+def _show_lanes(ws: Workspace, name: str) -> Values:
     with ws.connect(name, "documents") as connection:
         rows = _rows(
             connection,
@@ -163,7 +158,7 @@ def _show_lanes(ws: Workspace, name: str) -> Shown:
                 GROUP BY lane, type ORDER BY lane, type LIMIT ?""",
             limit=40,
         )
-    return {PREVIEW: _md(table(["lane", "level", "documents", "different texts"], rows))}
+    return {PREVIEW: Markdown(table(["lane", "level", "documents", "different texts"], rows))}
 
 
 def _lengths(counts: Mapping[int, int]) -> str:
@@ -174,7 +169,3 @@ def _lengths(counts: Mapping[int, int]) -> str:
 
 def _rows(connection: "duckdb.DuckDBPyConnection", query: str, *, limit: int = _ROWS) -> list[tuple[Any, ...]]:
     return connection.execute(query, [limit]).fetchall()
-
-
-def _md(text: str) -> dg.MetadataValue:
-    return dg.MetadataValue.md(text)

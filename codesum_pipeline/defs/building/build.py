@@ -1,0 +1,143 @@
+"""One build of one repository, carried out step by step."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, BuildOptions
+from codesum_pipeline.defs.building.facts import MAIN_TABLES
+from codesum_pipeline.defs.building.faults import CHECKS
+from codesum_pipeline.defs.building.report_values import report_values
+from codesum_pipeline.defs.building.shows import (
+    show_candidate,
+    show_classes,
+    show_documents,
+    show_edges,
+    show_file_texts,
+    show_files,
+    show_functions,
+    show_modules,
+    show_plan,
+    show_symbols,
+    show_terms,
+    show_vectors,
+)
+from codesum_pipeline.defs.building.shows_evaluation import show_evaluation
+from codesum_pipeline.defs.building.values import CheckFinding, StepOutcome, Values
+from codesum_pipeline.evaluation.gate import standing_hold
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.pipeline import STEPS
+from codesum_pipeline.store.reuse import carry_out
+from codesum_pipeline.store.views import connect
+from codesum_pipeline.store.workspace import Connect, Workspace
+from codesum_pipeline.summaries.by_model.outages import standing_outages
+from codesum_pipeline.summaries.by_model.priced import held_back
+from codesum_pipeline.wiring import Home
+
+_STEPS = {step.name: step for step in STEPS}
+# Each changes with the table alone, so they are drawn again only where it changed.
+_SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
+    "repo_snapshot": show_files,
+    "symbols": show_symbols,
+    "call_graph": show_edges,
+    "summary_plan": show_plan,
+    "function_summaries": show_functions,
+    "class_summaries": show_classes,
+    "file_summaries": show_file_texts,
+    "module_summaries": show_modules,
+    "summary_documents": show_documents,
+    "dense_index": show_vectors,
+    "sparse_index": show_terms,
+    "index_candidate": show_candidate,
+    "retrieval_evaluation": show_evaluation,
+}
+
+
+@dataclass(frozen=True)
+class Build:
+    """A build in this process; its caller holds the repository's lease."""
+
+    home: Home
+    key: str
+    run_id: str
+    options: BuildOptions
+    progress: Progress = no_progress
+    new_connection: Connect = connect
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """Raises `ConfigurationError` for a key that is missing or disabled."""
+        self.home.check_choices(is_building=True)
+        workspace = self.home.workspace(
+            self.key,
+            run_id=self.run_id,
+            force=self.options.force,
+            is_confirmed=self.options.confirm_llm,
+            usd_left=self.options.llm_usd_left,
+            new_connection=self.new_connection,
+        )
+        if not workspace.entry.enabled:
+            raise ConfigurationError(f"repository {self.key!r} is disabled: `codesum add {self.key}` enables it")
+        return workspace
+
+    def built_from(self) -> str:
+        """The fingerprint of the snapshot that stands, under the settings of now."""
+        (snapshot,) = self.workspace.tables.read_rows("snapshot", self.key, Snapshot)
+        return self.workspace.fingerprint(snapshot.commit)
+
+    def perform(self, step: str) -> StepOutcome:
+        """Carry out a step; a step that need not run is `is_reused`."""
+        ws = self.workspace
+        ws.layout.recorded(self.key).unlink(missing_ok=True)
+        start = time.perf_counter()
+        done = carry_out(_STEPS[step], ws, progress=self.progress)
+        seconds = time.perf_counter() - start
+        return StepOutcome(
+            table_hash=done.report.table_hash,
+            built_from=self.built_from(),
+            seconds=round(seconds, 3),
+            is_reused=done.is_reused,
+            rows=int(pq.read_metadata(ws.tables.path(MAIN_TABLES[step], self.key)).num_rows),
+            values=report_values(done.report),
+            failures=tuple(done.failures),
+            warnings=self._warnings(step),
+            findings=self._findings(done.report) if step == "published_index" else (),
+        )
+
+    def show(self, step: str) -> Values:
+        """What a person sees of a step's table; nothing of one that has none of its own."""
+        show = _SHOWS.get(step)
+        return show(self.workspace) if show else {}
+
+    def check(self, name: str) -> list[CheckFinding]:
+        """What a check finds."""
+        return CHECKS[name](self.workspace)
+
+    def _warnings(self, step: str) -> tuple[str, ...]:
+        """What a person who reads the run's log should do."""
+        held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings.options)
+        return (f"{held}, or the run's config with resources.codesum.config.confirm_llm: true",) if held else ()
+
+    def _findings(self, published: Any) -> tuple[CheckFinding, ...]:
+        """Whether what was built is what readers see, and whether a model answered at every level."""
+        ws, fingerprint = self.workspace, self.built_from()
+        hold = standing_hold(ws.layout, self.key, ws.options.evaluation, fingerprint=fingerprint)
+        outages = standing_outages(ws.layout, self.key, fingerprint=fingerprint)
+        unanswered = None
+        if outages:
+            whys = "; ".join(outage.because for outage in outages.values())
+            unanswered = (
+                f"the index is {'held back' if hold else 'up to date'} with extractive texts instead: {whys} "
+                f"(`codesum index {self.key}` asks again)"
+            )
+        counts = {"documents": published.documents, "versions_kept": published.versions_kept}
+        return (
+            CheckFinding(AT_HEAD, hold is None, hold.because if hold else None, counts, is_warning=True),
+            CheckFinding(ANSWERED, not outages, unanswered),
+        )

@@ -1,0 +1,50 @@
+"""The facts of the stages, from the stages themselves."""
+
+import pyarrow as pa
+
+from codesum_pipeline.defs.building.facts import Column, StageFacts
+from codesum_pipeline.evaluation.step import EVALUATION_VERSION
+from codesum_pipeline.graph.build import GRAPH_VERSION
+from codesum_pipeline.indexes.lane_texts import LANES_VERSION
+from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.parsing.symbols import PARSER_VERSION
+from codesum_pipeline.source.rules import RULES_VERSION
+from codesum_pipeline.store.columns import describe_column
+from codesum_pipeline.store.schemas import TABLES
+from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER
+
+_WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
+CODE_VERSIONS = {
+    "repo_snapshot": RULES_VERSION,
+    "symbols": PARSER_VERSION,
+    "call_graph": GRAPH_VERSION,
+    "summary_plan": _WRITERS_VERSION,
+    "function_summaries": _WRITERS_VERSION,
+    "class_summaries": _WRITERS_VERSION,
+    "file_summaries": _WRITERS_VERSION,
+    "module_summaries": _WRITERS_VERSION,
+    "summary_documents": _WRITERS_VERSION,
+    "dense_index": LANES_VERSION,
+    "sparse_index": LANES_VERSION,
+    "index_candidate": str(INDEX_SCHEMA_VERSION),
+    "retrieval_evaluation": EVALUATION_VERSION,
+    "published_index": str(INDEX_SCHEMA_VERSION),
+}
+
+
+def read_facts() -> StageFacts:
+    """Every asset's code version, and every table's columns."""
+    return StageFacts(CODE_VERSIONS, {name: _columns(name, table.schema) for name, table in TABLES.items()})
+
+
+def _columns(table: str, schema: pa.Schema) -> tuple[Column, ...]:
+    return tuple(
+        Column(field.name, _type_name(field.type), describe_column(table, field.name), field.nullable)
+        for field in schema
+    )
+
+
+def _type_name(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"list<{_type_name(kind.value_type)}>"
+    return "struct" if pa.types.is_struct(kind) else str(kind)

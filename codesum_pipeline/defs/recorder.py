@@ -1,0 +1,64 @@
+"""The process that runs the job and records it, while its parent builds.
+
+It opens nothing before its parent says which home, and ends when its parent does.
+"""
+
+import gc
+import os
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+
+def main(descriptor: int) -> None:
+    """Run what the parent asks for over an inherited socket, until it closes it."""
+    # The output of the command is its parent's alone.
+    os.dup2(2, 1)
+    # Importing makes a million objects and little garbage.
+    gc.disable()
+    with Connection(descriptor) as connection:
+        _import_dagster()
+        with suppress(EOFError, OSError):
+            _record(connection, connection.recv())
+    # All is closed; what Python would tidy up in a tenth of a second, the system does at once.
+    os._exit(0)
+
+
+def _import_dagster() -> None:
+    """What needs nothing of the parent."""
+    import dagster_duckdb  # noqa: F401
+    from dagster._core.storage.sqlite_storage import DagsterSqliteStorage  # noqa: F401
+
+
+def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
+    from codesum_pipeline.defs.building.exchange import Failed, Interrupted, RemoteBuilder, RunRequest
+    from codesum_pipeline.defs.building.facts import use_facts
+    from codesum_pipeline.defs.building.run_outcome import RunOutcome
+
+    use_facts(opening.facts)
+    from codesum_pipeline.defs.caller import Caller, called_by
+    from codesum_pipeline.defs.runs import open_runs
+    from codesum_pipeline.store.layout import HomeLayout
+
+    gc.freeze()
+    gc.enable()
+    try:
+        with open_runs(HomeLayout(opening.home), opening.keys) as runs:
+            while True:
+                wanted = connection.recv()
+                # What the run before did not ask for any more.
+                if not isinstance(wanted, RunRequest):
+                    continue
+                with called_by(Caller(builder=RemoteBuilder(connection, wanted.process))):
+                    outcome: RunOutcome | Interrupted
+                    try:
+                        outcome = runs.execute(
+                            wanted.key, run_id=wanted.run_id, options=wanted.options, process=wanted.process
+                        )
+                    except KeyboardInterrupt:
+                        outcome = Interrupted()
+                    connection.send(outcome)
+    except (EOFError, ConnectionError):
+        raise
+    except Exception as error:
+        connection.send(Failed.of(error))
