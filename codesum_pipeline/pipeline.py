@@ -14,6 +14,7 @@ from codesum_pipeline.indexes.publish import PublishReport
 from codesum_pipeline.indexes.sparse import SparseReport, index_terms
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
+from codesum_pipeline.store.failures import read_failures
 from codesum_pipeline.store.reuse import Settle, Step, is_current, is_remembered
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.asked import asked_of_nobody
@@ -161,6 +162,8 @@ def has_left_over(ws: Workspace) -> bool:
 
 
 def is_standing(ws: Workspace) -> bool:
-    """Whether no step that remembers its last run would do anything but repeat its report."""
+    """Whether no step failed on an item, and those that remember their last run would only repeat their reports."""
     looking = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
+    if read_failures(ws.layout.memos(ws.key)):
+        return False
     return all(is_current(step, ws) for step in STEPS if step not in looking) and is_evaluated(ws)

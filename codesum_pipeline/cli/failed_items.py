@@ -10,12 +10,14 @@ from codesum_pipeline.wiring import Home
 _SHOWN = 3
 # What came of each kind of item: the noun, and what could not be done.
 _SAID = {
+    "repo_snapshot": ("file", "could not be judged, so left out"),
     "symbols": ("file", "could not be parsed, indexed as plain text where possible"),
     "call_graph": ("file", "could not be resolved, so without edges"),
+    "dense_index": ("document", "could not be embedded"),
     "sparse_index": ("document", "could not be split into words"),
     "retrieval_evaluation": ("question", "could not be asked"),
 }
-_TEXT = ("text", "could not be written")
+_TEXT = ("text", "could not be written, so another one stands in")
 
 
 def failures_of(home: Home, key: str) -> Mapping[str, Sequence[Failure]]:

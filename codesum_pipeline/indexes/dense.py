@@ -5,7 +5,7 @@ a copy or a reverted edit finds its vector again under whatever id it has.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -14,11 +14,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.indexes.embedders import Embedder, Vectors, embedder_of
-from codesum_pipeline.indexes.embedding import cost_usd, embed_texts
+from codesum_pipeline.indexes.embedding import Embedded, cost_usd, embed_texts
 from codesum_pipeline.indexes.finished_vectors import discard
-from codesum_pipeline.indexes.lane_texts import BODY_CHARACTERS, LaneText, dense_texts, in_parts, lane_sources
+from codesum_pipeline.indexes.lane_texts import (
+    BODY_CHARACTERS,
+    LaneText,
+    dense_texts,
+    hashes_unless,
+    in_parts,
+    lane_sources,
+)
 from codesum_pipeline.indexes.lanes import DENSE_LANES
 from codesum_pipeline.model.errors import UnusableVectors
+from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
@@ -49,6 +57,8 @@ class DenseReport:
     billed_tokens: int
     cost_usd: float | None
     table_hash: str
+    failed: int = 0
+    failures: tuple[Failure, ...] = ()
 
 
 def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> DenseReport:
@@ -58,21 +68,25 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     max_tokens = max_text_tokens(ws, embedder)
     sources = _sources(ws)
     ids, hashes = _ids_and_hashes(sources, max_tokens)
-    wanted, resumed = np.empty(0, dtype=np.int64), 0
+    wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, Guard()
     if _stand(ws, embedder, ids, hashes):
         written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
     else:
         wanted = _wanted(hashes, _is_known(ws, embedder, hashes))
         texts = _texts(sources, hashes, wanted, max_tokens)
-        fresh, resumed = embed_texts(ws, embedder, texts, len(wanted), max_tokens=max_tokens, progress=progress)
+        fresh, resumed = embed_texts(
+            ws, embedder, texts, len(wanted), max_tokens=max_tokens, guard=guard, progress=progress
+        )
         vectors = _join(ws, embedder, hashes, wanted, fresh)
         del sources, texts
-        written = ws.tables.write("vectors", ws.key, _table(ids, hashes, vectors, embedder.model_id))
+        known_by = hashes_unless(pc.is_in(hashes, value_set=_failed_texts(guard)), hashes)
+        written = ws.tables.write("vectors", ws.key, _table(ids, known_by, vectors, embedder.model_id))
         dimensions = vectors.shape[1]
     discard(ws.layout.finished_vectors(ws.key))
     billed = embedder.billed_tokens - billed_before
+    failures = _failures(ids, hashes, guard)
     return DenseReport(
-        embedded=len(wanted) - resumed,
+        embedded=len(wanted) - resumed - len(guard.failed),
         resumed=resumed,
         carried=len(hashes) - len(wanted),
         rows=written.rows,
@@ -82,6 +96,8 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
         billed_tokens=billed,
         cost_usd=cost_usd(embedder, billed),
         table_hash=written.table_hash,
+        failed=len(failures),
+        failures=failures,
     )
 
 
@@ -176,10 +192,12 @@ def _texts(sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int) -
         first += part.num_rows
 
 
-def _join(ws: Workspace, embedder: Embedder, hashes: pa.Array, wanted: Rows, fresh: Iterable[Vectors]) -> Vectors:
-    """One vector per text, from the last build or this one; raises `UnusableVectors` where they differ in length."""
+def _join(ws: Workspace, embedder: Embedder, hashes: pa.Array, wanted: Rows, fresh: Iterable[Embedded]) -> Vectors:
+    """One vector per text, from the last build or this one, of zeros for one that cannot be embedded; raises
+    `UnusableVectors` where they differ in length."""
     vectors: Vectors | None = None
-    for rows, some in chain(_carried(ws, embedder, hashes), _placed(wanted, fresh)):
+    placed = ((wanted[places], some) for places, some in fresh)
+    for rows, some in chain(_carried(ws, embedder, hashes), placed):
         if vectors is None:
             vectors = np.zeros((len(hashes), some.shape[1]), dtype=np.float32)
         elif vectors.shape[1] != some.shape[1]:
@@ -220,12 +238,18 @@ def _of_model(vectors: pa.Table, embedder: Embedder) -> pa.Table:
     return vectors if pc.all(is_same).as_py() else vectors.filter(is_same)
 
 
-def _placed(wanted: Rows, fresh: Iterable[Vectors]) -> Iterator[tuple[Rows, Vectors]]:
-    """Vectors of this build, and the rows that they belong to."""
-    done = 0
-    for some in fresh:
-        yield wanted[done : done + len(some)], some
-        done += len(some)
+def _failed_texts(guard: Guard) -> pa.Array:
+    return pa.array(sorted(guard.failed), pa.string())
+
+
+def _failures(ids: pa.Array, hashes: pa.Array, by_text: Guard) -> tuple[Failure, ...]:
+    """The documents that have a text which failed, in whatever lane, each with its first failure."""
+    rows = pc.indices_nonzero(pc.is_in(hashes, value_set=_failed_texts(by_text)))
+    of_text = {failure.item: failure for failure in by_text.failures}
+    guard = Guard()
+    for row, text_hash in zip(rows.to_pylist(), hashes.take(rows).to_pylist(), strict=True):
+        guard.add([replace(of_text[text_hash], item=ids[row % len(ids)].as_py())])
+    return guard.failures
 
 
 def _table(ids: pa.Array, hashes: pa.Array, vectors: Vectors, model: str) -> pa.Table:

@@ -174,6 +174,12 @@ def term_texts(sources: pa.Table, guard: Guard | None = None) -> tuple[LaneTexts
     )
 
 
+def hashes_unless(failed: pa.BooleanArray, hashes: pa.Array) -> pa.Array:
+    """The hashes of texts, those of failed ones made into such as no text has: what is made of them is not carried
+    over."""
+    return pc.if_else(failed, pc.binary_join_element_wise("failed", hashes, " "), hashes)
+
+
 def _passages(id_: str, body: str, guard: Guard | None) -> str:
     """A body cut into passages; one passage where that fails."""
     with guarded(guard, id_):

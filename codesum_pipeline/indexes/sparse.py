@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.lane_texts import LaneTexts, in_parts, lane_sources, term_texts
+from codesum_pipeline.indexes.lane_texts import LaneTexts, hashes_unless, in_parts, lane_sources, term_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
 from codesum_pipeline.indexes.passages import TEXT_BREAK, TOKEN_BREAK
 from codesum_pipeline.indexes.token_texts import join_tokens
@@ -88,11 +88,9 @@ def _fill(lanes: dict[Lane, _Columns], ws: Workspace, guard: Guard, progress: Pr
 
 
 def _unless_failed(ids: pa.Array, hashes: pa.Array, guard: Guard) -> pa.Array:
-    """The hashes, those of documents that failed made into such as no text has: they are not carried over."""
     if not guard.failed:
         return hashes
-    failed = pc.is_in(ids, value_set=pa.array(sorted(guard.failed), pa.string()))
-    return pc.if_else(failed, pc.binary_join_element_wise("failed", hashes, " "), hashes)
+    return hashes_unless(pc.is_in(ids, value_set=pa.array(sorted(guard.failed), pa.string())), hashes)
 
 
 def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: Guard) -> tuple[pa.Array, int]:

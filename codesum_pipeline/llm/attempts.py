@@ -9,7 +9,7 @@ from codesum_pipeline.llm.admission import Admission
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.checking import AnswerProblem
-from codesum_pipeline.llm.conversation import Answered, Read, WritingTask
+from codesum_pipeline.llm.conversation import Answered, Read, Unforeseen, WritingTask
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import UNUSABLE, Attempt, Settled
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
@@ -25,10 +25,13 @@ from codesum_pipeline.model.errors import (
     SummaryError,
     SummaryOutputInvalid,
 )
+from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.model.ledger import AttemptOutcome
 
 # The failure of an attempt that a model answered which was not asked.
 ANOTHER_MODEL = "another-model"
+# That of a document on which our own work failed.
+UNFORESEEN = "unforeseen-error"
 _MAX_ERROR_CHARS = 500
 # A provider that refuses a request bills nothing; one that was not heard to the end may have answered.
 _UNBILLED = (CallFailure.CREDENTIALS, CallFailure.RATE_LIMIT, CallFailure.SERVER, CallFailure.REFUSED)
@@ -38,6 +41,7 @@ _KINDS: dict[type[SummaryError], str] = {
     PromptTemplateMismatch: "template-mismatch",
     RefusedAnswer: "refused-answer",
     AnotherModel: ANOTHER_MODEL,
+    Unforeseen: UNFORESEEN,
 }
 
 
@@ -72,7 +76,7 @@ class Caller:
         before = self._desk.refused_answers.get(request.request_hash)
         if before is not None:
             claim, has_tool_call = before
-            return _read(SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0), read)
+            return _read(SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0), read, self._task.id)
         return await with_retries(
             lambda: self._attempt(request, read, tokens_upper),
             attempts=self._desk.max_retries + 1,
@@ -95,15 +99,15 @@ class Caller:
             sequence = await desk.books.enter(lambda ledger: ledger.reserve(attempt))
             started = time.monotonic()
             try:
-                response = await desk.backend.summarize(request)
+                response = await _summarize(desk.backend, request, self._task.id)
             except BaseException as error:
                 settled = _settled_by(error, time.monotonic() - started)
                 await self._settle(sequence, settled, worst)
-                if not ends_run(error):
+                if not ends_run(error) and not isinstance(error, Unforeseen):
                     desk.on_heard()
                 raise
             desk.on_heard()
-            answered = _read(response, read)
+            answered = _read(response, read, self._task.id)
             settled = _settled(response, answered, time.monotonic() - started)
             await self._settle(sequence, settled, worst, answered.text, request.model_name)
             return answered
@@ -141,11 +145,12 @@ class FreeCaller:
     cost_usd = 0.0
     kept = None
 
-    def __init__(self, backend: SummaryBackend) -> None:
+    def __init__(self, backend: SummaryBackend, task: WritingTask) -> None:
         self._backend = backend
+        self._task = task
 
     async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> Answered:
-        return _read(await self._backend.summarize(request), read)
+        return _read(await _summarize(self._backend, request, self._task.id), read, self._task.id)
 
 
 def failure_kind(error: SummaryError) -> str:
@@ -161,11 +166,22 @@ def ends_run(error: BaseException) -> bool:
     return is_shut_out or isinstance(error, AnotherModel)
 
 
-def _read(response: SummaryResponse, read: Read) -> Answered:
-    try:
-        return Answered(response.claim, read(response))
-    except AnswerProblem as problem:
-        return Answered(response.claim, None, str(problem))
+async def _summarize(backend: SummaryBackend, request: SummaryRequest, id_: str) -> SummaryResponse:
+    """As the backend does; raises `Unforeseen`, too."""
+    guard = Guard()
+    with guard.item(id_):
+        return await backend.summarize(request)
+    raise Unforeseen(guard.failures[0])
+
+
+def _read(response: SummaryResponse, read: Read, id_: str) -> Answered:
+    guard = Guard()
+    with guard.item(id_):
+        try:
+            return Answered(response.claim, read(response))
+        except AnswerProblem as problem:
+            return Answered(response.claim, None, str(problem))
+    return Answered(response.claim, None, failure=guard.failures[0])
 
 
 def _settled(response: SummaryResponse, answered: Answered, latency_s: float) -> Settled:
@@ -180,7 +196,9 @@ def _settled(response: SummaryResponse, answered: Answered, latency_s: float) ->
     )
     if answered.text:
         return found
-    said = str(SummaryOutputInvalid(answered.complaint))[:_MAX_ERROR_CHARS]
+    # An answer that is paid and cannot be read yet is kept as those that cannot be taken are: it is read again.
+    why = Unforeseen(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
+    said = str(why)[:_MAX_ERROR_CHARS]
     return replace(found, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=said)
 
 
@@ -202,6 +220,8 @@ def _settled_by(error: BaseException, latency_s: float) -> Settled:
     if isinstance(error, SummaryCallFailed) and error.was_sent:
         cost = 0.0 if error.failure in _UNBILLED else None
         return Settled(AttemptOutcome.FAILED, cost, latency_s, failure=failure_kind(error), error=said)
+    if isinstance(error, Unforeseen):
+        return Settled(AttemptOutcome.INTERRUPTED, None, latency_s, failure=failure_kind(error), error=said)
     if isinstance(error, SummaryError):
         return Settled(AttemptOutcome.NOT_SENT, 0.0, latency_s, failure=failure_kind(error), error=said)
     stopped = "stopped" if isinstance(error, asyncio.CancelledError) else type(error).__name__

@@ -12,7 +12,8 @@ from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.llm.checking import Shown, read_answer
 from codesum_pipeline.llm.pins import Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.model.documents import Level, Neighbourhood, WrittenText
-from codesum_pipeline.model.errors import SummaryOutputInvalid
+from codesum_pipeline.model.errors import SummaryError, SummaryOutputInvalid
+from codesum_pipeline.model.guard import Failure
 
 # A role mark, a wrapper and the like, per turn: more than any provider adds.
 _TOKENS_PER_TURN = 100
@@ -41,11 +42,22 @@ class WritingTask:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer as it came, and either the text that was read from it or what is wrong with it."""
+    """An answer as it came, and the text that was read from it, or what is wrong with it, or why it cannot be read."""
 
     claim: str
     text: WrittenText | None
     complaint: str = ""
+    failure: Failure | None = None
+
+
+class Unforeseen(SummaryError):
+    """An error that nobody foresaw, in asking for one document or in reading the answer."""
+
+    discriminator = "summary_unforeseen_error"
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
 
 
 Read = Callable[[SummaryResponse], WrittenText]
@@ -60,7 +72,7 @@ class Ask(Protocol):
 async def converse(
     task: WritingTask, ask: Ask, *, model: str, parameters: Parameters, max_attempts: int
 ) -> WrittenText:
-    """The first answer that can be taken, of at most `max_attempts`; raises what `ask` does and
+    """The first answer that can be taken, of at most `max_attempts`; raises what `ask` does, `Unforeseen`, and
     `SummaryOutputInvalid` with the last complaint."""
 
     def read(response: SummaryResponse) -> WrittenText:
@@ -81,6 +93,8 @@ async def converse(
         answered = await ask(request, read, tokens_upper=task.prompt_tokens_upper + _tokens_of(turns))
         if answered.text:
             return answered.text
+        if answered.failure:
+            raise Unforeseen(answered.failure)
         complaint = answered.complaint
         turns = (*turns, answered.claim, complaint)
     raise SummaryOutputInvalid(f"{task.id}: {max_attempts} answers of {model}; of the last: {complaint}")

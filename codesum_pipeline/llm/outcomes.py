@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.model.documents import Gate, Neighbourhood, WrittenText
+from codesum_pipeline.model.guard import Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Outcome:
     calls gave none. `written_with` is the context that the text was written
     with, `cost_usd` what this run paid for it. `from_cache`: no call was made,
     since the cache, a recording, or the same body in this run had the text;
-    `is_same_body`: that text was paid for under another id.
+    `is_same_body`: that text was paid for under another id. `unforeseen` is the error of our own that kept the document
+    from having one.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Outcome:
     from_cache: bool = False
     is_same_body: bool = False
     written_with: Neighbourhood | None = None
+    unforeseen: Failure | None = None
 
 
 Accepts = Callable[[WritingTask, KeptText], bool]

@@ -14,14 +14,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codesum_pipeline.llm.admission import Admission, CapReached
 from codesum_pipeline.llm.attempts import Caller, Desk, FreeCaller, ends_run, failure_kind
 from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.cache import AnswerCache
-from codesum_pipeline.llm.conversation import WritingTask, converse
+from codesum_pipeline.llm.conversation import Unforeseen, WritingTask, converse
 from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import Ledger
@@ -140,7 +140,9 @@ class WritingRun:
         if known.kept and self._accepts(task, known.kept):
             return found_text(task, known.kept)
         if not known.kept and known.prompt == task.prompt:
-            return Outcome(task.id, None, gate=known.outcome.gate, failure=known.outcome.failure)
+            told = known.outcome
+            unforeseen = told.unforeseen and replace(told.unforeseen, item=task.id)
+            return Outcome(task.id, None, gate=told.gate, failure=told.failure, unforeseen=unforeseen)
         return (await self._ask_within_caps(task)).outcome
 
     async def _ask_within_caps(self, task: WritingTask) -> _Done:
@@ -149,7 +151,7 @@ class WritingRun:
             gate, failure = stopped
             return _Done(task.prompt, Outcome(task.id, None, gate=gate, failure=failure), None)
         self._documents_left -= 1
-        caller = FreeCaller(self._desk.backend) if self._is_free else Caller(self._desk, task)
+        caller = FreeCaller(self._desk.backend, task) if self._is_free else Caller(self._desk, task)
         outcome = await self._ask(task, caller)
         if not caller.attempts:
             # It was known without a call: what fails day after day must not take the place of others.
@@ -160,7 +162,7 @@ class WritingRun:
 
     async def _ask(self, task: WritingTask, caller: Caller | FreeCaller) -> Outcome:
         """Ask the model, and where its calls fail the next one."""
-        gate, failure = Gate.FAILED, ""
+        gate, failure, unforeseen = Gate.FAILED, "", None
         for model in self._models:
             try:
                 text = await self._converse(task, caller, model)
@@ -177,6 +179,7 @@ class WritingRun:
                     self._stop(gate, failure, f"no more calls: {error}", level)
                     break
                 _log.warning("%s: no text by %s: %s", task.id, model, error)
+                unforeseen = error.failure if isinstance(error, Unforeseen) else None
                 if not isinstance(error, (SummaryCallFailed, BackendNotConfigured)):
                     break
             else:
@@ -184,7 +187,10 @@ class WritingRun:
                     task.id, text, model, cost_usd=caller.cost_usd, calls=caller.calls,
                     from_cache=self._is_free, written_with=task.context,
                 )  # fmt: skip
-        return Outcome(task.id, None, gate=gate, failure=failure or None, cost_usd=caller.cost_usd, calls=caller.calls)
+        return Outcome(
+            task.id, None, gate=gate, failure=failure or None, cost_usd=caller.cost_usd, calls=caller.calls,
+            unforeseen=unforeseen,
+        )  # fmt: skip
 
     async def _converse(self, task: WritingTask, caller: Caller | FreeCaller, model: str) -> WrittenText:
         parameters = Parameters(max_tokens=self._options.max_tokens, form=form_of(self._options, model))

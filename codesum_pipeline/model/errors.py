@@ -6,7 +6,8 @@ CodesumError
 │   ├── UnknownRepository       a key that repos.yaml does not have
 │   ├── InvalidKey              a key that cannot be a folder and partition name
 │   ├── TemplateNotFound        a prompt template that is nowhere
-│   └── TemplateRenderError     a prompt template that cannot be used as it stands
+│   ├── TemplateRenderError     a prompt template that cannot be used as it stands
+│   └── RefusedText             a provider of embeddings refuses what it is sent
 ├── SkippedFile                 skip and count this file
 ├── RetryLater                  try again: nothing is wrong with what was asked
 │   ├── RepositoryUnavailable   git could not read the repository
@@ -56,6 +57,10 @@ class TemplateNotFound(ConfigurationError):
 
 class TemplateRenderError(ConfigurationError):
     """A prompt template that cannot be used: an unknown placeholder, a stray brace, too large, not text."""
+
+
+class RefusedText(ConfigurationError):
+    """A provider of embeddings refuses a request: for one of its texts, or it would refuse any."""
 
 
 class SkippedFile(CodesumError):

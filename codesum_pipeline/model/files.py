@@ -30,6 +30,7 @@ class SkipReason(StrEnum):
     INVALID_PATH = "invalid_path"
     TOO_DEEP = "too_deep"
     UNREADABLE = "unreadable"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,23 @@
 An error that nobody foresaw belongs to the item that it happened in: it is
 kept with its traceback, the item is left without a result, and the others go
 on. What says something about more than one item passes: the package's own
-errors, what the system refuses, and want of memory.
+errors but for a text's refusal, what the system refuses, and want of memory.
 """
 
 import traceback
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Self, TypeVar
 
-from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.errors import CodesumError, RefusedText
 
 # A full disk, a broken store or too little memory would fail the next item, too.
 PASSING = (CodesumError, OSError, MemoryError, SystemError)
 _MOST_CHARACTERS = 300
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +31,21 @@ class Failure:
     traceback: str = ""
 
     @classmethod
-    def of(cls, item: str, error: Exception) -> Self:
+    def of(cls, item: str, error: BaseException) -> Self:
         """An unexpected error."""
         return cls(item, told(error), _storable("".join(traceback.format_exception(error))))
 
 
-def told(error: Exception) -> str:
+def told(error: BaseException) -> str:
     """An error in one line: its kind and what it says."""
     said = " ".join(str(error).split())
     said = said if len(said) <= _MOST_CHARACTERS else f"{said[: _MOST_CHARACTERS - 1]}…"
     return _storable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Whether a library in Rust met a fault of its own: such errors are no `Exception`."""
+    return type(error).__module__ == "pyo3_runtime"
 
 
 def _storable(text: str) -> str:
@@ -56,9 +64,15 @@ class Guard:
         """What happens in the block is about this item alone; an unexpected error ends the block, and nothing else."""
         try:
             yield
+        except RefusedText as error:
+            self.add([Failure.of(name, error)])
         except PASSING:
             raise
         except Exception as error:
+            self.add([Failure.of(name, error)])
+        except BaseException as error:
+            if not _is_panic(error):
+                raise
             self.add([Failure.of(name, error)])
 
     def add(self, failures: Iterable[Failure]) -> None:
@@ -80,3 +94,34 @@ class Guard:
 def guarded(guard: Guard | None, name: str) -> AbstractContextManager[None]:
     """As `Guard.item`; without a guard every error passes, for a caller that wants all or nothing."""
     return guard.item(name) if guard else nullcontext()
+
+
+def in_halves(
+    items: Sequence[Item],
+    work: Callable[[Sequence[Item]], Result],
+    *,
+    guard: Guard,
+    name: Callable[[Item], str],
+    after_error: Callable[[], object] = lambda: None,
+) -> Iterator[tuple[Sequence[Item], Result]]:
+    """The work on items that go together: on all, else on as large parts of them as it succeeds on.
+
+    An item on which it fails alone is a failure and in none of the parts. `after_error` raises where an error is not
+    about the items.
+    """
+    if not items:
+        return
+    attempt = Guard()
+    results: list[Result] = []
+    with attempt.item(name(items[0])):
+        results.append(work(items))
+    if results:
+        yield items, results[0]
+        return
+    after_error()
+    if len(items) == 1:
+        guard.add(attempt.failures)
+        return
+    middle = len(items) // 2
+    for half in (items[:middle], items[middle:]):
+        yield from in_halves(half, work, guard=guard, name=name, after_error=after_error)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.model.guard import Failure, Guard
+from codesum_pipeline.model.guard import Failure, Guard, in_halves
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsed import ParsedFile
@@ -74,7 +74,11 @@ class ParseFiles:
     def __call__(self, files: Sequence[SourceText]) -> Parsed:
         guard = Guard()
         parsed = [found for file in files if (found := self._parse(file, guard)) is not None]
-        return Parsed(Rows.of_values(parsed), guard.failures)
+        stored = list(in_halves(parsed, Rows.of_values, guard=guard, name=_path))
+        # What is read of a file can be such as no table holds.
+        lost = {*map(_path, parsed)}.difference(*(map(_path, some) for some, _ in stored))
+        texts = Rows.of_values([self._as_text(file) for file in files if file.path in lost])
+        return Parsed(Rows.joined([*(rows for _, rows in stored), texts]), guard.failures)
 
     def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], Parsed]) -> Parsed:
         """File by file; the one that kills a fresh worker is a failure."""
@@ -109,6 +113,10 @@ class ParseFiles:
         with suppress(SkippedFile), Guard().item(file.path):
             text = decode_text(data, file.language)
         return text_of_failed(text.encode(), file.path, blob=file.blob, hash_policy=self.hash_policy)
+
+
+def _path(file: ParsedFile) -> str:
+    return file.facts.file_path
 
 
 def in_batches(files: Iterable[SourceText]) -> Iterator[list[SourceText]]:

@@ -40,13 +40,15 @@ def _first(nodes: Iterable[Node]) -> Node | None:
 
 
 def literal_value(literal: str) -> object:
-    """The value of a literal; None for a formatted or a broken one."""
+    """The value of a literal, but half a surrogate pair as its escape, for no table or request can hold it; None for a
+    formatted or a broken one."""
     quotes = literal[:3]
     if quotes in ('"""', "'''") and "\\" not in literal and literal.find(quotes, 3) == len(literal) - 3:
         return literal[3:-3]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.literal_eval(literal)
+            value = ast.literal_eval(literal)
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             return None
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

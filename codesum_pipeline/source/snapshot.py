@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.source.content import CONTENT_REASONS, Verdict, judge_content
@@ -33,7 +34,8 @@ MOST_ENTRIES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class SnapshotReport:
-    """What a snapshot took in; `files_read` of the indexed and skipped ones were not carried over."""
+    """What a snapshot took in; `files_read` of the indexed and skipped ones were not carried over, `failed` of the
+    skipped ones could not be judged."""
 
     commit: str
     tree: str
@@ -44,6 +46,8 @@ class SnapshotReport:
     files_read: int
     bytes_indexed: int
     table_hash: str
+    failed: int = 0
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,11 @@ def take_snapshot(ws: Workspace, *, progress: Progress = no_progress) -> Snapsho
     listed = _list_tree(mirror, head.commit)
     _check_subdir(ws, listed, commit=head.commit)
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
-    rows, read = _classify(listed, rules, known, mirror, progress=progress)
-    rows.extend(_left_out_row(left, rules) for left in head.left_out)
+    guard = Guard()
+    rows, read = _classify(listed, rules, known, mirror, guard, progress=progress)
+    for left in head.left_out:
+        with guard.item(left.path.decode("utf-8", "replace")):
+            rows.append(_left_out_row(left, rules))
     # First, so that a build that is killed here is seen to have begun.
     written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
     files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
@@ -87,6 +94,8 @@ def take_snapshot(ws: Workspace, *, progress: Progress = no_progress) -> Snapsho
         files_read=read,
         bytes_indexed=sum(row.size for row in indexed),
         table_hash=hash_of([written.table_hash, files.table_hash]),
+        failed=len(guard.failed),
+        failures=guard.failures,
     )
 
 
@@ -143,24 +152,32 @@ def _classify(
     rules: PathRules,
     known: Mapping[str, SourceFile],
     mirror: Mirror,
+    guard: Guard,
     *,
     progress: Progress,
 ) -> tuple[list[SourceFile], int]:
-    """A row for each entry, in the order listed, and how many contents were read for them."""
-    rows = []
+    """A row for each entry, by path, and how many contents were read for them. One that fails is skipped."""
+    rows: list[SourceFile] = []
     unread = []
     for entry in listed:
-        reason = rules.why_skipped(entry.path, mode=entry.mode, size=entry.size)
-        if not entry.is_valid:
-            reason = SkipReason.INVALID_PATH
-        if reason is not None:
-            rows.append(_row(entry, rules, language_of_path(entry.path) or TEXT, reason))
-        elif (verdict := _carried(known.get(entry.path), entry, rules)) is not None:
-            rows.append(_judged_row(entry, rules, verdict))
-        else:
-            unread.append(entry)
-    rows.extend(_read_rows(unread, rules, mirror, progress=progress))
+        with guard.item(entry.path):
+            row = _unread_row(entry, rules, known.get(entry.path))
+            unread.extend([entry] if row is None else [])
+            rows.extend([] if row is None else [row])
+    rows.extend(_read_rows(unread, rules, mirror, guard, progress=progress))
+    rows.extend(_failed_row(entry) for entry in listed if entry.path in guard.failed)
     return sorted(rows, key=lambda row: row.path), len(unread)
+
+
+def _unread_row(entry: _Listed, rules: PathRules, before: SourceFile | None) -> SourceFile | None:
+    """The row of an entry that is skipped or carried over; None where its content has to be read."""
+    reason = rules.why_skipped(entry.path, mode=entry.mode, size=entry.size)
+    if not entry.is_valid:
+        reason = SkipReason.INVALID_PATH
+    if reason is not None:
+        return _row(entry, rules, language_of_path(entry.path) or TEXT, reason)
+    verdict = _carried(before, entry, rules)
+    return None if verdict is None else _judged_row(entry, rules, verdict)
 
 
 def _carried(row: SourceFile | None, entry: _Listed, rules: PathRules) -> Verdict | None:
@@ -174,7 +191,9 @@ def _carried(row: SourceFile | None, entry: _Listed, rules: PathRules) -> Verdic
     return None
 
 
-def _read_rows(unread: list[_Listed], rules: PathRules, mirror: Mirror, *, progress: Progress) -> Iterator[SourceFile]:
+def _read_rows(
+    unread: list[_Listed], rules: PathRules, mirror: Mirror, guard: Guard, *, progress: Progress
+) -> Iterator[SourceFile]:
     """Rows of files whose content has to be read; one content is in memory at a time."""
     if not unread:
         return
@@ -183,11 +202,17 @@ def _read_rows(unread: list[_Listed], rules: PathRules, mirror: Mirror, *, progr
         for done, (entry, data) in enumerate(zip(unread, contents, strict=True)):
             if done % _PROGRESS_EVERY == 0:
                 progress("reading files", done, len(unread))
-            if data is None:
-                yield _row(entry, rules, language_of_path(entry.path) or TEXT, SkipReason.UNREADABLE)
-            else:
-                yield _judged_row(entry, rules, judge_content(entry.path, data))
+            rows = []
+            with guard.item(entry.path):
+                rows.append(_read_row(entry, rules, data))
+            yield from rows
     progress("reading files", len(unread), len(unread))
+
+
+def _read_row(entry: _Listed, rules: PathRules, data: bytes | None) -> SourceFile:
+    if data is None:
+        return _row(entry, rules, language_of_path(entry.path) or TEXT, SkipReason.UNREADABLE)
+    return _judged_row(entry, rules, judge_content(entry.path, data))
 
 
 def _judged_row(entry: _Listed, rules: PathRules, verdict: Verdict) -> SourceFile:
@@ -207,6 +232,22 @@ def _row(entry: _Listed, rules: PathRules, language: str, reason: SkipReason | N
         reason=reason,
         is_test=rules.is_test(entry.path),
         is_vendored=rules.is_vendored(entry.path),
+        rules=RULES_VERSION,
+    )
+
+
+def _failed_row(entry: _Listed) -> SourceFile:
+    """A file of which nothing could be said: `_carried` takes no such row over, so the next build tries again."""
+    return SourceFile(
+        path=entry.path,
+        blob=entry.blob,
+        size=entry.size,
+        mode=entry.mode,
+        language=TEXT,
+        status=FileStatus.SKIPPED,
+        reason=SkipReason.FAILED,
+        is_test=False,
+        is_vendored=False,
         rules=RULES_VERSION,
     )
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import WrittenBy
+from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.model.hashing import summary_hash
 from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import Symbol, SymbolType
@@ -71,9 +72,12 @@ def want_functions(
             wanted[id_] = want_function(id_, writer, shown[-1])
             if is_broken:
                 broken.append(id_)
+    # The step that writes meets the same error, and counts it.
+    guard = Guard()
     for symbol in from_table(function_rows(workspace, broken), Symbol) if broken else ():
-        source = shown_source(FunctionInput.of(symbol))
-        wanted[symbol.id] = want_function(symbol.id, writers.get(symbol.id, EXTRACTIVE), source)
+        with guard.item(symbol.id):
+            source = shown_source(FunctionInput.of(symbol))
+            wanted[symbol.id] = want_function(symbol.id, writers.get(symbol.id, EXTRACTIVE), source)
     return list(wanted.values())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import Cause, Level, TextRow, WrittenBy
+from codesum_pipeline.model.documents import Cause, Gate, Level, TextRow, WrittenBy
 from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.model.symbols import Symbol
@@ -23,7 +23,7 @@ from codesum_pipeline.summaries.outline import Outline, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.standing_gates import StandingGates
 from codesum_pipeline.summaries.writers import FAILED, failed_text, want_failed, write
-from codesum_pipeline.summaries.writing import Stamp, WriteFunctions, function_batches
+from codesum_pipeline.summaries.writing import Stamp, WriteFunctions, function_batches, stored_rows
 from codesum_pipeline.workers.pool import Pool
 
 # Texts written between two reports of progress.
@@ -60,10 +60,10 @@ class LevelBuild:
     stamp: Stamp
     gates: StandingGates
     model: ModelLevel | None
+    guard: Guard
     kept: list[str] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
     written: list[pa.Table] = field(default_factory=list)
-    guard: Guard = field(default_factory=Guard)
 
     @classmethod
     def open(
@@ -76,11 +76,11 @@ class LevelBuild:
             Stamp.of(workspace, level),
             StandingGates.of(workspace.options),
         )
-        setup = ModelSetup.of(workspace)
-        model = ModelLevel(workspace, setup, level, outline or read_outline(workspace), stamp) if setup else None
+        setup, guard = ModelSetup.of(workspace), Guard()
+        model = ModelLevel(workspace, setup, level, outline or read_outline(workspace), stamp, guard) if setup else None
         if model:
             gates.stopped.update(model.planned)
-        return cls(workspace, level, progress, last, previous, stamp, gates, model)
+        return cls(workspace, level, progress, last, previous, stamp, gates, model, guard)
 
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
@@ -97,19 +97,20 @@ class LevelBuild:
 
     def write_upper(
         self, shown: Sequence[UpperInput], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]
-    ) -> list[TextRow]:
+    ) -> Sequence[TextRow]:
         """The texts that `rewrites` names; the others are kept."""
         inputs = {found.id: found for found in shown}
         wants = {found.id: found for found in wanted}
         names = self.note(wants, rewrites)
         before = self.rows_before(names)
-        rows = []
+        written = []
         for done, rewrite in enumerate(sorted(rewrites, key=lambda found: found.id)):
             if done % PROGRESS_STEP == 0:
                 self._tell(done, len(rewrites))
-            rows.append(self._row(inputs[rewrite.id], wants[rewrite.id], rewrite, before.get(rewrite.id)))
+            written.append(self._row(inputs[rewrite.id], wants[rewrite.id], rewrite, before.get(rewrite.id)))
         self._tell(len(rewrites), len(rewrites))
-        self.written.append(to_table(rows, TextRow))
+        rows, table = stored_rows(written, self.guard)
+        self.written.append(table)
         return rows
 
     def _row(self, shown: UpperInput, wanted: Wanted, rewrite: Rewrite, before: TextRow | None) -> TextRow:
@@ -132,6 +133,8 @@ class LevelBuild:
         ids = {*self.kept, *(rewrite.id for rewrite in self.rewrites)}
         gone = self.last.removed(ids)
         self.gates.failures.update((failure.item, failure.reason) for failure in self.guard.failures)
+        if self.model:
+            self.gates.stopped.update(dict.fromkeys(self.guard.failed, Gate.FAILED))
         table = self.gates.put_into(pa.concat_tables([self.previous_of(self.kept), *self.written]))
         placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
         asked = self.model.finish(table) if self.model else None

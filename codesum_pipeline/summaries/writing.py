@@ -5,14 +5,14 @@ shown; the stamp says when and in which run, and goes in where the text changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Level, Neighbourhood, TextRow
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.guard import Failure, Guard
+from codesum_pipeline.model.guard import Failure, Guard, in_halves
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
@@ -95,6 +95,35 @@ class Stamp:
         )
 
 
+def stored_rows(rows: Sequence[TextRow], guard: Guard) -> tuple[Sequence[TextRow], pa.Table]:
+    """The rows and their table; in place of a row that no table can hold stands one that says that it failed."""
+    parts = list(in_halves(rows, _table, guard=guard, name=lambda row: row.id))
+    stored = {row.id for some, _ in parts for row in some}
+    if len(parts) == 1 and len(stored) == len(rows):
+        return rows, parts[0][1]
+    rows = [row if row.id in stored else _failed(row) for row in rows]
+    return rows, _table(rows)
+
+
+def _table(rows: Sequence[TextRow]) -> pa.Table:
+    return to_table(rows, TextRow)
+
+
+def _failed(row: TextRow) -> TextRow:
+    written, wanted = failed_text(row.id), want_failed(row.id)
+    return replace(
+        row,
+        writer=wanted.writer,
+        written_by=written_by(wanted.writer),
+        own_hash=wanted.own_hash,
+        children=wanted.children,
+        summary_hash=wanted.summary_hash,
+        text=written.text,
+        text_hash=written.text.text_hash,
+        purpose_source=written.purpose_source,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionBatch:
     """Some functions to write: their rows of `symbols`, the writer of each and why it is written, in the same order,
@@ -128,7 +157,7 @@ class WriteFunctions:
             self._row(symbol, writer, rewrite, before.get(symbol.id), guard)
             for symbol, writer, rewrite in zip(symbols, batch.writers, batch.rewrites, strict=True)
         ]
-        return WrittenRows(to_table(rows, TextRow), guard.failures)
+        return WrittenRows(stored_rows(rows, guard)[1], guard.failures)
 
     def _row(self, symbol: Symbol, writer: str, rewrite: Rewrite, before: TextRow | None, guard: Guard) -> TextRow:
         with guard.item(symbol.id):

@@ -1,13 +1,16 @@
 """What a person sees of a file that a build failed on."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.indexes.embedders import StaticEmbedder, Vectors
 from codesum_pipeline.parsing import batches
+from codesum_pipeline.source import snapshot
 from codesum_pipeline.source.languages import TEXT
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.cli.shop import FILES
@@ -77,3 +80,45 @@ def test_dagster_shows_the_traceback_and_the_count(codesum, git_repo, tmp_path: 
         and entry.dagster_event.asset_key.to_user_string() == "symbols"
     ]
     assert made.metadata["failed"].value == 1
+
+
+def test_a_file_that_could_not_be_judged_is_looked_at_again_though_nothing_changed(
+    codesum, git_repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, project = tmp_path / "home", git_repo(FILES).path
+    judge = snapshot.judge_content
+
+    def fails(path: str, data: bytes) -> Any:
+        if path == ITEM:
+            raise KeyError("injected")
+        return judge(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshot, "judge_content", fails)
+        first = codesum(home, "index", project)
+    healed = json.loads(codesum(home, "index", project, "--json").stdout)
+
+    assert first.exit_code == 0
+    assert f"project: 1 file could not be judged, so left out: {ITEM} ({REASON})" in first.stderr.splitlines()
+    assert (healed["failures"], healed["steps"]["repo_snapshot"]["files_indexed"]) == ([], len(FILES))
+
+
+def test_an_index_with_a_document_that_could_not_be_embedded_passes_its_checks_and_is_published(
+    codesum, git_repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, project = tmp_path / "home", git_repo(FILES).path
+    embed = StaticEmbedder.embed
+
+    def fails(embedder: StaticEmbedder, texts: Sequence[str], **named: Any) -> Vectors:
+        if any(text.startswith(f"{ITEM}\n") for text in texts):
+            raise KeyError("injected")
+        return embed(embedder, texts, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StaticEmbedder, "embed", fails)
+        first = codesum(home, "index", project)
+    healed = json.loads(codesum(home, "index", project, "--json").stdout)
+
+    assert first.exit_code == 0
+    assert f"project: 1 document could not be embedded: {ITEM} ({REASON})" in first.stderr.splitlines()
+    assert (healed["failures"], healed["steps"]["dense_index"]["failed"]) == ([], 0)

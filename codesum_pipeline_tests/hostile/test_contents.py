@@ -56,6 +56,7 @@ INDEXED: dict[str, tuple[str, bytes]] = {
     "no line end at the end": ("no_end.py", SOUND.rstrip()),
     "bidirectional source": ("bidi.py", TEXT.replace("prices", "\u202e\u2066prices\u2069").encode()),
     "non-characters": ("nonchar.py", TEXT.replace("prices", "\ufffe\uffff\U0010ffff").encode()),
+    "half a surrogate pair in a docstring": ("escape.py", TEXT.replace("Return", "\\ud800 Return").encode()),
     "tabs and blanks": ("tabs.py", SOUND.replace(b"    ", b"\t").replace(b"\t\t", b"        ")),
 }
 WITHOUT_FUNCTION: dict[str, tuple[str, bytes]] = {

@@ -1,12 +1,14 @@
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 import pytest
 
 from codesum_pipeline.indexes.dense import embed_documents, matrix_of
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders import StaticEmbedder, Vectors, embedder_of, load_embedder, static
 from codesum_pipeline.model.options import IndexOptions, Options
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_index_workspace, write_tables
@@ -144,3 +146,90 @@ def test_vectors_have_length_one(tmp_path: Path) -> None:
     matrix = matrix_of(workspace.tables.read("vectors", "shop"), report.dimensions)
 
     assert np.linalg.norm(matrix, axis=1) == pytest.approx(np.ones(report.rows))
+
+
+def test_a_text_that_cannot_be_cut_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No text is known that fails so: the model's method is replaced by one that raises for it, as a bug would."""
+    options = Options(index=IndexOptions(summary_embed_max_tokens=8))
+    count = StaticEmbedder.count_tokens
+
+    def fails(embedder: StaticEmbedder, texts: Sequence[str]) -> list[int]:
+        if any("Put an article" in text for text in texts):
+            raise IndexError("injected")
+        return count(embedder, texts)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StaticEmbedder, "count_tokens", fails)
+        workspace = make_index_workspace(tmp_path / "home", options=options)
+        report = embed_documents(workspace)
+    healed = embed_documents(workspace)
+
+    assert [failure.item for failure in report.failures] == ["shop/cart.py::add_item"]
+    assert (report.embedded, healed.embedded) == (35, 1)
+    assert healed.table_hash == embed_documents(make_index_workspace(tmp_path / "clean", options=options)).table_hash
+
+
+def test_documents_that_share_a_text_fail_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    twin = Definition("run", "Runs.", "def run(): go()")
+    embed = StaticEmbedder.embed
+
+    def fails(embedder: StaticEmbedder, texts: Sequence[str], **named: Any) -> Vectors:
+        if any("go()" in text for text in texts if text.startswith("run")):
+            raise IndexError("injected")
+        return embed(embedder, texts, **named)
+
+    monkeypatch.setattr(StaticEmbedder, "embed", fails)
+    report = embed_documents(make_index_workspace(tmp_path, {"a.py": (twin,), "b.py": (twin,)}))
+
+    assert [failure.item for failure in report.failures] == ["a.py::run", "b.py::run"]
+
+
+def test_where_every_text_fails_there_is_a_vector_of_zeros_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed = StaticEmbedder.embed
+
+    def fails(embedder: StaticEmbedder, texts: Sequence[str], **named: Any) -> Vectors:
+        if [*texts] != ["text"]:
+            raise IndexError("injected")
+        return embed(embedder, texts, **named)
+
+    monkeypatch.setattr(StaticEmbedder, "embed", fails)
+    workspace = make_index_workspace(tmp_path)
+    report = embed_documents(workspace)
+
+    assert (report.failed, report.embedded, report.rows) == (12, 0, 36)
+    assert not matrix_of(workspace.tables.read("vectors", "shop"), 256).any()
+
+
+def test_progress_counts_no_text_twice_where_one_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    sums = static.unit_rows
+    monkeypatch.setattr(static, "BATCH_SIZE", 4)
+    calls = iter(range(1000))
+
+    def fails(rows: Any) -> Vectors:
+        if next(calls) == 5:
+            raise IndexError("injected")
+        return sums(rows)
+
+    monkeypatch.setattr(static, "unit_rows", fails)
+    report = embed_documents(make_index_workspace(tmp_path), progress=lambda _, done, __: seen.append(done))
+
+    assert (report.failed, report.embedded, seen[-1], max(seen)) == (0, 36, 36, 36)
+
+
+def test_a_text_on_which_the_tokenizer_panics_fails_alone(tmp_path: Path) -> None:
+    """A real panic: a stride as long as the text is kept, which only words that the tokenizer is given meet."""
+    long_word = Definition("odd", "Holds qwertyuiopasdfghjklzxcvbnmqwertyuiopasdfg.", "def odd(): 1")
+    embedder = embedder_of(Options())
+    assert isinstance(embedder, StaticEmbedder)
+    embedder._tokenizer.enable_truncation(max_length=1, stride=1)
+    try:
+        report = embed_documents(make_index_workspace(tmp_path, {**SHOP, "odd.py": (long_word,)}))
+    finally:
+        embedder._tokenizer.no_truncation()
+
+    assert [failure.item for failure in report.failures] == ["odd.py::odd"]
+    assert report.failures[0].reason.startswith("PanicException: `stride` must be strictly less")
+    assert report.embedded == report.rows - 2

@@ -247,3 +247,84 @@ def test_a_forced_build_and_a_damaged_file_pay_for_everything_anew(server: Serve
 
     assert embed_documents(replace(workspace, force=True)).embedded == texts
     assert [len(batch) for batch in server.asked] == [texts, texts]
+
+
+BAD = "shop/cart.py::add_item"
+
+
+def is_bad(text: str) -> bool:
+    """The fused and the summary text of one function."""
+    return "Put an article" in text
+
+
+def gives_no_vector(texts: list[str]) -> Response:
+    rows: list[Any] = [None if is_bad(text) else vector_of(text) for text in texts]
+    return answer(texts, vectors=rows)
+
+
+def refuses(status: int) -> Answer:
+    return lambda texts: refuse(status) if any(map(is_bad, texts)) else answer(texts)
+
+
+@pytest.mark.parametrize("treated", [gives_no_vector, refuses(400), refuses(422)], ids=["no vector", "400", "422"])
+def test_a_text_that_gets_no_vector_fails_alone_and_is_tried_again(
+    server: Server, tmp_path: Path, treated: Answer
+) -> None:
+    workspace = make_index_workspace(tmp_path, options=options_at(server))
+    server.answers = [treated] * 100
+    report = embed_documents(workspace)
+    vectors = {(row["id"], row["lane"]): row["vector"] for row in workspace.tables.read("vectors", "shop").to_pylist()}
+    server.asked.clear()
+    again = embed_documents(workspace)
+    asked = {text for batch in server.asked for text in batch}
+    server.answers = []
+    healed = embed_documents(workspace)
+    clean = embed_documents(make_index_workspace(tmp_path / "clean", options=options_at(server)))
+
+    assert [(failure.item, "Traceback" in failure.traceback) for failure in report.failures] == [(BAD, True)]
+    assert (report.failed, report.rows, report.embedded) == (1, 36, 34)
+    assert [name for name, vector in vectors.items() if not any(vector)] == [(BAD, "fused"), (BAD, "summary")]
+    assert (again.failed, again.embedded, again.table_hash) == (1, 0, report.table_hash)
+    assert {text for text in asked if not is_bad(text)} == {"text"}
+    assert (healed.failed, healed.embedded, healed.table_hash) == (0, 2, clean.table_hash)
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_provider_that_refuses_every_text_ends_the_build_at_once(server: Server, tmp_path: Path, status: int) -> None:
+    server.answers = [lambda _: refuse(status)] * 100
+
+    with pytest.raises(ConfigurationError, match="the request was refused"):
+        embed_documents(make_index_workspace(tmp_path, options=options_at(server)))
+
+    assert [len(batch) for batch in server.asked] == [36, 1]
+
+
+def test_a_model_that_gives_no_vector_for_any_text_ends_the_build_at_once(server: Server, tmp_path: Path) -> None:
+    server.answers = [lambda texts: answer(texts, vectors=[None for _ in texts])] * 100  # type: ignore[misc]
+
+    with pytest.raises(TypeError):
+        embed_documents(make_index_workspace(tmp_path, options=options_at(server)))
+
+    assert [len(batch) for batch in server.asked] == [36, 1]
+
+
+def test_what_was_paid_for_beside_a_bad_text_is_kept(server: Server, tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path, options=options_at(server))
+    paid: list[int] = []
+
+    def refuses_after_one_good_answer(texts: list[str]) -> Response:
+        if paid:
+            return refuse(401)
+        if len(texts) > 1 and not any(map(is_bad, texts)):
+            paid.append(len(texts))
+        return gives_no_vector(texts)
+
+    server.answers = [refuses_after_one_good_answer] * 100
+    with pytest.raises(ConfigurationError):
+        embed_documents(workspace)
+    server.answers = [gives_no_vector] * 100
+
+    report = embed_documents(workspace)
+
+    assert [report.resumed] == paid
+    assert report.resumed + report.embedded + 2 == 36

@@ -17,13 +17,18 @@ from codesum_pipeline.graph.declared.edges import Family
 from codesum_pipeline.graph.declared.names import Names
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.indexes import lane_texts, sparse
+from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.parsing import batches, text
+from codesum_pipeline.source import snapshot
 from codesum_pipeline.source.languages import TEXT
+from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.store.failures import read_failures
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import level_build, writers, writing
+from codesum_pipeline.summaries.inputs import FunctionInput
+from codesum_pipeline.summaries.writers import FAILED
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.law.comparing import table_rows
 from codesum_pipeline_tests.law.test_law import differences, must_equal_a_clean_build, workspace_at
@@ -37,6 +42,7 @@ FILES = {
     "def price_of(item):\n    if item is None:\n        raise ValueError(item)\n    return item.price * 2\n",
     "shop/good.py": "from shop.bad import price_of\n\n\ndef dear(item):\n    if price_of(item) > 9:\n"
     "        return item\n    return None\n",
+    "shop/broken.py": "def half(a):\n    b = a * * 2\n    if b:\n        return save(b)\n    return a\n",
     "lib/bad.ex": "defmodule Shop.Bad do\n  def add(a, b) do\n    c = a + b\n    c * 2\n  end\nend\n",
     "lib/good.ex": "defmodule Shop.Good do\n  def twice(a) do\n    b = Shop.Bad.add(a, a)\n    b + 1\n  end\nend\n",
 }
@@ -61,7 +67,23 @@ def id_is(item: str) -> Callable[..., bool]:
 
 
 UP = {"shop/bad.py", "shop", "."}
+BAD_FILE = frozenset(
+    {
+        *UP,
+        "shop/bad.py::Cart",
+        "shop/bad.py::Cart::total",
+        "shop/bad.py::price_of",
+        "shop/good.py",
+        "shop/good.py::dear",
+    }
+)
 FAULTS = {
+    "judging a file by its name": Fault(
+        "repo_snapshot", "shop/bad.py", PathRules, "why_skipped", lambda _, path, **__: path == "shop/bad.py", BAD_FILE
+    ),
+    "judging a file by its content": Fault(
+        "repo_snapshot", "shop/bad.py", snapshot, "judge_content", lambda path, _: path == "shop/bad.py", BAD_FILE
+    ),
     "parsing a file": Fault(
         "symbols",
         "shop/bad.py",
@@ -71,6 +93,14 @@ FAULTS = {
         frozenset(
             {*UP, "shop/bad.py::Cart", "shop/bad.py::Cart::total", "shop/bad.py::price_of", "shop/good.py::dear"}
         ),
+    ),
+    "storing what was read of a file": Fault(
+        "symbols",
+        "shop/bad.py",
+        batches.Rows,
+        "of_values",
+        lambda parsed: any(file.symbols and file.facts.file_path == "shop/bad.py" for file in parsed),
+        BAD_FILE - {"shop/good.py"},
     ),
     "reading a project file": Fault(
         "symbols", "package.json", text, "project_references", lambda _: True, frozenset({"package.json", "."})
@@ -101,6 +131,30 @@ FAULTS = {
         id_is("shop/bad.py::price_of"),
         frozenset({"shop/bad.py::price_of", *UP}),
     ),
+    "reading what a function with syntax errors says": Fault(
+        "function_summaries",
+        "shop/broken.py::half",
+        FunctionInput,
+        "of",
+        lambda symbol: symbol.id == "shop/broken.py::half",
+        frozenset({"shop/broken.py::half", "shop/broken.py", "shop", "."}),
+    ),
+    "storing a function's text": Fault(
+        "function_summaries",
+        "shop/bad.py::price_of",
+        writing,
+        "_table",
+        lambda rows: any(row.id == "shop/bad.py::price_of" and row.writer != FAILED for row in rows),
+        frozenset({"shop/bad.py::price_of", *UP}),
+    ),
+    "storing a folder's text": Fault(
+        "module_summaries",
+        "shop",
+        writing,
+        "_table",
+        lambda rows: any(row.id == "shop" and row.writer != FAILED for row in rows),
+        frozenset({"shop", "."}),
+    ),
     "writing a class": Fault(
         "class_summaries",
         "shop/bad.py::Cart",
@@ -125,6 +179,13 @@ FAULTS = {
     ),
     "writing a folder": Fault(
         "module_summaries", "shop", level_build, "write", id_is("shop"), frozenset({"shop", "."})
+    ),
+    "embedding a document": Fault(
+        "dense_index",
+        "README.md",
+        StaticEmbedder,
+        "embed",
+        lambda _, texts, **__: any("# Shop" in one for one in texts),
     ),
     "splitting a document into words": Fault(
         "sparse_index",
@@ -231,6 +292,16 @@ def test_a_file_that_no_parser_survives_is_indexed_as_a_plain_text(shop_with: Ca
     assert (facts["language"], facts["source"]) == (TEXT, FILES["shop/bad.py"])
     assert not document["is_placeholder"]
     assert [row["id"] for row in rows["symbols"] if row["file_path"] == "shop/bad.py"] == []
+
+
+@pytest.mark.parametrize("fault", ["judging a file by its name", "judging a file by its content"])
+def test_a_file_that_cannot_be_judged_is_skipped_for_that_reason(
+    fault: str, shop_with: Callable[[str], Workspace]
+) -> None:
+    workspace = shop_with(fault)
+
+    skipped = [row for row in table_rows(workspace)["files"] if row["status"] == "skipped"]
+    assert [(row["path"], row["reason"]) for row in skipped] == [("shop/bad.py", "failed")]
 
 
 def test_a_text_that_cannot_be_written_is_a_placeholder_that_says_why(shop_with: Callable[[str], Workspace]) -> None:

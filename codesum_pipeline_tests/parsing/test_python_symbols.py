@@ -152,6 +152,7 @@ def test_a_signature_is_one_line(source: str, signature: str) -> None:
         ("1", None),
         ("'grün'", "grün"),
         ("'\\d'", "\\d"),
+        ("'half \\ud800 a pair'", "half \\ud800 a pair"),
     ],
 )
 def test_a_docstring_is_the_first_literal_without_its_margin(literal: str, docstring: str | None) -> None:

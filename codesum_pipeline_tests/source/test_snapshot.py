@@ -11,7 +11,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import FileStatus, SkipReason, Snapshot, SourceFile
 from codesum_pipeline.model.options import ScanOptions
 from codesum_pipeline.source import snapshot as snapshot_module
-from codesum_pipeline.source.rules import RULES_VERSION
+from codesum_pipeline.source.rules import RULES_VERSION, PathRules
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.repositories import GitRepo
@@ -264,3 +264,25 @@ def test_a_message_in_another_encoding_is_readable(
 
     (row,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
     assert row.subject == "Grüße"
+
+
+def test_a_left_out_name_that_fails_is_a_failure_and_the_others_are_rows(
+    git_repo: MakeRepo, make_source_workspace: MakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = git_repo({".gitignore": "*.log\n", "a.py": "x = 1\n"})
+    for name in ("bad.log", "good.log"):
+        (repo.path / name).write_text("x\n")
+    is_test = PathRules.is_test
+
+    def fails(rules: PathRules, path: str) -> bool:
+        if path == "bad.log":
+            raise KeyError("injected")
+        return is_test(rules, path)
+
+    monkeypatch.setattr(PathRules, "is_test", fails)
+    ws = make_source_workspace(repo.path, worktree=True)
+
+    report = take_snapshot(ws)
+
+    assert [failure.item for failure in report.failures] == ["bad.log"]
+    assert reasons_of(ws) == {".gitignore": None, "a.py": None, "good.log": "ignored"}

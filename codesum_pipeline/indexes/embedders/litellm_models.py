@@ -21,6 +21,7 @@ from codesum_pipeline.llm.scrubbing import without_secrets
 from codesum_pipeline.model.errors import (
     ConfigurationError,
     EmbedderUnavailable,
+    RefusedText,
     UnusableVectors,
 )
 from codesum_pipeline.model.hashing import hash_of
@@ -165,7 +166,9 @@ class LiteLlmEmbedder:
                 f"{name}: no provider knows this model: write PROVIDER/MODEL as LiteLLM does, for a server of your own "
                 "litellm/openai/MODEL with embedder_api_base"
             )
-        return ConfigurationError(f"{name}: the request was refused: {self._told(error)}")
+        is_about_texts = isinstance(error, (litellm.BadRequestError, litellm.UnprocessableEntityError))
+        kind = RefusedText if is_about_texts else ConfigurationError
+        return kind(f"{name}: the request was refused: {self._told(error)}")
 
     def _missing_keys(self) -> list[str]:
         """The variables that LiteLLM would read a key from and that are not set."""

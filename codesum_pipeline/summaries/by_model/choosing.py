@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.model.documents import Cause, Level, Neighbourhood
+from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.model.options import BackendName
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
@@ -46,9 +47,12 @@ class Chooser:
         self._cache = setup.cache(workspace)
         self._last: Mapping[str, LastText] = last_by_model(workspace, level)
 
-    def choose(self, sources: Sequence[Source]) -> list[Choice]:
-        """One choice per source, in their order."""
-        choices = [self._look_back(source) for source in sources]
+    def choose(self, sources: Sequence[Source], guard: Guard) -> list[Choice]:
+        """One choice per source, in their order; none for a failure."""
+        choices: list[Choice] = []
+        for source in sources:
+            with guard.item(source.id):
+                choices.append(self._look_back(source))
         # A recording is to hold every answer: what is kept does not stand for one.
         is_recorded = self._setup.options.backend is BackendName.RECORD
         open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
@@ -56,10 +60,12 @@ class Chooser:
         found = self._cache.find_many(list(keys)) if keys else {}
         kept: dict[str, KeptText] = {}
         for (exact, _), choice in keys.items():
-            fitting = next((text for text in found.get(exact, ()) if self._fits(text, choice)), None)
-            if fitting:
-                kept[choice.wanted.id] = fitting
-        return [replace(choice, found=kept.get(choice.wanted.id)) for choice in choices]
+            with guard.item(choice.wanted.id):
+                fitting = next((text for text in found.get(exact, ()) if self._fits(text, choice)), None)
+                if fitting:
+                    kept[choice.wanted.id] = fitting
+        fine = [choice for choice in choices if choice.wanted.id not in guard.failed]
+        return [replace(choice, found=kept.get(choice.wanted.id)) for choice in fine]
 
     def _keys(self, choice: Choice) -> tuple[str, str]:
         return self._setup.keys(choice.wanted, self._level, choice.context)

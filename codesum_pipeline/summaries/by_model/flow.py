@@ -10,7 +10,7 @@ from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.choosing import Choice
 from codesum_pipeline.summaries.by_model.contexts import NO_NEIGHBOURS, ShownContext
 from codesum_pipeline.summaries.by_model.level import Job, ModelLevel, Results
-from codesum_pipeline.summaries.by_model.wanting import ChildOrder, function_source, upper_source
+from codesum_pipeline.summaries.by_model.wanting import ChildOrder, Source, function_source, upper_source
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.functions import shown_functions, want_functions
 from codesum_pipeline.summaries.inputs import ChildHead, ChildText, TextFileInput, children_of
@@ -38,7 +38,7 @@ def functions_by_model(
         jobs.append(Job(choice, mine[id_], prompt, before.get(id_)))
     results = model.write(jobs, build.progress)
     written = _take(build, mine, results)
-    stopped = {choice.wanted.id for choice in choices if choice.wanted.id not in written and not choice.leftover}
+    stopped = mine.keys() - written.keys() - {choice.wanted.id for choice in choices if choice.leftover}
     plain = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE), stopped) if stopped else []
     again = build.last.decide(plain, force=False)
     others = {id_: writer for id_, writer in writers.items() if id_ not in written and id_ not in stopped}
@@ -57,9 +57,11 @@ def layer_by_model(
         for head in heads
         if model.planned.get(head.id) is not Gate.TRUST and not is_empty(head, below[head.id])
     }
-    choices = {
-        choice.wanted.id: choice for choice in model.choose([upper_source(h, below[id_]) for id_, h in asked.items()])
-    }
+    sources: list[Source] = []
+    for head in asked.values():
+        with build.guard.item(head.id):
+            sources.append(upper_source(head, below[head.id]))
+    choices = {choice.wanted.id: choice for choice in model.choose(sources)}
     open_ones = [c for c in choices.values() if not c.stands and model.may_be_written(c)]
     rewrites = _rewrites(build, open_ones)
     children = texts.children([choice.wanted.id for choice in open_ones], outline)
@@ -67,9 +69,10 @@ def layer_by_model(
     jobs = []
     for choice in open_ones:
         id_ = choice.wanted.id
-        shown = _in_order(shows.with_children(asked[id_], children[id_]), below[id_])
-        prompt = partial(model.prompter.of_upper, build.level, shown)
-        jobs.append(Job(choice, rewrites[id_], prompt, before.get(id_)))
+        with build.guard.item(id_):
+            shown = _in_order(shows.with_children(asked[id_], children[id_]), below[id_])
+            prompt = partial(model.prompter.of_upper, build.level, shown)
+            jobs.append(Job(choice, rewrites[id_], prompt, before.get(id_)))
     results = model.write(jobs, build.progress)
     written = _take(build, rewrites, results)
     texts.add(results.rows)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.llm.answers import answer_tool
-from codesum_pipeline.llm.attempts import ANOTHER_MODEL
+from codesum_pipeline.llm.attempts import ANOTHER_MODEL, UNFORESEEN
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.kept_texts import KeptText
@@ -20,9 +20,11 @@ from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.llm.writing_run import GAVE_UP
 from codesum_pipeline.model.documents import Gate, Level, Neighbourhood, PurposeSource, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.model.errors import CallFailure
+from codesum_pipeline.model.guard import Guard, in_halves
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.options import BackendName
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.asked import Asked, sum_up
@@ -70,11 +72,14 @@ class Results:
 class ModelLevel:
     """A level of a build in which a model writes."""
 
-    def __init__(self, workspace: Workspace, setup: ModelSetup, level: Level, outline: Outline, stamp: Stamp) -> None:
+    def __init__(
+        self, workspace: Workspace, setup: ModelSetup, level: Level, outline: Outline, stamp: Stamp, guard: Guard
+    ) -> None:
         self._workspace = workspace
         self._setup = setup
         self._level = level
         self._stamp = stamp
+        self._guard = guard
         self._cache = setup.cache(workspace)
         self._importance = importance_of(workspace, outline)
         contexts = Contexts(workspace) if level is Level.FUNCTION else None
@@ -88,7 +93,7 @@ class ModelLevel:
         self._was_over = False
 
     def choose(self, sources: Sequence[Source]) -> list[Choice]:
-        choices = self._chooser.choose(sources)
+        choices = self._chooser.choose(sources, self._guard)
         self._seen.standing.update(choice.wanted.id for choice in choices if choice.stands)
         return choices
 
@@ -105,14 +110,18 @@ class ModelLevel:
         outcomes = {outcome.id: outcome for outcome in self._ask(asked, progress)}
         self._outcomes += outcomes.values()
         self._found += len(kept)
+        self._guard.add(outcome.unforeseen for outcome in outcomes.values() if outcome.unforeseen)
         self._note(jobs, outcomes)
-        rows = []
+        rows: list[TextRow] = []
         for job in jobs:
             found, outcome = kept.get(job.id), outcomes.get(job.id)
-            if found:
-                rows.append(self._row(job, found.text, found.model, found.context, 0.0))
-            elif outcome and outcome.text:
-                rows.append(self._row(job, outcome.text, outcome.model, outcome.written_with, outcome.cost_usd))
+            with self._guard.item(job.id):
+                if found:
+                    rows.append(self._row(job, found.text, found.model, found.context, 0.0))
+                elif outcome and outcome.text:
+                    rows.append(self._row(job, outcome.text, outcome.model, outcome.written_with, outcome.cost_usd))
+        stored = in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
+        rows = [row for some, _ in stored for row in some]
         stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
         failures = {outcome.id: outcome.failure for outcome in outcomes.values() if outcome.failure}
         self._touch(list(kept.values()))
@@ -134,7 +143,11 @@ class ModelLevel:
         """What came of all that was asked; where everything failed and that is news, it is noted as an outage."""
         workspace = self._workspace
         written = [outcome for outcome in self._outcomes if outcome.text]
-        failed = {outcome.id: outcome.failure for outcome in self._outcomes if outcome.gate is Gate.FAILED}
+        failed = {
+            outcome.id: outcome.failure
+            for outcome in self._outcomes
+            if outcome.gate is Gate.FAILED and not outcome.unforeseen
+        }
         gates = Counter({**self.planned, **{one.id: one.gate for one in self._outcomes if one.gate}}.values())
         with open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now) as ledger:
             rows = [row for row in ledger.rows(workspace.run_id) if row.level is self._level]
@@ -186,14 +199,14 @@ class ModelLevel:
         if not jobs:
             return []
         workspace, options = self._workspace, self._setup.options
-        tasks = [self._task(job) for job in jobs]
         state = workspace.layout.state(workspace.key)
         with open_ledger(state, run_id=workspace.run_id, now=workspace.now) as ledger:
             if over := self._is_over(ledger):
                 self._was_over = self._was_over or not self._outcomes
                 gate, failure = over
                 return [Outcome(job.id, None, gate=gate, failure=failure) for job in jobs]
-            return write_all(
+            tasks, untold = self._tasks(jobs)
+            return untold + write_all(
                 tasks,
                 new_backend=lambda: build_backend(options, self._setup.templates),
                 ledger=ledger,
@@ -217,6 +230,18 @@ class ModelLevel:
         if gave_up or any(outcome.failure == GAVE_UP for outcome in self._outcomes):
             return Gate.FAILED, GAVE_UP
         return None
+
+    def _tasks(self, jobs: Sequence[Job]) -> tuple[list[WritingTask], list[Outcome]]:
+        """What is to be asked for, and what becomes of documents for which no prompt can be made."""
+        guard = Guard()
+        tasks: list[WritingTask] = []
+        for job in jobs:
+            with guard.item(job.id):
+                tasks.append(self._task(job))
+        return tasks, [
+            Outcome(failure.item, None, gate=Gate.FAILED, failure=UNFORESEEN, unforeseen=failure)
+            for failure in guard.failures
+        ]
 
     def _task(self, job: Job) -> WritingTask:
         prompt, template = job.prompt(), self._setup.templates[self._level]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codesum_pipeline.model.documents import Cause, Gate, Level
+from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
@@ -101,11 +102,14 @@ class ModelPlanner:
         self._tallies = {level: _Tally() for level in Level}
         self._estimates: dict[str, Estimate] = {}
         self._chosen: dict[Level, dict[str, Choice]] = {}
+        # Planned as if it had not failed: the step that writes meets the same, and counts it.
+        self._guard = Guard()
 
     def functions(self, sources: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
         """Of each function (id to qualified name, language and canonical source) what a model does for it."""
         level = Level.FUNCTION
-        choices = self._choose(level, [function_source(id_, *shown) for id_, shown in sources.items()])
+        wanted = {id_: function_source(id_, *shown) for id_, shown in sources.items()}
+        choices = self._choose(level, [*wanted.values()])
         prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
         estimator = Estimator(self._setup, level)
 
@@ -114,13 +118,18 @@ class ModelPlanner:
             context = ShownContext.of(self._contexts.of(choice.wanted.id))
             return estimator.of_prompt(prompter.of_function(name, language, source, context).text)
 
-        return {id_: self._decide(level, choice, estimate) for id_, choice in choices.items()}
+        failed = {id_: Decision(wanted[id_].wanted(self.writer(level))) for id_ in wanted.keys() - choices.keys()}
+        return failed | {id_: self._decide(level, choice, estimate) for id_, choice in choices.items()}
 
     def texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
         """Of files whose text is all that is shown."""
         level = Level.FILE
         inputs = {found.id: found for found in files}
-        choices = self._choose(level, [upper_source(found, ()) for found in files])
+        sources: list[Source] = []
+        for found in files:
+            with self._guard.item(found.id):
+                sources.append(upper_source(found, ()))
+        choices = self._choose(level, sources)
         prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
         estimator = Estimator(self._setup, level)
 
@@ -136,7 +145,9 @@ class ModelPlanner:
         """
         estimator = Estimator(self._setup, level)
         below = self._outline.children.get(head.id, ())
-        estimate = estimator.of_parts(canonical_json(model_metadata(head)), below)
+        estimate = NOTHING
+        with self._guard.item(head.id):
+            estimate = estimator.of_parts(canonical_json(model_metadata(head)), below)
         gate = self._gate(level, head.id, has_text=False, is_new=is_new, estimate=estimate, if_below=if_below)
         self._count(level, gate, estimate)
         return Decision(None, gate=gate, estimate=estimate)
@@ -176,15 +187,18 @@ class ModelPlanner:
         contexts = self._contexts if level is Level.FUNCTION else None
         if missing:
             chooser = Chooser(self._workspace, self._setup, level, contexts)
-            known.update({choice.wanted.id: choice for choice in chooser.choose(missing)})
-        return {source.id: known[source.id] for source in sources}
+            known.update({choice.wanted.id: choice for choice in chooser.choose(missing, self._guard)})
+        return {source.id: known[source.id] for source in sources if source.id in known}
 
     def _decide(self, level: Level, choice: Choice, estimate: Callable[[Choice], Estimate]) -> Decision:
         id_ = choice.wanted.id
         has_text = choice.stands or choice.found is not None
         cost = NOTHING if has_text else self._estimates.get(id_)
         if cost is None:
-            cost = self._estimates[id_] = estimate(choice)
+            cost = NOTHING
+            with self._guard.item(id_):
+                cost = estimate(choice)
+            self._estimates[id_] = cost
         gate = self._gate(level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost)
         if gate is None:
             self._tallies[level].kept += has_text

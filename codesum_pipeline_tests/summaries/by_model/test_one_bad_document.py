@@ -1,0 +1,152 @@
+"""One document on which the work for a model fails keeps its extractive text, and no other document notices.
+
+No input is known that fails at these places, so a function there is replaced by
+one that raises for one document, as a bug would; the provider is on loopback.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.llm import conversation
+from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model import flow, level, wanting
+from codesum_pipeline.summaries.by_model.choosing import Chooser
+from codesum_pipeline.summaries.by_model.level import ModelLevel
+from codesum_pipeline.summaries.by_model.outages import noted_outages
+from codesum_pipeline.summaries.by_model.shown_to_model import Prompter
+from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.law.test_one_bad_item import Fault, failed_items, id_is, inject
+from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
+from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, TILL
+
+ROUND_UP, BASKET = "till/tax.py::round_up", "till/basket.py::Basket"
+FAULTS = {
+    "looking a function's text up": Fault(
+        "function_summaries", ROUND_UP, Chooser, "_look_back", lambda _, source: source.id == ROUND_UP
+    ),
+    "making a function's prompt": Fault(
+        "function_summaries", ROUND_UP, Prompter, "of_function", lambda _, name, *__: name == "round_up"
+    ),
+    "making a function's row": Fault(
+        "function_summaries", ROUND_UP, ModelLevel, "_row", lambda _, job, *__: job.id == ROUND_UP
+    ),
+    "storing a function's text": Fault(
+        "function_summaries",
+        ROUND_UP,
+        level,
+        "to_table",
+        lambda rows, _: any(row.id == ROUND_UP for row in rows),
+    ),
+    "making a class's prompt": Fault(
+        "class_summaries", BASKET, Prompter, "of_upper", lambda _, __, given: given.id == BASKET
+    ),
+    "putting a class's children in order": Fault("class_summaries", BASKET, flow, "_in_order", id_is(BASKET)),
+    "asking for a class": Fault(
+        "class_summaries", BASKET, LiteLlmBackend, "_read", lambda _, request, *__: request.level is Level.CLASS
+    ),
+    "reading the answer for a class": Fault(
+        "class_summaries", BASKET, conversation, "read_answer", lambda _, __, shown: shown.level is Level.CLASS
+    ),
+    "reading a plain text": Fault(
+        "file_summaries", "README.md", wanting, "shown_words", lambda given: given.name == "README.md"
+    ),
+    "what a folder says of itself": Fault(
+        "module_summaries", "till", wanting, "model_metadata", lambda given: given.id == "till"
+    ),
+}
+EVERY = pytest.mark.parametrize("fault", list(FAULTS.values()), ids=list(FAULTS))
+
+
+@pytest.fixture
+def till(tmp_path: Path) -> Iterator[Shop]:
+    with shop(tmp_path, TILL) as found:
+        yield found
+
+
+def writers(workspace: Workspace) -> dict[str, tuple[str, str | None]]:
+    rows = workspace.tables.read("documents", workspace.key, columns=["id", "written_by", "gate"]).to_pylist()
+    return {row["id"]: (row["written_by"], row["gate"]) for row in rows}
+
+
+def ledger(workspace: Workspace) -> list[LedgerRow]:
+    return workspace.tables.read_rows("ledger", workspace.key, LedgerRow)
+
+
+@EVERY
+def test_the_extractive_text_stands_and_the_next_build_heals_it(
+    fault: Fault, till: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        inject(fault, patch)
+        workspace = till.workspace()
+        reports = build(workspace, may_fail=True)
+
+    assert failed_items(workspace) == {fault.step: [(fault.item, True)]}
+    assert reports[fault.step].failed == 1
+    found = writers(workspace)
+    assert found[fault.item] == ("extractive", "failed")
+    assert Counter(found.values())["llm", None] == BY_MODEL - 1
+    assert noted_outages(workspace.layout, workspace.key) == {}
+    assert reports["published_index"].published
+
+    healed, clean = till.workspace(), till.workspace(home="clean")
+    build(healed)
+    build(clean)
+
+    assert failed_items(healed) == {}
+    assert first_difference(table_rows(healed), table_rows(clean)) is None
+    assert first_difference(published_files(healed), published_files(clean)) is None
+
+
+@EVERY
+def test_a_build_that_fails_on_it_again_pays_nothing_and_changes_nothing(
+    fault: Fault, till: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inject(fault, monkeypatch)
+    first = till.workspace()
+    build(first, may_fail=True)
+    before = table_rows(first)
+    till.server.seen.clear()
+
+    again = till.workspace()
+    build(again, may_fail=True)
+
+    assert failed_items(again) == {fault.step: [(fault.item, True)]}
+    # Of an answer that LiteLLM has and that is not in our words nothing can be kept.
+    assert len(till.server.seen) == (fault.owner is LiteLlmBackend)
+    assert first_difference(table_rows(again), before) is None
+
+
+def test_an_answer_that_was_paid_and_could_not_be_read_is_read_when_that_works(
+    till: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        inject(FAULTS["reading the answer for a class"], patch)
+        build(till.workspace(), may_fail=True)
+    workspace = till.workspace()
+    build(workspace)
+
+    rows = ledger(workspace)
+    (kept,) = [row for row in rows if row.id == BASKET]
+    assert (kept.outcome, kept.is_estimated, bool(kept.answer)) == (AttemptOutcome.INVALID, False, True)
+    assert len({row.request_hash for row in rows}) == len(rows)
+    assert writers(workspace)[BASKET] == ("llm", None)
+
+
+def test_where_no_answer_can_be_read_a_build_stops_asking(till: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    inject(Fault("", "everything", conversation, "read_answer", lambda *_: True), monkeypatch)
+    monkeypatch.setattr("codesum_pipeline.llm.writing_run.GIVE_UP_AFTER", 3)
+    workspace = till.workspace(llm={"concurrency": 1})
+    reports = build(workspace, may_fail=True)
+
+    assert len(till.server.seen) == 3
+    assert reports["published_index"].published
+    assert "gave-up" in {row["failure"] for row in workspace.tables.read("texts_function", workspace.key).to_pylist()}
+    assert list(noted_outages(workspace.layout, workspace.key)) == [Level.FUNCTION]
