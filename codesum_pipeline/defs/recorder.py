@@ -5,9 +5,13 @@ It opens nothing before its parent says which home, and ends when its parent doe
 
 import gc
 import os
+import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from codesum_pipeline.store.layout import HomeLayout
 
 
 def main(descriptor: int) -> None:
@@ -43,7 +47,8 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
     gc.freeze()
     gc.enable()
     try:
-        with open_runs(HomeLayout(opening.home), opening.keys) as runs:
+        layout = HomeLayout(opening.home)
+        with open_runs(layout, opening.keys) as runs:
             while True:
                 wanted = connection.recv()
                 # What the run before did not ask for any more.
@@ -57,8 +62,22 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
                         )
                     except KeyboardInterrupt:
                         outcome = Interrupted()
-                    connection.send(outcome)
+                    try:
+                        connection.send(outcome)
+                    except ConnectionError:
+                        _tell_of_crash(layout, wanted.key)
+                        raise
     except (EOFError, ConnectionError):
         raise
     except Exception as error:
         connection.send(Failed.of(error))
+
+
+def _tell_of_crash(layout: "HomeLayout", key: str) -> None:
+    """The parent said nothing: it was killed, and a parser that crashes kills the process that it is in."""
+    if layout.parsing(key).exists():
+        sys.stderr.write(
+            f"{key}: the build was killed while it parsed: run the same command again; if a file is the cause, it is "
+            "named and left out\n"
+        )
+        sys.stderr.flush()

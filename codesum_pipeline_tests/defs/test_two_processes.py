@@ -126,10 +126,15 @@ def test_a_build_that_is_killed_leaves_no_process_and_a_failed_run(
     register("shop")
     with waiting_build(home, tmp_path) as (running, _):
         child = child_of(running)
+        # As it is while a parser is at work.
+        home.layout.parsing("shop").parent.mkdir(parents=True)
+        home.layout.parsing("shop").write_text("")
         running.kill()
         running.wait()
 
         wait_for(lambda: not is_running(child))
+        assert running.stderr is not None
+        assert "shop: the build was killed while it parsed: run the same command again" in running.stderr.read()
         assert statuses(home) == ["FAILURE"]
 
     done = run_codesum("--home", home.layout.home, "index", "shop", cwd=tmp_path)
