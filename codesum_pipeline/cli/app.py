@@ -1,8 +1,6 @@
 """The `codesum` command: its global options, and the way every call goes."""
 
 import sys
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Annotated
 
@@ -30,8 +28,10 @@ def _print_version(wanted: bool) -> None:
 
 
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        return installed_version("codesum-pipeline")
+        return version("codesum-pipeline")
     except PackageNotFoundError:
         return "(run from its sources, not installed)"
 

@@ -5,6 +5,7 @@ one that runs is imported, so that `codesum search` does not wait for what
 `codesum index` needs.
 """
 
+import gc
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -120,6 +121,9 @@ class LazyGroup(PlainGroup):
             return name, load_command(name) if name and known else None, rest
 
     def invoke(self, ctx: Any) -> Any:
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         with report_failures(debug=bool(ctx.params.get("debug"))):
             return super().invoke(ctx)
 
