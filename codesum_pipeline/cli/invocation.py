@@ -34,6 +34,12 @@ class Invocation:
 
     @cached_property
     def registry(self) -> Registry:
+        """What is registered, but for what a command left that was killed before it had fetched anything."""
+        if self.layout.first_fetches.is_dir() and any(self.layout.first_fetches.iterdir()):
+            # Rarely needed, and it imports what writes a home.
+            from codesum_pipeline.cli.new_entries import take_back_of_killed
+
+            take_back_of_killed(self.settings)
         return Registry(self.settings.repos_file or self.layout.repos_file)
 
     def entries(self) -> list[RepositoryEntry]:

@@ -4,13 +4,16 @@ import difflib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from codesum_pipeline.cli.checkout import checkout_of, entries_of
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.invocation import Invocation
+from codesum_pipeline.cli.render import note
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -51,15 +54,27 @@ class Found:
 
 
 def find_document(called: Invocation, doc_id: str, *, repo: str | None) -> Found:
-    """The one document with an id; raises `ConfigurationError` where there is none or more than one."""
+    """The one document with an id; of several, that of the folder's repository, and this is said.
+
+    Raises `ConfigurationError` where there is none, or more than one.
+    """
     indexes = open_published(called, [repo] if repo else [])
     found = [Found(index, row) for index in indexes if (row := index.row(doc_id)) is not None]
     if not found:
         raise ConfigurationError(_no_such_document(doc_id, indexes))
-    if len(found) > 1:
+    return found[0] if len(found) == 1 else _of_this_folder(called, doc_id, found)
+
+
+def _of_this_folder(called: Invocation, doc_id: str, found: Sequence[Found]) -> Found:
+    checkout = checkout_of(Path.cwd())
+    here = {entry.key for entry in entries_of(checkout, called.registry.entries())} if checkout else set()
+    ours = [each for each in found if each.repo in here]
+    if len(ours) != 1:
         keys = ", ".join(each.repo for each in found)
         raise ConfigurationError(f"document {doc_id!r} is in {len(found)} repositories ({keys}): choose with --repo")
-    return found[0]
+    others = ", ".join(each.repo for each in found if each is not ours[0])
+    note(f"{doc_id!r} of {ours[0].repo}, the repository of this folder; also in {others}: choose with --repo")
+    return ours[0]
 
 
 def open_published(called: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:

@@ -14,10 +14,14 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The indexes to search; `remark` says why it is these where nobody named them."""
+    """The indexes to search; `remark` says why it is these where nobody named them.
+
+    It `leaves_out` others that a question of a batch may name.
+    """
 
     indexes: list[PublishedIndex]
     remark: str | None = None
+    leaves_out: bool = False
 
 
 def open_scope(called: Invocation, names: Sequence[str], *, everything: bool) -> Scope:
@@ -41,7 +45,7 @@ def open_scope(called: Invocation, names: Sequence[str], *, everything: bool) ->
     is_one = len(keys) == 1
     remark = f"searching {', '.join(keys)}, the {'repository' if is_one else 'repositories'} of this folder"
     rest = "the other one" if others == 1 else f"the other {others:,}"
-    return Scope(open_published(called, keys), f"{remark}; --all searches {rest} too")
+    return Scope(open_published(called, keys), f"{remark}; --all searches {rest} too", leaves_out=True)
 
 
 def _all(number: int) -> str:

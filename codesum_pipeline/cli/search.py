@@ -19,6 +19,7 @@ from codesum_pipeline.cli.asking_options import (
 )
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.lookup import open_published
 from codesum_pipeline.cli.reading_aids import Sources
 from codesum_pipeline.cli.render import note, show
 from codesum_pipeline.cli.safe_text import one_line, safe_json
@@ -28,7 +29,7 @@ from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.lanes import LANES
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.batch import BadRow, read_batch
+from codesum_pipeline.retrieval.batch import Addressed, BadRow, read_batch
 from codesum_pipeline.retrieval.filters import ANYTHING, WhichTests, check_filters, parse_filters
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -93,21 +94,22 @@ def search(
         check_says_something(query)
     called = invocation(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
-    scope = open_scope(called, repo or (), everything=everything or batch is not None)
-    check_filters(scope.indexes, filters)
+    scope = open_scope(called, repo or (), everything=everything)
+    nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
+    check_filters(nameable, filters)
     asking = _Asking(
-        sources=Sources.of(called, scope.indexes),
+        sources=Sources.of(called, nameable),
         ask=partial(
             answer, embedder=embedder_of(called.settings.options), top=top, lanes=lane or LANES, filters=filters
         ),
         levels=tuple(level or LEVELS),
         aids=Aids(context=context, context_tokens=context_tokens, excerpt_lines=excerpt),
     )
-    if query is None:
-        _print_answers(batch or _STDIN, scope.indexes, asking)
-        return
     if scope.remark:
         note(scope.remark)
+    if query is None:
+        _print_answers(read_batch(_lines(batch or _STDIN), scope.indexes, nameable), batch or _STDIN, asking)
+        return
     if as_json:
         typer.echo(safe_json(asking.json(query, scope.indexes, asking.levels)))
         return
@@ -143,10 +145,10 @@ class _Asking:
         return answer_json(query, found, shown, searched=indexes, aids=self.aids)
 
 
-def _print_answers(file: str, indexes: Sequence[PublishedIndex], asking: _Asking) -> None:
+def _print_answers(rows: Iterable[Addressed | BadRow], file: str, asking: _Asking) -> None:
     """One line out per line in; a line that cannot be answered is told on stderr, and the rest goes on."""
     bad = 0
-    for row in read_batch(_lines(file), indexes):
+    for row in rows:
         if isinstance(row, BadRow):
             bad += 1
             complain(f"{file}: {row}")

@@ -15,7 +15,7 @@ _FIELDS = ("id", "query", "repo", "level")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One row of a batch: without `repo` all repositories are asked, without `level` all levels."""
+    """One row of a batch: without `repo` those that the call is about are asked, without `level` all levels."""
 
     id: str | int
     query: str
@@ -42,14 +42,19 @@ class Addressed:
     indexes: Sequence[PublishedIndex]
 
 
-def read_batch(lines: Iterable[str], indexes: Sequence[PublishedIndex]) -> Iterator[Addressed | BadRow]:
-    """Read each line in order; a bad one is reported in its place. Empty lines are passed over."""
+def read_batch(
+    lines: Iterable[str], indexes: Sequence[PublishedIndex], nameable: Sequence[PublishedIndex]
+) -> Iterator[Addressed | BadRow]:
+    """Read each line in order; a bad one is reported in its place. Empty lines are passed over.
+
+    A question asks `indexes`, or the one of `nameable` that it names.
+    """
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             question = parse_question(line)
-            yield Addressed(question, _indexes_named(indexes, question.repo))
+            yield Addressed(question, _indexes_named(nameable, question.repo) if question.repo else indexes)
         except ConfigurationError as error:
             yield BadRow(number, str(error))
 
@@ -96,10 +101,8 @@ def _text(row: Mapping[str, Any], field: str, *, required: bool = True) -> str |
     return value
 
 
-def _indexes_named(indexes: Sequence[PublishedIndex], name: str | None) -> list[PublishedIndex]:
+def _indexes_named(indexes: Sequence[PublishedIndex], name: str) -> list[PublishedIndex]:
     """The index with this key, else those of this owner/name (a monorepo may have several)."""
-    if name is None:
-        return list(indexes)
     found = [index for index in indexes if index.repo == name] or [index for index in indexes if index.slug == name]
     if not found:
         known = ", ".join(sorted(index.repo for index in indexes)) or "none"

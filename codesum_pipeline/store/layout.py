@@ -36,6 +36,11 @@ class HomeLayout:
         """The repository's in-flight state (SQLite)."""
         return self.home / "state" / f"{key}.sqlite"
 
+    @property
+    def first_fetches(self) -> Path:
+        """A file for each repository that a command has registered and not fetched yet, locked while it runs."""
+        return self.home / "state" / "first fetches"
+
     def memos(self, key: str) -> Path:
         """What each step of the repository's builds was made from."""
         return self.home / "state" / f"{key}.steps"

@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pyte
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment
+from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 # From where the cursor is hidden to where it is shown again, and what wipes the line.
@@ -52,8 +53,28 @@ class Shown:
 
 def on_a_terminal(*arguments: object, cwd: Path, width: int) -> list[str]:
     """The lines that are shown, without colour, the blanks at their ends, and the progress display."""
-    shown = watch(arguments, cwd=cwd, width=width)
+    shown = fork_on_a_terminal(*arguments, cwd=cwd, width=width)
     return [_STYLE.sub("", line).rstrip() for line in _DISPLAY.sub("", shown.raw.decode()).splitlines()]
+
+
+def fork_on_a_terminal(*arguments: object, cwd: Path, width: int, env: Mapping[str, str] | None = None) -> Shown:
+    """As `watch`, where the start of the process is not the point; see `calling.fork`."""
+    ours, theirs = _open_terminal(width)
+    shown = Shown(width)
+    start = time.monotonic()
+    reader = threading.Thread(
+        target=lambda: shown.written.extend(
+            (time.monotonic() - start, chunk) for chunk in iter(lambda: _read(ours), b"")
+        )
+    )
+    reader.start()
+    try:
+        shown.exit_code = fork(arguments, cwd=cwd, env=_terminal_environment(env), streams=[theirs] * 3)
+    finally:
+        os.close(theirs)
+        reader.join()
+        os.close(ours)
+    return shown
 
 
 def watch(
@@ -67,15 +88,13 @@ def watch(
     then_press: bytes = b"\x03",
 ) -> Shown:
     """Run on a terminal of its own, as its session's leader; once `until` holds, `then_press` is typed."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", _HEIGHT, width, 0, 0))
-    plain = {name: value for name, value in environment().items() if name not in _NOT_OF_A_TERMINAL}
+    ours, theirs = _open_terminal(width)
     shown = Shown(width)
     start = time.monotonic()
     process = subprocess.Popen(
         [*command, *map(str, arguments)],
         cwd=cwd,
-        env={**plain, "TERM": "xterm-256color", **(env or {})},
+        env=_terminal_environment(env),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -98,6 +117,18 @@ def watch(
             process.wait()
         os.close(ours)
     return shown
+
+
+def _open_terminal(width: int) -> tuple[int, int]:
+    """Our end, and that of the command."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", _HEIGHT, width, 0, 0))
+    return ours, theirs
+
+
+def _terminal_environment(extra: Mapping[str, str] | None) -> dict[str, str]:
+    plain = {name: value for name, value in environment().items() if name not in _NOT_OF_A_TERMINAL}
+    return {**plain, "TERM": "xterm-256color", **(extra or {})}
 
 
 def _lead_a_session() -> None:

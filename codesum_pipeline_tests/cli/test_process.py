@@ -1,12 +1,11 @@
 """`codesum` as a process: what it imports, how it ends, what it prints where."""
 
 import json
-import os
-import pty
 import subprocess
 import sys
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
+from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum, run_codesum
+from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal
 
 HEAVY = {
     "dagster", "torch", "litellm", "sentence_transformers", "duckdb", "pyarrow", "tree_sitter", "matplotlib", "scipy",
@@ -77,14 +76,14 @@ def test_an_error_is_one_line_without_a_traceback(shop, tmp_path):
 
 
 def test_debug_shows_where_an_error_comes_from(shop, tmp_path):
-    done = run_codesum("--home", shop, "--debug", "show", "nowhere.py", cwd=tmp_path)
+    done = fork_codesum("--home", shop, "--debug", "show", "nowhere.py", cwd=tmp_path)
 
     assert "Traceback" in done.stderr
     assert "ConfigurationError" in done.stderr
 
 
 def test_a_setting_that_does_not_exist_is_named_with_its_nearest(shop, tmp_path):
-    done = run_codesum("--home", shop, "status", cwd=tmp_path, env={"CODESUM_TOP_K_CALLER": "3"})
+    done = fork_codesum("--home", shop, "status", cwd=tmp_path, env={"CODESUM_TOP_K_CALLER": "3"})
 
     assert done.returncode == 2
     assert "'top_k_caller'" in done.stderr
@@ -94,7 +93,7 @@ def test_a_setting_that_does_not_exist_is_named_with_its_nearest(shop, tmp_path)
 def test_a_broken_index_ends_with_its_own_exit_code(own_shop, tmp_path):
     (own_shop / "index_root/summary_index_function_level/shop").resolve().joinpath("manifest.json").write_text("{}")
 
-    done = run_codesum("--home", own_shop, "search", "order", "--repo", "shop", cwd=tmp_path)
+    done = fork_codesum("--home", own_shop, "search", "order", "--repo", "shop", cwd=tmp_path)
 
     assert done.returncode == 4
     assert done.stderr.count("\n") == 1
@@ -103,7 +102,7 @@ def test_a_broken_index_ends_with_its_own_exit_code(own_shop, tmp_path):
 def test_where_no_index_can_be_read_the_way_out_is_said(own_shop, tmp_path):
     (own_shop / "index_root/summary_index_function_level/shop").resolve().joinpath("manifest.json").write_text("{}")
 
-    done = run_codesum("--home", own_shop, "search", "order", cwd=tmp_path)
+    done = fork_codesum("--home", own_shop, "search", "order", cwd=tmp_path)
 
     assert done.returncode == 4
     assert done.stderr.splitlines()[-1].endswith("can be read: run `codesum index`, or `codesum doctor`")
@@ -115,7 +114,7 @@ def test_a_build_that_another_keeps_waiting_asks_to_try_later(own_shop, tmp_path
 
     with hold_lease(HomeLayout(own_shop).state("shop"), key="shop", run_id="other"):
         env = {"CODESUM_LEASE_WAIT_S": "0"}
-        done = run_codesum("--home", own_shop, "index", "shop", "--force", cwd=tmp_path, env=env)
+        done = fork_codesum("--home", own_shop, "index", "shop", "--force", cwd=tmp_path, env=env)
 
     assert done.returncode == 3
     assert "is being built by process" in done.stderr
@@ -126,14 +125,14 @@ def test_another_build_under_way_asks_to_try_later(own_shop, tmp_path):
     from codesum_pipeline.store.lease import hold_lease
 
     with hold_lease(HomeLayout(own_shop).state("shop"), key="shop", run_id="other"):
-        done = run_codesum("--home", own_shop, "remove", "shop", "--purge", cwd=tmp_path)
+        done = fork_codesum("--home", own_shop, "remove", "shop", "--purge", cwd=tmp_path)
 
     assert done.returncode == 3
     assert "run other" in done.stderr
 
 
 def test_what_is_piped_is_plain_and_whole(shop, tmp_path):
-    done = run_codesum(
+    done = fork_codesum(
         "--home", shop, "sql", "SELECT repeat('word ', 200) AS text", cwd=tmp_path, env={"COLUMNS": "40"}
     )
 
@@ -156,52 +155,29 @@ def test_a_reader_that_stops_reading_is_no_error(shop, tmp_path):
     assert complaints == b""
 
 
-def on_a_terminal(*arguments, cwd, env=None):
-    """What a terminal is sent."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        env=environment({"TERM": "xterm-256color", "COLUMNS": "60", **(env or {})}),
-        stdout=theirs,
-        stderr=theirs,
-        stdin=theirs,
-    )
-    os.close(theirs)
-    sent = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        sent += part
-    process.wait(timeout=60)
-    os.close(ours)
-    return sent.decode()
-
-
 def test_a_terminal_gets_colours_and_lines_that_fit(shop, tmp_path):
-    sent = on_a_terminal("--home", shop, "search", "order", cwd=tmp_path)
+    sent = fork_on_a_terminal("--home", shop, "search", "order", cwd=tmp_path, width=60).raw
 
-    assert "\x1b[1;36m" in sent
-    assert "\x1b[31m" not in sent
+    assert b"\x1b[1;36m" in sent
+    assert b"\x1b[31m" not in sent
 
 
 def test_no_color_is_respected(shop, tmp_path):
-    sent = on_a_terminal("--home", shop, "search", "order", cwd=tmp_path, env={"NO_COLOR": "1"})
+    sent = fork_on_a_terminal("--home", shop, "search", "order", cwd=tmp_path, width=60, env={"NO_COLOR": "1"}).raw
 
-    assert "36m" not in sent
-    assert "shop/orders.py" in sent
+    assert b"36m" not in sent
+    assert b"shop/orders.py" in sent
 
 
 def test_csv_on_a_terminal_shows_escapes_as_letters_and_gives_others_the_bytes(shop, tmp_path):
     query = "SELECT 'a' || chr(27) || ']0;owned' || chr(7) || chr(8238) || 'ü' AS text"
     call = ("--home", shop, "sql", query, "--csv")
 
-    assert on_a_terminal(*call, cwd=tmp_path).splitlines() == ["text", "a\\u001b]0;owned\\u0007\\u202eü"]
-    assert run_codesum(*call, cwd=tmp_path).stdout == "text\na\x1b]0;owned\x07\u202eü\n"
+    assert fork_on_a_terminal(*call, cwd=tmp_path, width=60).raw.decode().splitlines() == [
+        "text",
+        "a\\u001b]0;owned\\u0007\\u202eü",
+    ]
+    assert fork_codesum(*call, cwd=tmp_path).stdout == "text\na\x1b]0;owned\x07\u202eü\n"
 
 
 def test_the_version_is_printed(tmp_path):
@@ -211,7 +187,7 @@ def test_the_version_is_printed(tmp_path):
 def test_shell_completion_knows_commands_and_their_options(tmp_path):
     def complete(words, place):
         env = {"_CODESUM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place)}
-        return run_codesum(cwd=tmp_path, env=env).stdout.split()
+        return fork_codesum(cwd=tmp_path, env=env).stdout.split()
 
     assert set(complete("codesum s", 1)) == {"search", "show", "sql", "status"}
     assert "--batch" in complete("codesum search --b", 2)

@@ -8,7 +8,7 @@ import pytest
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.cli.calling import run_codesum
+from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.repositories import GitRepo
 
 SAYS = "searching shop, the repository of this folder; --all searches the other one too\n"
@@ -27,7 +27,7 @@ def two(tmp_path_factory):
 
 
 def searched(folder, *arguments, cwd):
-    done = run_codesum("--home", folder / "home", "search", "unlock the door", "--json", *arguments, cwd=cwd)
+    done = fork_codesum("--home", folder / "home", "search", "unlock the door", "--json", *arguments, cwd=cwd)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert {hit["repo"] for hit in answer["hits"]} <= set(answer["repositories"])
@@ -44,6 +44,43 @@ def test_all_searches_everything(two):
 
 def test_a_repository_that_is_named_wins(two):
     assert searched(two, "--repo", "bank", cwd=two / "shop") == (["bank"], "")
+
+
+def answered(folder, *rows, options=(), cwd):
+    """What a batch of these questions looks into, and what is said about it."""
+    lines = "".join(
+        json.dumps({"id": number, "query": "unlock the door", **row}) + "\n" for number, row in enumerate(rows)
+    )
+    done = fork_codesum("--home", folder / "home", "search", "--batch", "-", *options, cwd=cwd, stdin=lines)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line)["repositories"] for line in done.stdout.splitlines()], done.stderr
+
+
+def test_the_questions_of_a_batch_ask_the_repository_of_the_folder_too_unless_they_name_another(two):
+    questions = ({}, {"repo": "bank"})
+
+    assert answered(two, *questions, cwd=two / "shop") == ([["shop"], ["bank"]], SAYS)
+    assert answered(two, *questions, options=["--all"], cwd=two / "shop") == ([["bank", "shop"], ["bank"]], "")
+    assert answered(two, {}, options=["--repo", "bank"], cwd=two / "shop") == ([["bank"]], "")
+
+
+def shown(folder, *arguments, cwd):
+    done = fork_codesum("--home", folder / "home", "show", "src", "--json", *arguments, cwd=cwd)
+    return json.loads(done.stdout)["repo"] if done.stdout else None, done.returncode, done.stderr
+
+
+def test_of_several_documents_of_one_id_that_of_the_folders_repository_is_shown_and_that_is_said(two, tmp_path):
+    said = "'src' of shop, the repository of this folder; also in bank: choose with --repo\n"
+
+    assert shown(two, cwd=two / "shop" / "src") == ("shop", 0, said)
+    assert shown(two, "--repo", "bank", cwd=two / "shop") == ("bank", 0, "")
+    assert shown(two, cwd=tmp_path)[:2] == (None, 2)
+
+
+def test_a_document_that_the_folders_repository_has_not_is_shown_from_the_one_that_has_it(two):
+    done = fork_codesum("--home", two / "home", "show", "src/bank.py", "--json", cwd=two / "shop")
+
+    assert (json.loads(done.stdout)["repo"], done.stderr) == ("bank", "")
 
 
 def test_outside_of_a_checkout_everything_is_searched(two, tmp_path):
@@ -111,7 +148,7 @@ def test_several_folders_of_one_repository_are_searched_together(tmp_path):
     build(workspace_of(home, RepositoryEntry("mono-b", str(repo.path), subdir="b")))
     build(workspace_of(home, RepositoryEntry("elsewhere", str(elsewhere.path))))
 
-    done = run_codesum("--home", tmp_path / "home", "search", "bell", "--json", cwd=repo.path / "b")
+    done = fork_codesum("--home", tmp_path / "home", "search", "bell", "--json", cwd=repo.path / "b")
 
     assert json.loads(done.stdout)["repositories"] == ["mono-a", "mono-b"]
     assert done.stderr.startswith("searching mono-a, mono-b, the repositories of this folder; --all")
@@ -121,7 +158,7 @@ def test_an_only_repository_needs_no_remark(tmp_path):
     repo = GitRepo.create(tmp_path / "only", {"a.py": "def ring():\n    bell()\n"})
     build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("only", str(repo.path))))
 
-    done = run_codesum("--home", tmp_path / "home", "search", "bell", cwd=repo.path)
+    done = fork_codesum("--home", tmp_path / "home", "search", "bell", cwd=repo.path)
 
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -1,10 +1,13 @@
 """What is shown fits the terminal it is shown on."""
 
+import shutil
+
 import pytest
 
 from codesum_pipeline.cli.render import Rows, table
-from codesum_pipeline_tests.cli.calling import run_codesum
+from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
+from codesum_pipeline_tests.repositories import GitRepo
 
 SELECT = "SELECT id, type, start_line FROM documents WHERE type = 'class' ORDER BY id"
 
@@ -40,12 +43,14 @@ def test_a_table_is_the_same_whatever_its_rows_come_in():
 LONG_KEY = "a-repository-whose-key-is-longer-than-any-column"
 
 
-@pytest.fixture
-def two_keys(own_shop, git_repo):
+@pytest.fixture(scope="module")
+def two_keys(shop, tmp_path_factory):
     """A home with `shop` and a repository with a long key in a folder with a long name, never built."""
-    repository = git_repo({"a.py": "x = 1\n"}, name="folder-" * 12).path
-    assert run_codesum("--home", own_shop, "add", repository, "--key", LONG_KEY, cwd=own_shop).returncode == 0
-    return own_shop, repository
+    folder = tmp_path_factory.mktemp("two")
+    repository = GitRepo.create(folder / ("folder-" * 12), {"a.py": "x = 1\n"}).path
+    home = shutil.copytree(shop, folder / "home", symlinks=True)
+    assert fork_codesum("--home", home, "add", repository, "--key", LONG_KEY, cwd=home).returncode == 0
+    return home, repository
 
 
 @pytest.mark.parametrize("width", [80, pytest.param(40, marks=pytest.mark.slow)])
@@ -59,7 +64,7 @@ def test_no_table_cuts_what_has_to_be_typed(two_keys, tmp_path, command, width):
         "plan": ["shop"],
         "index": ["function", "module"],
     }
-    arguments = [*command.split(), *(["shop"] if command in ("plan", "index") else [])]
+    arguments = {"plan": ["plan", "shop"], "index": ["index", "shop", "--force"]}.get(command, command.split())
 
     shown = on_a_terminal("--home", home, *arguments, cwd=tmp_path, width=width)
 

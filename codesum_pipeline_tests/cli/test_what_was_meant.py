@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
+from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
 
 FILES = {
     "src/shop/orders.py": 'def place(order):\n    """Place an order."""\n    checked = order\n    return checked\n',
@@ -35,13 +35,13 @@ def call(home, tmp_path):
     """`call(*arguments, cwd=…)`: `codesum` as a shell calls it."""
 
     def run(*arguments, cwd=tmp_path, env=None):
-        return run_codesum("--home", home, *arguments, cwd=cwd, env=env)
+        return fork_codesum("--home", home, *arguments, cwd=cwd, env=env)
 
     return run
 
 
 def registered(home):
-    done = run_codesum("--home", home, "repos", "--json", cwd=home.parent)
+    done = fork_codesum("--home", home, "repos", "--json", cwd=home.parent)
     return [json.loads(line)["key"] for line in done.stdout.splitlines()]
 
 
@@ -228,6 +228,26 @@ def test_ctrl_c_in_the_first_fetch_leaves_nothing_registered(home, tmp_path, sil
     assert process.returncode == 130
     assert "x: not registered any more" in said
     assert registered(home) == []
+
+
+def test_kill_9_in_the_first_fetch_leaves_nothing_registered_once_another_command_looks(
+    home, tmp_path, call, silent_server
+):
+    port, taken = silent_server
+    started = [*COMMAND, "--home", str(home), "index", f"https://127.0.0.1:{port}/x.git"]
+    with subprocess.Popen(started, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as process:
+        for _ in range(600):
+            if taken:
+                break
+            time.sleep(0.1)
+        meanwhile = registered(home)
+        process.kill()
+
+    assert (meanwhile, process.returncode) == (["x"], -signal.SIGKILL)
+    after = call("repos", "--json")
+    assert (after.stdout, after.returncode) == ("", 0)
+    assert "x: not registered any more: nothing could be fetched" in after.stderr
+    assert (registered(home), kept(home, "x")) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
+from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
 
 MISCONFIGURED = 2
 
@@ -60,7 +60,7 @@ LOCATIONS = {
 
 @pytest.mark.parametrize(("location", "said"), LOCATIONS.values(), ids=LOCATIONS)
 def test_what_is_no_location_of_a_repository_is_said_with_what_may_be_meant(folder, tmp_path, location, said):
-    done = run_codesum("--home", tmp_path / "home", "index", location, cwd=folder)
+    done = fork_codesum("--home", tmp_path / "home", "index", location, cwd=folder)
 
     assert done.returncode == MISCONFIGURED
     assert said in done.stderr
@@ -98,7 +98,7 @@ CALLS = {
 
 @pytest.mark.parametrize(("arguments", "said"), CALLS.values(), ids=CALLS)
 def test_a_wrong_call_names_what_is_wrong(folder, arguments, said):
-    done = run_codesum(*arguments, cwd=folder, env={"COLUMNS": "200"})
+    done = fork_codesum(*arguments, cwd=folder, env={"COLUMNS": "200"})
 
     assert done.returncode == MISCONFIGURED, done.stderr
     assert said in done.stderr
@@ -112,7 +112,7 @@ def taken_port():
 
 
 def test_a_taken_port_is_said_before_anything_starts_with_a_free_one(tmp_path, taken_port):
-    done = run_codesum("--home", tmp_path / "home", "dev", "--port", taken_port, cwd=tmp_path)
+    done = fork_codesum("--home", tmp_path / "home", "dev", "--port", taken_port, cwd=tmp_path)
 
     assert done.returncode == MISCONFIGURED
     assert f"port {taken_port} is taken; `codesum dev --port " in done.stderr
@@ -126,7 +126,7 @@ def test_a_taken_port_is_said_before_anything_starts_with_a_free_one(tmp_path, t
 def gone(own_shop, git_repo):
     """A home with an index of `shop` and of a repository whose folder was deleted afterwards."""
     repository = git_repo({"a.py": "def f(x):\n    y = x\n    return y\n"}, name="gone")
-    assert run_codesum("--home", own_shop, "add", repository.path, cwd=own_shop).returncode == 0
+    assert fork_codesum("--home", own_shop, "add", repository.path, cwd=own_shop).returncode == 0
     shutil.rmtree(repository.path)
     return own_shop, repository.path
 
@@ -136,7 +136,7 @@ def test_a_registered_path_that_is_gone_is_named_everywhere_and_stops_nobody(gon
     said = f"path {path} does not exist: correct it, or `codesum remove gone`"
 
     def call(*arguments):
-        return run_codesum("--home", home, *arguments, cwd=tmp_path)
+        return fork_codesum("--home", home, *arguments, cwd=tmp_path)
 
     by_key, by_path, of_all = call("index", "gone"), call("index", path), call("index")
     assert [done.returncode for done in (by_key, by_path, of_all)] == [2, 2, 1]
@@ -154,7 +154,7 @@ def complete(line, *, cwd, shell="bash", home=None):
     )
     more = {"_TYPER_COMPLETE_FISH_ACTION": "get-args"} if shell == "fish" else {}
     env = {"_CODESUM_COMPLETE": f"complete_{shell}", **words, **more, **({"CODESUM_HOME": str(home)} if home else {})}
-    done = subprocess.run(COMMAND, cwd=cwd, env=environment(env), capture_output=True, text=True, timeout=240)
+    done = fork_codesum(cwd=cwd, env=env)
     return done.stdout, done.stderr, done.returncode
 
 

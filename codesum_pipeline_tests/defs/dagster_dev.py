@@ -1,7 +1,6 @@
 """A real `dagster dev`, webserver and daemon, driven over HTTP as the UI drives it."""
 
 import contextlib
-import os
 import signal
 import socket
 import subprocess
@@ -15,12 +14,10 @@ from typing import Any, TypeVar
 import psutil
 import requests
 
-from codesum_pipeline.defs.control import ui_command, ui_environment
-from codesum_pipeline.defs.guard import served_hosts
-from codesum_pipeline.defs.instances import ensure_dagster_home
 from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.defs.runs import MODULE
 from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.cli.calling import COMMAND, environment
 
 T = TypeVar("T")
 START_S = 240.0
@@ -95,14 +92,13 @@ class DagsterDev:
 
 @contextmanager
 def dagster_dev(home: Home, log: Path) -> Iterator[DagsterDev]:
-    """Start the UI on a free port; its whole process tree is gone afterwards."""
+    """Start the UI on a free port, as users do; its whole process tree is gone afterwards."""
     port = _free_port()
-    folder = ensure_dagster_home(home.layout)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            ui_command(folder, host="127.0.0.1", port=port, hosts=sorted(served_hosts("127.0.0.1"))),
-            cwd=folder,
-            env=ui_environment(home.layout, os.environ),
+            [*COMMAND, "--home", str(home.layout.home), "dev", "--port", str(port)],
+            cwd=log.parent,
+            env=environment(),
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,

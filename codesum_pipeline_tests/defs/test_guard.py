@@ -14,7 +14,7 @@ from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.defs.guarded_ui import _exchanged
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import run_codesum
+from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.defs.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params
 
 pytestmark = pytest.mark.timeout(600)
@@ -172,7 +172,7 @@ def test_who_listens_on_every_address_says_which_names_are_answered(host: str) -
 
 
 def test_codesum_dev_says_so_before_it_starts_anything(tmp_path: Path) -> None:
-    done = run_codesum("--home", tmp_path / "home", "dev", "--host", "0.0.0.0", cwd=tmp_path)
+    done = fork_codesum("--home", tmp_path / "home", "dev", "--host", "0.0.0.0", cwd=tmp_path)
 
     assert (done.returncode, "--allow-host NAME" in done.stderr) == (2, True)
     assert not (tmp_path / "home" / "dagster").exists()

@@ -1,7 +1,6 @@
 """What a build writes through files that stay open is what Dagster reads."""
 
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
@@ -11,15 +10,31 @@ from codesum_pipeline.defs.building.run_outcome import RunOutcome
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.runs import MODULE, REPOSITORY
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.building import open_home
+from codesum_pipeline_tests.defs.conftest import FILES
 from codesum_pipeline_tests.repositories import GitRepo
 
 
-@pytest.fixture
-def built(home: Home, register: Callable[[str], GitRepo]) -> RunOutcome:
-    register("shop")
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunOutcome]:
+    """A folder with a home, and how the one build in it ended."""
+    folder = tmp_path_factory.mktemp("records")
+    home = open_home(folder / "home")
+    home.registry.add(RepositoryEntry("shop", str(GitRepo.create(folder / "shop", FILES).path)))
     (outcome,) = index_repositories(home, ["shop"])
-    return outcome
+    return folder, outcome
+
+
+@pytest.fixture
+def begin_with(template: tuple[Path, RunOutcome]) -> Path:
+    return template[0]
+
+
+@pytest.fixture
+def built(home: Home, template: tuple[Path, RunOutcome]) -> RunOutcome:
+    return template[1]
 
 
 @pytest.fixture

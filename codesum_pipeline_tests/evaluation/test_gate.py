@@ -1,5 +1,6 @@
 """The promotion gate: what is held back, what is not, and for how long."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,20 @@ from codesum_pipeline_tests.repositories import GitRepo
 class Shop:
     """A shop that was built and published, behind a gate."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.repo = GitRepo.create(folder / "repositories" / "shop", SHOP)
-        self.questions = write_shop_questions(folder / "questions.jsonl")
-        self.first = build(self.at())["published_index"]
+    def __init__(self, folder: Path, template: Path) -> None:
+        self.folder = Path(shutil.copytree(template, folder / "shop", symlinks=True))
+        registry = self.folder / "home" / "repos.yaml"
+        registry.write_text(registry.read_text().replace(str(template), str(self.folder)))
+        self.repo = GitRepo(self.folder / "repository")
+        self.questions = str(self.folder / "questions.jsonl")
+        self.first = self.published().version.digest
+
+    @classmethod
+    def build_in(cls, folder: Path) -> None:
+        """What each shop is a copy of."""
+        repo = GitRepo.create(folder / "repository", SHOP)
+        evaluation = {"enabled": True, "gate": True, "questions": write_shop_questions(folder / "questions.jsonl")}
+        build(workspace_at(folder / "home", repo, evaluation=evaluation))
 
     def at(self, **chosen: Any) -> Workspace:
         evaluation = {"enabled": True, "gate": True, "questions": self.questions} | chosen
@@ -59,9 +69,16 @@ class Shop:
         return hold.because if hold else None
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template")
+    Shop.build_in(folder)
+    return folder
+
+
 @pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
+def shop(template: Path, tmp_path: Path) -> Shop:
+    return Shop(tmp_path, template)
 
 
 def test_an_index_that_answers_clearly_worse_is_held_and_the_last_good_one_serves(shop: Shop) -> None:
@@ -69,11 +86,11 @@ def test_an_index_that_answers_clearly_worse_is_held_and_the_last_good_one_serve
 
     report = shop.build_worse()
 
-    assert (report.published, report.held, report.digest) == (False, True, shop.first.digest)
+    assert (report.published, report.held, report.digest) == (False, True, shop.first)
     assert report.held_because is not None
     assert report.held_because.startswith("the new index answers 14 questions worse than the published one: ")
     assert shop.hold() == report.held_because
-    assert shop.published().version.digest == shop.first.digest
+    assert shop.published().version.digest == shop.first
     (best, *_) = search([shop.published()], "put a product into the cart", embedder=load_embedder("static"))
     assert best.file_path == "shop/cart.py"
 
@@ -84,7 +101,7 @@ def test_with_the_gate_off_it_is_published(shop: Shop) -> None:
     report = shop.build_worse(gate=False)
 
     assert (report.published, report.held, report.held_because) == (True, False, None)
-    assert shop.published().version.digest != shop.first.digest
+    assert shop.published().version.digest != shop.first
 
 
 def test_a_loss_within_the_margin_is_published(shop: Shop) -> None:

@@ -16,7 +16,7 @@ PYTHON = {path for path in PROJECT if path.endswith(".py")}
 DECLARED = {path for path in PROJECT if path.endswith((".ts", ".go", ".java", ".c", ".h", ".rb"))}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 8))])
 def test_after_any_edits_the_graph_is_that_of_a_clean_build(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     ws, clean = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "clean", force=True)

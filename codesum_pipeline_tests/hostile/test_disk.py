@@ -224,9 +224,9 @@ except CodesumError as error:
 @pytest.mark.parametrize(
     ("limit", "table"),
     [
-        pytest.param(200, "mirrors/project.git", id="200"),
+        pytest.param(200, "mirrors/project.git", id="200", marks=pytest.mark.slow),
         pytest.param(3_000, "warehouse/snapshot/repo=project/part-0.parquet", id="3,000"),
-        pytest.param(12_000, "warehouse/symbols/repo=project/part-0.parquet", id="12,000"),
+        pytest.param(12_000, "warehouse/symbols/repo=project/part-0.parquet", id="12,000", marks=pytest.mark.slow),
         pytest.param(40_000, "warehouse/vectors/repo=project/part-0.parquet", id="40,000"),
     ],
 )

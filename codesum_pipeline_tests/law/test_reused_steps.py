@@ -1,5 +1,7 @@
 """Which steps a change makes run, on a real repository; what the others answer with is what they would report."""
 
+import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,13 +26,32 @@ TEXTS = {"file_summaries", "module_summaries", "summary_documents", "dense_index
 ALL = {step.name for step in STEPS}
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    return GitRepo.create(tmp_path / "shop", SHOP)
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the shop, the home in which it was built, and a copy of that."""
+    folder = tmp_path_factory.mktemp("template")
+    build(workspace_at(folder / "home", GitRepo.create(folder / "shop", SHOP)))
+    shutil.copytree(folder / "home", folder / "home as it was", symlinks=True, copy_function=os.link)
+    return folder
 
 
 @pytest.fixture
-def built(tmp_path: Path, repo: GitRepo) -> Workspace:
+def repo(template: Path, tmp_path: Path) -> GitRepo:
+    """The shop, for a home that is built from it alone."""
+    return GitRepo(Path(shutil.copytree(template / "shop", tmp_path / "shop")))
+
+
+@pytest.fixture
+def built(template: Path) -> Workspace:
+    """The home as it was after the build: the very files that memos know, which are replaced and never written to."""
+    shutil.rmtree(template / "home")
+    shutil.copytree(template / "home as it was", template / "home", symlinks=True, copy_function=os.link)
+    return workspace_at(template / "home", GitRepo(template / "shop"))
+
+
+@pytest.fixture
+def own(tmp_path: Path, repo: GitRepo) -> Workspace:
+    """What was built from this test's shop."""
     workspace = workspace_at(tmp_path / "home", repo)
     build(workspace)
     return workspace
@@ -59,27 +80,27 @@ def test_the_plan_of_a_finished_build_is_the_one_that_would_be_made(built: Works
     assert built.tables.read("plan", built.key).to_pylist() == settled
 
 
-def test_a_commit_without_a_change_makes_a_new_version_and_nothing_else(built: Workspace, repo: GitRepo) -> None:
+def test_a_commit_without_a_change_makes_a_new_version_and_nothing_else(own: Workspace, repo: GitRepo) -> None:
     repo.commit({}, "nothing")
 
-    ran, _ = run_steps(built)
+    ran, _ = run_steps(own)
 
     assert ran == {*ALWAYS, "index_candidate"}
 
 
 def test_a_changed_readme_leaves_symbols_graph_functions_and_classes_alone(
-    built: Workspace, repo: GitRepo, tmp_path: Path
+    own: Workspace, repo: GitRepo, tmp_path: Path
 ) -> None:
     repo.commit_exactly(swap("README.md", "A small shop", "A big shop")(SHOP))
 
-    ran, _ = run_steps(built)
+    ran, _ = run_steps(own)
 
     assert ran == {*ALWAYS, *TEXTS, "symbols", "summary_plan", "index_candidate"}
-    must_equal_a_clean_build(built, repo, tmp_path / "clean")
+    must_equal_a_clean_build(own, repo, tmp_path / "clean")
 
 
-def test_a_changed_setting_runs_every_step(built: Workspace, repo: GitRepo, tmp_path: Path) -> None:
-    ran, _ = run_steps(workspace_at(tmp_path / "home", repo, top_k_callers=1))
+def test_a_changed_setting_runs_every_step(built: Workspace, template: Path) -> None:
+    ran, _ = run_steps(workspace_at(template / "home", GitRepo(template / "shop"), top_k_callers=1))
 
     assert ran == ALL
 

@@ -9,7 +9,7 @@ from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_work
 
 
 def test_a_row_without_a_repository_asks_all(shop: PublishedIndex) -> None:
-    (row,) = read_batch(['{"id": "q1", "query": "total price"}'], [shop])
+    (row,) = read_batch(['{"id": "q1", "query": "total price"}'], [shop], [shop])
 
     assert row == Addressed(Question(id="q1", query="total price", repo=None, level=None), [shop])
 
@@ -21,7 +21,7 @@ def test_a_repository_is_named_by_key_or_by_owner_and_name(shop: PublishedIndex,
     publish(workspace)
     bank = PublishedIndex.open(workspace.layout.published("bank"))
 
-    (row,) = read_batch([json.dumps({"id": "q", "query": "cart", "repo": repo})], [shop, bank])
+    (row,) = read_batch([json.dumps({"id": "q", "query": "cart", "repo": repo})], [shop, bank], [shop, bank])
 
     assert isinstance(row, Addressed)
     assert row.indexes == [bank]
@@ -56,7 +56,7 @@ def test_a_repository_is_named_by_key_or_by_owner_and_name(shop: PublishedIndex,
 def test_a_bad_row_is_named_and_the_others_are_answered(shop: PublishedIndex, line: str, reason: str) -> None:
     good = '{"id": "q", "query": "cart"}'
 
-    first, bad, last = read_batch([good, line, good], [shop])
+    first, bad, last = read_batch([good, line, good], [shop], [shop])
 
     assert isinstance(first, Addressed)
     assert first == last
@@ -64,7 +64,7 @@ def test_a_bad_row_is_named_and_the_others_are_answered(shop: PublishedIndex, li
 
 
 def test_empty_lines_are_passed_over_and_counted(shop: PublishedIndex) -> None:
-    assert next(read_batch(["", "  ", "{"], [shop])) == BadRow(
+    assert next(read_batch(["", "  ", "{"], [shop], [shop])) == BadRow(
         3, "not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
     )
 
