@@ -12,6 +12,7 @@ from rich.text import Text
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failures import FAILED
 from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.model_health import reach_model
 from codesum_pipeline.cli.render import count, indented, note, show, styled
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.indexes.verify import verify_index
@@ -58,6 +59,14 @@ def doctor(
             "you know: they can run code, and send sources and keys to any address.",
         ),
     ] = False,
+    llm: Annotated[
+        bool,
+        typer.Option(
+            "--llm",
+            help="Look whether the language model could be asked now: its key is there, its server listens. Costs "
+            "nothing, and does not tell whether the model's name is right.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per problem.")] = False,
 ) -> None:
     """Check published indexes, leases, runs and Dagster's records, and say how to repair them.
@@ -82,6 +91,7 @@ def doctor(
         *(problem for entry in entries for problem in _examine(home, entry)),
         *(() if key else _unregistered(home)),
         *_dagsters_records(home),
+        *(_model(home) if llm else ()),
     ]
     if as_json:
         for problem in problems:
@@ -174,6 +184,14 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
         yield Problem(None, "the indexes are not touched, and Dagster knows all repositories again", None)
     for run_id in ended:
         yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now", None)
+
+
+def _model(home: Home) -> Iterator[Problem]:
+    found, way_out = reach_model(home)
+    if way_out:
+        yield Problem(None, found, way_out)
+    else:
+        note(found)
 
 
 def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from codesum_pipeline.model.errors import BackendNotConfigured
 
 
 class NoopBackend:
-    """The backend of who has none."""
+    """The backend of a build that must reach nobody: each request is refused, which is no outage."""
 
     def __init__(self, *, max_prompt_chars: int) -> None:
         self.max_prompt_chars = max_prompt_chars

@@ -419,3 +419,31 @@ def test_the_manifest_names_the_model_whose_texts_are_published(built: Till) -> 
         "summary_llm_provider": "openai", "summary_llm_model": MODEL, "summary_llm_temperature": 0.0,
         "summary_llm_seed": None,
     }  # fmt: skip
+
+
+def test_the_doctor_says_for_free_whether_the_model_can_be_reached(
+    codesum: Any, till: Till, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well = codesum(till.home, "doctor", "--llm")
+    monkeypatch.setenv(KEY_ENV, "")
+    keyless = codesum(till.home, "doctor", "--llm")
+    till.settings("enabled = false")
+    without = codesum(till.home, "doctor", "--llm")
+
+    assert (keyless.exit_code, without.exit_code) == (1, 2)
+    assert f"{MODEL} can be reached; whether a model has this name shows with the first call" in well.stderr
+    assert f"{MODEL} cannot be reached: its key is missing or nobody answers" in keyless.stdout
+    assert f"put its key into {KEY_ENV}, and see that something listens at {till.server.base}" in keyless.stdout
+    assert "no language model is set up (llm.enabled is false)" in without.stderr
+    assert till.server.seen == []
+
+
+def test_a_build_that_nobody_answers_has_extractive_texts_and_is_done(codesum: Any, new: Till) -> None:
+    new.settings('backend = "noop"')
+
+    built = codesum(new.home, "index", new.repo.path)
+    again = codesum(new.home, "index", "till")
+
+    assert "0 left for the next run" in built.stdout
+    assert "up to date" in again.stdout
+    assert new.server.seen == []

@@ -154,7 +154,9 @@ class ModelLevel:
             is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
             # Not the step's own store: what was paid is no output that a step is reused by.
             ledger.compact(TableStore(workspace.tables.root), workspace.key)
-        if failed and not written and not self._found and not self._was_over and is_news:
+        # That nobody answers was chosen.
+        has_backend = self._setup.options.backend is not BackendName.NOOP
+        if failed and not written and not self._found and not self._was_over and is_news and has_backend:
             self._note_outage(failed, rows)
         else:
             forget_outage(workspace, self._level)
@@ -189,6 +191,8 @@ class ModelLevel:
 
     def _can_ask(self) -> bool:
         options = self._setup.options
+        if options.backend is BackendName.NOOP:
+            return False
         return options.asks_nobody or (options.max_summaries_per_run > 0 and not self._workspace.options.scan.offline)
 
     def _touch(self, kept: Sequence[KeptText]) -> None:
