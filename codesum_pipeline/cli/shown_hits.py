@@ -18,6 +18,8 @@ from codesum_pipeline.retrieval.surroundings import BoundedSurroundings, bounded
 
 # What `--context` adds to all hits together, unless another bound is asked for.
 CONTEXT_TOKENS = 1200
+# Of a signature with many parameters the first ones tell it apart.
+SIGNATURE_CHARACTERS = 160
 _NAMES = {
     "parents": "part of",
     "children": "contains",
@@ -83,7 +85,8 @@ def _hit_json(shown: Shown, aids: Aids) -> dict[str, Any]:
 
 
 def blocks(shown: Sequence[Shown], *, several: bool) -> Iterator[RenderableType]:
-    """One block per hit: where it is, what it does, why it was found; `several` repositories are named."""
+    """One block per hit: where it is, how it is called, what it does, why it was found; `several` repositories are
+    named."""
     width = len(str(len(shown)))
     for rank, each in enumerate(shown, start=1):
         hit = each.hit
@@ -94,6 +97,8 @@ def blocks(shown: Sequence[Shown], *, several: bool) -> Iterator[RenderableType]
             (f"  {lines}" if lines else "", "cyan"),
             (f"  {hit.type}{f' in {hit.repo}' if several else ''}", "dim"),
         )
+        if hit.signature_summary:
+            yield indented(styled(_short(one_line(hit.signature_summary)), "cyan"), width + 2)
         yield indented(Text(clean(hit.summary)), width + 2)
         yield indented(styled(one_line(hit.why), "dim"), width + 2)
         if each.excerpt:
@@ -102,6 +107,10 @@ def blocks(shown: Sequence[Shown], *, several: bool) -> Iterator[RenderableType]
             yield indented(fields(_described(each.around)), width)
         if rank < len(shown):
             yield ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SIGNATURE_CHARACTERS else f"{text[: SIGNATURE_CHARACTERS - 1].rstrip()}…"
 
 
 def _described(bounded: BoundedSurroundings) -> dict[str, list[RenderableType]]:

@@ -51,7 +51,7 @@ def test_the_context_is_what_stands_around_the_hit(codesum, shop):
 def test_people_get_the_context_below_the_hit(codesum, shop):
     shown = codesum(shop, "search", "total_price", "--top", "1", "--context").stdout.splitlines()
 
-    assert "   part of    shop/orders.py  " in shown[3]
+    assert "   part of    shop/orders.py  " in shown[4]
     assert any(line.startswith("   called by  shop/orders.py::OrderBook::place  Charge the card") for line in shown)
 
 
