@@ -117,7 +117,11 @@ MODULE_SUMMARIES = Step(
     account=_note_avoided,
 )
 SUMMARY_DOCUMENTS = Step(
-    "summary_documents", assemble_documents, DocumentsReport, idle=_nothing_changed, stamps=frozenset({"snapshot"})
+    "summary_documents",
+    assemble_documents,
+    DocumentsReport,
+    idle=_nothing_changed,
+    stamps=frozenset({"snapshot", "plan"}),
 )
 SUMMARY_PLAN = Step(
     "summary_plan",

@@ -231,13 +231,19 @@ class SummaryDocument:
 
 
 class HistoryEvent(StrEnum):
+    """`SAME_TEXT`: it was written again, for the cause that is told, and reads as it did."""
+
     WRITTEN = "written"
     REMOVED = "removed"
+    SAME_TEXT = "looked at, same text"
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """One change of one document's text: when, why, in which run and at which commit. Append-only."""
+    """One change of one document's text, or a rewrite to the same words: when, why, in which run, at which commit.
+
+    Append-only.
+    """
 
     sequence: int
     id: str

@@ -150,7 +150,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "citations": "The lines in the file that support a field.",
     },
     "document_history": {
-        "event": "written or removed.",
+        "event": "written, removed, or looked at, same text: written again, and it reads as it did.",
         "cause": "Why the text was written; null where the document was removed.",
     },
     "vectors": {

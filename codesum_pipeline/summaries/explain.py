@@ -31,7 +31,10 @@ class ExplainStep:
 
 
 def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
-    """The last change of a document's text and, below it, what caused it; depth first."""
+    """The last rewrite of a document's text and, below it, what caused it; depth first.
+
+    Below a rewrite to the same words stands that of which the words are.
+    """
     history = workspace.tables.read_rows("document_history", workspace.key, HistoryRow)
     rows: dict[str, list[HistoryRow]] = {}
     for row in sorted(history, key=lambda row: row.sequence):
@@ -64,7 +67,15 @@ def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, ste
             writer=row.writer,
         )
     )
+    is_looked_at = row.event is HistoryEvent.SAME_TEXT
     for id_ in causes[:MAX_CAUSES_SHOWN]:
-        earlier = [found for found in rows.get(id_, ()) if found.sequence < row.sequence]
+        earlier = [
+            found
+            for found in rows.get(id_, ())
+            if found.sequence < row.sequence and (is_looked_at or found.event is not HistoryEvent.SAME_TEXT)
+        ]
         if earlier:
             _descend(rows, earlier[-1], depth + 1, steps)
+    if is_looked_at:
+        written = [found for found in rows[row.id] if found.event is HistoryEvent.WRITTEN]
+        _descend(rows, written[-1], depth + 1, steps)

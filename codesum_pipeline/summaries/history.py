@@ -1,18 +1,19 @@
 """When, why, in which run and at which commit each text was written: append-only.
 
 Provenance is kept out of the documents, so that the same content always gives
-the same rows. A row is appended when a text changes, comes or goes. Removals
-come first and children before parents, so that a cause always has a smaller
-sequence number than its effect.
+the same rows. A row is appended when a text changes, comes or goes, and when it was
+written again and reads as it did: the plan says why. Removals come first and
+children before parents, so that a cause always has a smaller sequence number
+than its effect.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import LEVELS, HistoryEvent, HistoryRow, Level, TextRow
+from codesum_pipeline.model.documents import LEVELS, Cause, HistoryEvent, HistoryRow, Level, TextRow
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.store.rows import column_names, from_table, schema_of, to_table
@@ -36,15 +37,23 @@ def append_history(workspace: Workspace) -> Changes:
     tables, key = workspace.tables, workspace.key
     history = tables.read_or_empty("document_history", key)
     latest = _latest(history)
+    last_input = _last_inputs(history)
     texts = {level: _text_hashes(workspace, level) for level in LEVELS}
     present = {id_ for found in texts.values() for id_ in found}
     changed = {
-        level: [id_ for id_, text_hash in found.items() if latest.get(id_) != text_hash]
+        level: [id_ for id_, (text_hash, _) in found.items() if latest.get(id_) != text_hash]
         for level, found in texts.items()
     }
+    unchanged = {
+        id_
+        for found in texts.values()
+        for id_, (text_hash, summary_hash) in found.items()
+        if latest.get(id_) == text_hash and last_input.get(id_) != summary_hash
+    }
+    same = _planned_causes(workspace, unchanged)
     gone = [id_ for id_, text_hash in latest.items() if text_hash is not None and id_ not in present]
-    if gone or any(changed.values()):
-        added = _rows_of_change(workspace, history, gone, changed)
+    if gone or same or any(changed.values()):
+        added = _rows_of_change(workspace, history, gone, changed, same)
         tables.write("document_history", key, pa.concat_tables([history, added]))
     elif history.num_rows == 0:
         tables.write("document_history", key, history)
@@ -55,26 +64,60 @@ def _latest(history: pa.Table) -> dict[str, str | None]:
     """The hash of each document's last text, None where it was removed; rows are sorted by their sequence."""
     ids, events, hashes = (history.column(name).to_pylist() for name in ("id", "event", "text_hash"))
     return {
-        id_: text_hash if event == HistoryEvent.WRITTEN else None
+        id_: None if event == HistoryEvent.REMOVED else text_hash
         for id_, event, text_hash in zip(ids, events, hashes, strict=True)
     }
 
 
-def _text_hashes(workspace: Workspace, level: Level) -> dict[str, str]:
-    names = ["id", "text_hash"]
+def _last_inputs(history: pa.Table) -> dict[str, str]:
+    """The hash of what each document's text was last made from."""
+    return dict(zip(history.column("id").to_pylist(), history.column("summary_hash").to_pylist(), strict=True))
+
+
+def _text_hashes(workspace: Workspace, level: Level) -> dict[str, tuple[str, str]]:
+    """Of each text its own hash and that of what it was made from."""
+    names = ["id", "text_hash", "summary_hash"]
     table = workspace.tables.read(texts_table(level), workspace.key, columns=names)
-    return dict(zip(*(table.column(name).to_pylist() for name in names), strict=True))
+    ids, *hashes = (table.column(name).to_pylist() for name in names)
+    return dict(zip(ids, zip(*hashes, strict=True), strict=True))
+
+
+def _planned_causes(workspace: Workspace, ids: Collection[str]) -> dict[str, tuple[Cause, tuple[str, ...]]]:
+    """Why documents were to be written; those that the plan has no cause for are left out."""
+    if not ids:
+        return {}
+    names = ["id", "cause", "cause_ids"]
+    plan = _with_ids(workspace.tables.read("plan", workspace.key, columns=names), list(ids))
+    rows = zip(*(plan.column(name).to_pylist() for name in names), strict=True)
+    return {id_: (Cause(cause), tuple(cause_ids)) for id_, cause, cause_ids in rows if cause}
 
 
 def _rows_of_change(
-    workspace: Workspace, history: pa.Table, gone: Sequence[str], changed: Mapping[Level, Sequence[str]]
+    workspace: Workspace,
+    history: pa.Table,
+    gone: Sequence[str],
+    changed: Mapping[Level, Sequence[str]],
+    same: Mapping[str, tuple[Cause, tuple[str, ...]]],
 ) -> pa.Table:
-    """Removals, then what was written, numbered after the rows of `history`."""
+    """Removals, then what was written, then what was written again to the same words, numbered after `history`."""
     (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
     now = workspace.timestamp()
     last = {row.id: row for row in from_table(_with_ids(history, gone), HistoryRow)}
     removals = [_removal(last[id_], workspace.run_id, snapshot.commit, now) for id_ in sorted(gone)]
-    rows = pa.concat_tables([to_table(removals, HistoryRow), _written(workspace, changed)])
+    again = [
+        replace(
+            row,
+            event=HistoryEvent.SAME_TEXT,
+            cause=same[row.id][0],
+            cause_ids=same[row.id][1],
+            run_id=workspace.run_id,
+            commit=snapshot.commit,
+            written_at=now,
+            cost_usd=0.0,
+        )
+        for row in from_table(_written(workspace, {level: list(same) for level in LEVELS} if same else {}), HistoryRow)
+    ]
+    rows = pa.concat_tables([to_table(removals, HistoryRow), _written(workspace, changed), to_table(again, HistoryRow)])
     first = (pc.max(history.column("sequence")).as_py() or 0) + 1
     numbers = pa.array(range(first, first + rows.num_rows), pa.int64())
     return rows.set_column(0, schema_of(HistoryRow).field("sequence"), numbers)

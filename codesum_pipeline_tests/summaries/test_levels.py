@@ -230,10 +230,30 @@ def test_history_grows_only_where_a_text_changed(at: Make, shop: GitRepo) -> Non
 
     assert second[: len(first)] == first
     assert [row.sequence for row in second] == list(range(1, len(second) + 1))
-    changed = {row.id for row in second[len(first) :]}
+    written = [row for row in second[len(first) :] if row.event is HistoryEvent.WRITTEN]
+    changed = {row.id for row in written}
     texts_before = {row.id: row.text_hash for row in first}
-    assert all(row.text_hash != texts_before[row.id] for row in second[len(first) :])
+    assert all(row.text_hash != texts_before[row.id] for row in written)
     assert changed <= {"shop/money.py::round_cents", "shop/money.py", "shop", "."}
+
+
+def test_a_rewrite_to_the_same_words_is_told_once_with_its_cause_and_the_rewrite_that_gave_them(
+    at: Make, shop: GitRepo
+) -> None:
+    build(workspace := at())
+    before = documents(workspace)["shop/money.py::round_cents"]
+    (first,) = explain(workspace, "shop/money.py::round_cents")
+    shop.commit_exactly(swap("shop/money.py", "0.5)", "0.49)")(SHOP))
+    build(workspace)
+    build(workspace)
+
+    assert documents(workspace)["shop/money.py::round_cents"].summary == before.summary
+    looked_at, written = explain(workspace, "shop/money.py::round_cents")
+    assert (looked_at.event, looked_at.cause, looked_at.cost_usd) == (HistoryEvent.SAME_TEXT, Cause.CONTENT, 0.0)
+    assert (written.event, written.cause, written.depth) == (HistoryEvent.WRITTEN, Cause.NEW, first.depth + 1)
+    history = workspace.tables.read_rows("document_history", "shop", HistoryRow)
+    again = [row.id for row in history if row.event is HistoryEvent.SAME_TEXT]
+    assert sorted(again) == sorted(set(again))
 
 
 def test_a_text_that_comes_back_is_restored(at: Make, shop: GitRepo) -> None:
