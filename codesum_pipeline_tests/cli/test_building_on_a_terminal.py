@@ -2,11 +2,14 @@
 
 import re
 import shutil
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.cli.progress_bar import starting
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import current_holder
 from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
@@ -147,3 +150,10 @@ def test_an_interrupt_while_it_starts_ends_it(repository: Path, tmp_path: Path) 
 
     assert shown.exit_code == 130
     assert b"Traceback" not in shown.raw
+
+
+def test_an_interrupt_that_an_import_swallows_is_not_lost() -> None:
+    with pytest.raises(KeyboardInterrupt), starting(), suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
