@@ -3,9 +3,11 @@
 It is rendered from the syntax tree. Comments and blank lines go; each
 statement starts a line, indented by its block depth; the tokens of a
 statement are spaced by one fixed table over what stands before and after.
-Literals stay as written, so one that spans lines gives several lines; only a
-docstring's margin follows the depth, as every reader of docstrings assumes.
-What does not parse is rendered token by token, on lines as written.
+What a formatter may change without changing the syntax tree (quotes, trailing
+commas, brackets around a whole expression) shows one way, as each language
+says. A literal that spans lines gives several lines; a docstring's margin
+follows the depth, as every reader of docstrings assumes. What does not parse
+is rendered token by token, on lines as written.
 
 A file is rendered once. A symbol's canonical source is a slice of its lines,
 taken relative to its own depth, so a method moved to another depth renders
@@ -17,7 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from codesum_pipeline.parsing.walk import BLANKS, Tokens
+from codesum_pipeline.parsing.walk import BLANKS, OUTER_BLANKS, Tokens
 
 INDENT = "    "
 # 10,000 blocks in each other would take 200 MB of blanks.
@@ -84,6 +86,10 @@ class Canonical:
         """The 1-based real line of a byte."""
         return bisect_right(self.row_ends, offset) + 1
 
+    def row_starts(self, offset: int) -> Iterator[int]:
+        """The first bytes of the real lines after the one of a byte."""
+        return iter(self.row_ends[bisect_right(self.row_ends, offset) :])
+
     def line_at(self, offset: int) -> int:
         """The 0-based canonical line that shows the byte at `offset`."""
         return bisect_right(self.offsets, offset) - 1
@@ -112,12 +118,14 @@ def lay_out(
             canonical.extend((line, depth, offset) for line, offset in waiting.pop().lines)
         if not text:
             continue
+        if start in docstrings and end == first + 1:
+            text = _without_outer_blanks(text)
         if "\n" not in text:
             canonical.append(text, depth, start)
         elif start in docstrings and end == first + 1:
-            canonical.extend(_docstring_lines(text, depth, start))
+            canonical.extend(_docstring_lines(text, depth, start, canonical.row_starts(start)))
         else:
-            canonical.extend(_literal_lines(tokens, first, end, depth))
+            canonical.extend(_literal_lines(tokens, first, end, depth, canonical))
     for comment in reversed(waiting):
         canonical.extend((line, 0, offset) for line, offset in comment.lines)
     if not tokens.is_ascii:
@@ -125,45 +133,55 @@ def lay_out(
     return canonical
 
 
-def _literal_lines(tokens: Tokens, first: int, end: int, depth: int) -> Iterator[tuple[str, int, int]]:
+def _literal_lines(
+    tokens: Tokens, first: int, end: int, depth: int, canonical: Canonical
+) -> Iterator[tuple[str, int, int]]:
     """The lines of a statement with literals that span lines, as written after their first line."""
     line, offset = "", tokens.offsets[first]
     for token in range(first, end):
         part = tokens.parts[token]
         begin, *others = part.split("\n")
         line += begin
-        position = tokens.offsets[token] + len(begin.lstrip(" ")) + 1
-        for piece in others:
+        for piece, position in zip(others, canonical.row_starts(tokens.offsets[token]) if others else (), strict=False):
             yield line, depth, offset
             line, depth, offset = piece, IN_LITERAL, position
-            position += len(piece) + 1
     yield line, depth, offset
 
 
-def _docstring_lines(literal: str, depth: int, start: int) -> Iterator[tuple[str, int, int]]:
+def _without_outer_blanks(literal: str) -> str:
+    """A docstring without blanks after its opening quotes and before its closing ones, nor empty lines there."""
+    prefix, quotes, body = literal.partition(TRIPLE_QUOTES[0])
+    if not quotes or not body.endswith(quotes) or prefix not in ("", "r") or "\\\n" in body:
+        return literal
+    body = body[:-3].lstrip(BLANKS)
+    shown = body.rstrip(OUTER_BLANKS)
+    if shown.endswith(("\\", '"')):
+        return f"{prefix}{quotes}{body}{quotes}"
+    ending = "\n" if "\n" in body[len(shown) :] else ""
+    return f"{prefix}{quotes}{shown}{ending}{quotes}"
+
+
+def _docstring_lines(literal: str, depth: int, start: int, rows: Iterator[int]) -> Iterator[tuple[str, int, int]]:
     """The lines of a docstring with its margin moved to `depth` and its lines' trailing blanks gone.
 
     A line that continues another's (after a backslash) has no margin of its
     own; a literal with such lines, but for the first, stays as it is.
     """
     first, *others = literal.split("\n")
-    offset = start + len(first) + 1
     if not _is_movable(first, others):
         yield first, depth, start
-        for line in others:
+        for line, offset in zip(others, rows, strict=False):
             yield line, IN_LITERAL, offset
-            offset += len(line) + 1
         return
     yield _without_trailing_blanks(first), depth, start
     margins = [_margin(line) for line in others]
     least = min([margin for margin in margins if margin is not None], default=0)
-    *inner, last = zip(others, margins, strict=True)
-    for line, margin in inner:
+    *inner, last = zip(others, margins, rows, strict=False)
+    for line, margin, offset in inner:
         shown = _without_trailing_blanks(line.lstrip(BLANKS))
         yield (" " * (margin - least) + shown, depth, offset) if margin is not None else (shown, IN_LITERAL, offset)
-        offset += len(line) + 1
-    shown = last[0].lstrip(BLANKS)
-    yield " " * ((last[1] or least) - least) + shown, depth, offset
+    line, margin, offset = last
+    yield " " * ((margin or least) - least) + line.lstrip(BLANKS), depth, offset
 
 
 def _is_movable(first: str, others: Sequence[str]) -> bool:

@@ -10,12 +10,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
+from typing import TypeVar
 
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.spacing import Token, is_spaced, settle
 
+T = TypeVar("T")
+# Something that holds of a node in its place: the name of what it stands in, and its field there.
+Holds = Callable[[Node, str, str | None], bool]
+# How a node with this text is written in its place.
+Spell = Callable[[Node, str, str, str | None], str]
 # The kind id that tree-sitter gives what it could not parse.
 ERROR_KIND = 65535
 
@@ -46,6 +52,10 @@ class LanguageSpec:
     (here-documents); marked nodes are looked for in atoms that are `deep`; `row_marks` are
     marked only directly in one of `rows`; words that are `glued` stand beside another word
     as they are written.
+    A kind in `bare` is shown without its brackets and the `;` at its end, where that says so of a
+    node, the name of what it stands in and its field there; a comma before the bracket that closes
+    one of `lists` is left out, where that says so. `respelled` literals are written as that says,
+    which is told the node, its text, and the same of its place; so are those `merged`, parts and all.
     A token of `directives` takes a whole line of the file, to which a node of
     `directive_texts` may belong; comments among them may be what a language masks.
     `tokens` places tokens that are not what their spelling suggests (a named
@@ -88,6 +98,10 @@ class LanguageSpec:
     glued: frozenset[str] = frozenset()
     directives: frozenset[str] = frozenset()
     directive_texts: frozenset[str] = frozenset()
+    bare: Mapping[str, "Holds"] = field(default_factory=dict)
+    lists: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
+    respelled: Mapping[str, "Spell"] = field(default_factory=dict)
+    merged: Mapping[str, "Holds"] = field(default_factory=dict)
     tokens: Mapping[str, Token] = field(default_factory=dict)
     tokens_in: Mapping[tuple[str, str], Token] = field(default_factory=dict)
 
@@ -137,11 +151,19 @@ class Role:
     DEEP = 536870912
     ROW_MARK = 1073741824
     GLUED = 2147483648
+    ENCLOSED = 4294967296  # may be bare, or merged
+    RESPELLED = 8589934592
     LAID_OUT = LINE | BLOCK | BRACED | PARENED | HANGING | ROWS | RESTART | OUTDENTED | FLEXIBLE
 
 
 # What is added to the kind of a node that is laid out flat.
 FLAT = 65536
+# What is added to the kind of a node without its brackets, or whose parts are one.
+BARE = 2 * FLAT
+# What is added to the class of a bracket before which a comma is left out.
+WITHOUT_COMMA = 32
+CLOSERS = (")", "]", "}", ">")
+OMITTED_IF_BARE = ("(", ")", ";")
 
 
 # What follows a token of one class, by kind: the blank before it with, for a fixed token, its
@@ -170,6 +192,9 @@ class Grammar:
     define: Define | None = None
     flat: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
     count_branches: Callable[[Node], int] = lambda node: 1
+    bare: Mapping[int, Holds] = field(default_factory=dict)
+    respelled: Mapping[int, Spell] = field(default_factory=dict)
+    lists: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
 
     def parser(self) -> Parser:
         """A new parser; parsers are not shared between threads."""
@@ -189,21 +214,29 @@ def compile_grammar(
     contextual = {kind for _, name in spec.tokens_in for kind in kinds.called(name)}
     for parent, _ in spec.tokens_in:
         kinds.called(parent)
+    if spec.bare:
+        contextual.update(kind for name in OMITTED_IF_BARE for kind in kinds.by_name.get(name, ()))
+    closers = {kind for name in CLOSERS for kind in kinds.by_name.get(name, ())} if spec.lists else set()
     return Grammar(
         language=language,
         names=kinds.names,
         roles=_roles(spec, kinds, frozenset(defining), spec.marked.union(marked)),
         follow=tuple(
             {
-                kind: None if kind in contextual else _step(before, token, kinds.spelling(kind))
+                kind: None
+                if kind in contextual or (before is Token.COMMA and kind in closers)
+                else _step(before, token, kinds.spelling(kind))
                 for kind, token in classes.items()
             }
             for before in Token
         ),
         follow_in=_FollowIn(spec, kinds, classes),
         define=define,
-        flat={kind: holds for name, holds in {**spec.flat, **spec.hollow}.items() for kind in kinds.node_types(name)},
+        flat=kinds.keyed({**spec.flat, **spec.hollow}),
         count_branches=spec.count_branches,
+        bare=kinds.keyed({**spec.bare, **spec.merged}),
+        respelled=kinds.keyed(spec.respelled),
+        lists=kinds.keyed(spec.lists),
     )
 
 
@@ -219,8 +252,14 @@ class _FollowIn(dict[tuple[int, int, int], Step]):
     def __missing__(self, key: tuple[int, int, int]) -> Step:
         before, parent, kind = key
         around = "ERROR" if parent == ERROR_KIND else self._kinds.names[parent % FLAT]
-        token = self._spec.tokens_in.get((around, self._kinds.names[kind]), self._classes[kind])
-        step = self[key] = _step(Token(before), token, self._kinds.spelling(kind))
+        name = self._kinds.names[kind]
+        token = self._spec.tokens_in.get((around, name), self._classes[kind])
+        if parent >= BARE and name in OMITTED_IF_BARE:
+            token = Token.OMITTED
+        step = _step(Token(before), token, self._kinds.spelling(kind))
+        if before == Token.COMMA and around in self._spec.lists and name in CLOSERS:
+            step = (step[0], step[1] + WITHOUT_COMMA)
+        self[key] = step
         return step
 
 
@@ -233,15 +272,19 @@ class _Kinds:
         self.all = range(language.node_kind_count)
         self.names = tuple([language.node_kind_for_id(kind) or "" for kind in self.all])
         self.named = frozenset(kind for kind in self.all if language.node_kind_is_named(kind))
-        self._by_name: dict[str, list[int]] = {}
+        self.by_name: dict[str, list[int]] = {}
         for kind, name in enumerate(self.names):
-            self._by_name.setdefault(name, []).append(kind)
+            self.by_name.setdefault(name, []).append(kind)
 
     def called(self, name: str) -> list[int]:
         """All kinds of a name: node types and tokens."""
-        if name not in self._by_name:
+        if name not in self.by_name:
             raise LookupError(f"the grammar {self._grammar!r} has no node or token {name!r}")
-        return self._by_name[name]
+        return self.by_name[name]
+
+    def keyed(self, by_name: Mapping[str, T]) -> dict[int, T]:
+        """A mapping from names of node types by their numbers."""
+        return {kind: value for name, value in by_name.items() for kind in self.node_types(name)}
 
     def node_types(self, name: str) -> list[int]:
         """The node types of a name, or its tokens where it has no node type."""
@@ -302,6 +345,8 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         (Role.WRAPPER, spec.wrappers),
         (Role.MARKED, marked | spec.wrappers | set(spec.definitions)),
         (Role.BRANCH, spec.branches),
+        (Role.ENCLOSED, frozenset(spec.bare).union(spec.merged)),
+        (Role.RESPELLED, frozenset(spec.respelled)),
     ):
         for name in names:
             for kind in kinds.tokens(name) if bit in _OF_TOKENS else kinds.node_types(name):
@@ -311,6 +356,10 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
     roles[ERROR_KIND] = Role.ERROR | Role.CONTAINER
     roles.update({kind + FLAT: role & ~Role.LAID_OUT for kind, role in roles.items() if role & Role.FLEXIBLE})
     roles.update({kind + FLAT: Role.DROPPED for name in spec.hollow for kind in kinds.node_types(name)})
+    for name in spec.bare:
+        roles.update({kind + BARE: roles[kind] for kind in kinds.node_types(name)})
+    for name in spec.merged:
+        roles.update({kind + BARE: Role.ATOM | Role.RESPELLED for kind in kinds.node_types(name)})
     return roles
 
 

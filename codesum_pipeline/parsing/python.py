@@ -12,17 +12,32 @@ from codesum_pipeline.parsing.canonical import lay_out
 from codesum_pipeline.parsing.definitions import Definition, find_definitions, number_definitions
 from codesum_pipeline.parsing.languages import Grammar, LanguageSpec, compile_grammar
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
+from codesum_pipeline.parsing.python_brackets import (
+    is_bare_call,
+    is_bare_group,
+    is_bare_target,
+    is_bare_tuple,
+    is_no_only_item,
+)
 from codesum_pipeline.parsing.python_comments import without_comment_runs
 from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
 from codesum_pipeline.parsing.python_module import IMPORT_STATEMENTS, read_exports, read_globals, read_imports
 from codesum_pipeline.parsing.python_references import REFERENCES_VERSION, extract_references
+from codesum_pipeline.parsing.python_spelling import (
+    is_one_text,
+    spell_float,
+    spell_integer,
+    spell_string,
+    spell_texts,
+)
 from codesum_pipeline.parsing.python_symbols import SymbolReader
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 from codesum_pipeline.parsing.walk import Mark, bytes_as_characters, read_tokens
 
 PYTHON = LanguageSpec(
     name="python",
-    version=1,
+    version=2,
     distribution="tree-sitter-python",
     grammar=tree_sitter_python.language,
     lines=frozenset(
@@ -92,6 +107,36 @@ PYTHON = LanguageSpec(
             "nonlocal_statement",
         }
     ),
+    bare={
+        "parenthesized_expression": is_bare_group,
+        "tuple": is_bare_tuple,
+        "tuple_pattern": is_bare_target,
+        "argument_list": is_bare_call,
+    },
+    lists={
+        **lists(
+            "argument_list",
+            "parameters",
+            "list",
+            "dictionary",
+            "set",
+            "import_from_statement",
+            "future_import_statement",
+            "with_clause",
+            "list_pattern",
+            "class_pattern",
+            "dict_pattern",
+            tuples=("tuple", "tuple_pattern", "subscript"),
+        ),
+        "type_parameter": is_no_only_item,
+    },
+    respelled={
+        "string": spell_string,
+        "concatenated_string": spell_texts,
+        "integer": spell_integer,
+        "float": spell_float,
+    },
+    merged={"concatenated_string": is_one_text},
     tokens={
         "integer": Token.NUMBER,
         "_": Token.WORD,
@@ -118,6 +163,11 @@ PYTHON = LanguageSpec(
         ("default_parameter", "="): Token.TIGHT,
         ("import_prefix", "."): Token.PREFIX,
         ("import_from_statement", "import"): Token.SPACED,
+        **{
+            (parent, bracket): Token.OMITTED
+            for parent in ("import_from_statement", "future_import_statement", "with_clause")
+            for bracket in "()"
+        },
     },
 )
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tree_sitter import Node, Tree
+from tree_sitter import Node, Tree, TreeCursor
 
 from codesum_pipeline.parsing.directives import read_directive
-from codesum_pipeline.parsing.languages import ERROR_KIND, FLAT, Grammar, Role
+from codesum_pipeline.parsing.languages import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, Role
 from codesum_pipeline.parsing.spacing import Token
 
 # Explicit, since `str.strip` also takes what are letters' halves in the bytes-as-characters text.
@@ -38,12 +38,13 @@ BLOCK, FIXED, HANGING, BRACED, PARENED = Role.BLOCK, Role.FIXED, Role.HANGING, R
 BRACE, ROWS, FOLDED, TRIMMED = Role.BRACE, Role.ROWS, Role.FOLDED, Role.TRIMMED
 FLEXIBLE, CLOSING, LOWERED, TRAILING = Role.FLEXIBLE, Role.CLOSING, Role.LOWERED, Role.TRAILING
 SPECIAL, AFTERWARDS = Role.TRAILING | Role.SEPARATOR | Role.GLUED, Role.LOWERED | Role.TRAILING
-WORD, GLUE = int(Token.WORD), int(Token.TIGHT)
+WORD, GLUE, COMMA = int(Token.WORD), int(Token.TIGHT), int(Token.COMMA)
 BRACKET = Role.BRACE | Role.PAREN
 OF_DIRECTIVE = Role.DIRECTIVE | Role.DIRECTIVE_TEXT
 DROPPED = Role.DROPPED
 # Of a leaf: anything but that it is written down as it stands.
-UNUSUAL = FOLDED | TRIMMED | SPECIAL | OF_DIRECTIVE | BRACKET
+UNUSUAL = FOLDED | TRIMMED | SPECIAL | OF_DIRECTIVE | BRACKET | Role.RESPELLED
+ENCLOSED, RESPELLED = Role.ENCLOSED, Role.RESPELLED
 
 # A node that a language asked for: the name of its kind, its first byte, the node.
 Mark = tuple[str, int, Node]
@@ -65,7 +66,9 @@ class Tokens:
     `parts` holds each token with the blank before it, if it has one, `offsets`
     the tokens' first bytes. Characters of the parts stand for bytes; `decoded`
     turns them into text. A definition starts a line even amid an expression:
-    `forced` are the ends of those, of which the walk has not come to the end.
+    `forced` are the ends of those, of which the walk has not come to the end;
+    `ends` those of the tokens that are shorter or longer than they are written,
+    by their first bytes.
     """
 
     parts: list[str]
@@ -80,6 +83,7 @@ class Tokens:
     found: list[Found] = field(default_factory=list)
     forced: list[int] = field(default_factory=list)
     open_wrapper: list[Node] = field(default_factory=list)
+    ends: dict[int, int] = field(default_factory=dict)
 
     def decoded(self, text: str) -> str:
         """The text that a string of bytes-as-characters stands for."""
@@ -115,7 +119,8 @@ class Tokens:
     def last_byte(self, end_byte: int) -> int:
         """The last byte of the last token that begins before `end_byte`."""
         token = bisect_left(self.offsets, end_byte) - 1
-        return self.offsets[token] + len(self.parts[token].lstrip(" ")) - 1
+        start = self.offsets[token]
+        return self.ends.get(start, start + max(len(self.parts[token].lstrip(" ")), 1)) - 1
 
 
 def bytes_as_characters(source: bytes) -> str:
@@ -144,6 +149,9 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
         role = roles[kind]
         if role & FLEXIBLE and grammar.flat[kind](node):
             shape += FLAT
+            role = roles[shape]
+        if role & ENCLOSED and not is_broken and _is_bare(cursor, node, grammar, parents[-1]):
+            shape = kind + BARE
             role = roles[shape]
         if around & ROWS and node.is_named and not role & DROPPED:
             is_line_start = is_line_start or not around & ENCLOSING or _is_open(braces, parents)
@@ -175,6 +183,8 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
                     forced.pop()
             if role & (FOLDED | TRIMMED):
                 word = _folded(word) if role & FOLDED else word.rstrip(OUTER_BLANKS)
+            if role & RESPELLED and not is_broken:
+                word = _respelled(tokens, cursor, node, word, grammar, parents[-1])
             if role & SPECIAL:
                 if role & TRAILING:
                     start, word = _trailing(tokens, text, node)
@@ -192,10 +202,16 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
                     is_line_start = tokens.parts[-1].lstrip() not in ("{", "(")
         if word or role & UNREAD == FIXED:
             if is_line_start:
+                if before == COMMA and role & CLOSING and not is_broken:
+                    _leave_comma_out(tokens, node, grammar)
                 tokens.line_tokens.append(len(tokens.offsets))
                 tokens.line_depths.append(max(depth - hang, 0))
                 is_line_start, before, hang = False, 0, 0
             blank, before = steps[before][kind] or steps_in[before, parents[-1], kind]
+            if before >= WITHOUT_COMMA:
+                before -= WITHOUT_COMMA
+                if not is_broken:
+                    _leave_comma_out(tokens, node, grammar)
             parts(blank + word if word else blank)
             offsets(start)
         if is_opening:
@@ -223,6 +239,31 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
     return tokens
 
 
+def _is_bare(cursor: TreeCursor, node: Node, grammar: Grammar, parent: int) -> bool:
+    return grammar.bare[node.kind_id](node, grammar.names[parent % FLAT], cursor.field_name)
+
+
+def _respelled(tokens: Tokens, cursor: TreeCursor, node: Node, word: str, grammar: Grammar, parent: int) -> str:
+    """A literal in its canonical spelling; where it ends is kept if that is not as long."""
+    shown = grammar.respelled[node.kind_id](node, word, grammar.names[parent % FLAT], cursor.field_name)
+    if len(shown) != len(word):
+        tokens.ends[node.start_byte] = node.end_byte
+    return shown
+
+
+def _leave_comma_out(tokens: Tokens, closer: Node, grammar: Grammar) -> None:
+    """Take back the comma written last, before the bracket that closes a list, if it says nothing."""
+    around = closer.parent
+    is_redundant = grammar.lists.get(around.kind_id) if around is not None else None
+    if is_redundant is None or tokens.parts[-1] != "," or tokens.line_tokens[-1] == len(tokens.parts) - 1:
+        return
+    # Nothing before it: a place that is left empty.
+    is_hole = tokens.parts[-2].lstrip() in (",", "[")
+    if around is not None and not is_hole and is_redundant(around):
+        tokens.parts.pop()
+        tokens.offsets.pop()
+
+
 def _folded(text: str) -> str:
     """A text on one line: line ends and the blanks around them are one blank, and none at its ends."""
     first, *others = text.split("\n")
@@ -235,7 +276,7 @@ def _folded(text: str) -> str:
 
 def _last_end(tokens: Tokens) -> int:
     """The end of the token written last."""
-    return tokens.offsets[-1] + len(tokens.parts[-1].lstrip(" ")) if tokens.offsets else 0
+    return tokens.last_byte(tokens.offsets[-1] + 1) + 1 if tokens.offsets else 0
 
 
 def _trailing(tokens: Tokens, text: str, leaf: Node) -> tuple[int, str]:

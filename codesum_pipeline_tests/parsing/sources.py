@@ -28,9 +28,14 @@ def package_files(package: str) -> list[Path]:
 
 
 def meaning(source: str | bytes) -> str:
-    """The syntax tree as text; of docstrings only the words, since their margin is layout."""
+    """The syntax tree as text; of docstrings only the words, since their margin is layout.
+
+    That a text was written with a `u`, which the tree also keeps, means nothing.
+    """
     tree = ast.parse(source)
     for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            node.kind = None
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             constant = node.body[0].value  # type: ignore[attr-defined]
             constant.value = " ".join(constant.value.split())

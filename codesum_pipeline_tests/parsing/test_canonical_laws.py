@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.parsing.python import parse_python
 from codesum_pipeline_tests.parsing.programs import programs
+from codesum_pipeline_tests.parsing.rewriting import KINDS, edited, edits, parses
 from codesum_pipeline_tests.parsing.sources import has_formatted_strings, laid_out_anew, meaning, package_files
 
 # Every n-th file of each, at first and where there is time; the whole of them finds nothing more.
@@ -18,6 +19,8 @@ WORDS = (
 SIGNS = '( ) : [ ] { } , . = == := -> * ** @ - ~ ... " \' """ \'\'\' f" b\' r" {x} ` $ ? !'
 OTHERS = ("\n", "\n    ", "\n  ", "\t", "\f", "é", "\u2028", "\x85", "\xa0", "\ufeff", "\u200b", "\0")
 SCRAPS = (*WORDS.split(), *SIGNS.split(), *OTHERS)
+# What a program that parses may be spelled with or without: quotes, brackets, commas, zeros, marks before a text.
+SPELLING = "'\"(),;\\_0.ru"
 BLANKS = " \t\n\f\ufeff\u200b\u2060"
 
 
@@ -81,16 +84,42 @@ def test_any_layout_of_a_program_is_the_same_canonical_source(source: str, seed:
         assert canonical(laid_out_anew(source, seed)) == canonical(source)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@given(programs(), st.integers(0, 10_000))
+def test_a_changed_spelling_is_the_same_canonical_source_if_and_only_if_it_is_the_same_program(
+    kind: str, source: str, seed: int
+) -> None:
+    for edit in edits(kind, source, seed)[:2]:
+        changed = edited(source, edit)
+        if parses(changed):
+            assert (canonical(changed) == canonical(source)) == (meaning(changed) == meaning(source)), changed
+
+
+def test_a_changed_spelling_in_real_files_is_the_same_canonical_source_if_and_only_if_it_is_the_same_program(
+    sources: list[str],
+) -> None:
+    for number, source in enumerate(sources[::4]):
+        for kind in KINDS:
+            for edit in edits(kind, source, number)[:1]:
+                changed = edited(source, edit)
+                if parses(changed):
+                    assert (canonical(changed) == canonical(source)) == (meaning(changed) == meaning(source)), edit
+
+
 @settings(max_examples=300)
 @given(st.lists(st.sampled_from(SCRAPS), max_size=40), st.sampled_from(("", " ")))
 def test_nothing_that_is_written_is_ever_lost_however_broken_the_file(scraps: list[str], between: str) -> None:
     source = between.join(scraps)
 
-    kept = canonical(source)
+    parsed = parse_python(source.encode(), "a.py").facts
 
-    assert "".join(kept.translate(dict.fromkeys(map(ord, BLANKS))).split()) == "".join(
-        source.translate(dict.fromkeys(map(ord, BLANKS))).split()
-    )
+    left_out = BLANKS if parsed.syntax_errors else BLANKS + SPELLING
+    assert _without(left_out, parsed.source) == _without(left_out, source)
+
+
+def _without(characters: str, text: str) -> str:
+    shown = text if SPELLING not in characters else text.lower()
+    return "".join(shown.translate(dict.fromkeys(map(ord, characters))).split())
 
 
 @given(st.text(max_size=60))

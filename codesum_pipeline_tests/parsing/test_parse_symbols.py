@@ -182,8 +182,8 @@ def test_sources_in_other_encodings_and_line_ends_are_read(git_repo: MakeRepo, m
     parse(workspace)
 
     assert [(s.id, s.canonical_source, s.end_line) for s in rows(workspace)[0]] == [
-        ("bom.py::f", "def f():\n    '''Ä'''\n    return 1", 3),
-        ("latin.py::g", "def g():\n    return 'ü'", 3),
+        ("bom.py::f", 'def f():\n    """Ä"""\n    return 1', 3),
+        ("latin.py::g", 'def g():\n    return "ü"', 3),
     ]
 
 

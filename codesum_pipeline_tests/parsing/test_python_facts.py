@@ -71,7 +71,7 @@ def test_a_static_method_has_no_receiver() -> None:
 
 def test_annotations_and_defaults_are_canonical() -> None:
     assert facts("def f(a:dict[str,int]={'x' :1}): pass").parameters == (
-        Parameter("a", "dict[str, int]", "{'x': 1}", "positional"),
+        Parameter("a", "dict[str, int]", '{"x": 1}', "positional"),
     )
 
 

@@ -14,10 +14,11 @@ from codesum_pipeline.parsing.declarations.c_family_declarators import (
 from codesum_pipeline.parsing.declarations.c_family_macros import masked
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Facts
 from codesum_pipeline.parsing.languages import LanguageSpec
+from codesum_pipeline.parsing.spelling import lists
 
 SPEC = LanguageSpec(
     name="c",
-    version=1,
+    version=2,
     distribution="tree-sitter-c",
     grammar=tree_sitter_c.language,
     lines=c_family.LINES,
@@ -33,6 +34,7 @@ SPEC = LanguageSpec(
     wrappers=c_family.WRAPPERS,
     directives=c_family.DIRECTIVES,
     directive_texts=frozenset({"preproc_arg"}),
+    lists=lists("initializer_list", "enumerator_list"),
     tokens=c_family.TOKENS,
     tokens_in=c_family.TOKENS_IN,
 )

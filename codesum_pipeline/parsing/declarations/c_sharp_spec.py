@@ -6,6 +6,7 @@ from tree_sitter import Node
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 TYPES = frozenset({"class_declaration", "struct_declaration", "interface_declaration", "record_declaration"})
 CONDITIONAL = frozenset({"preproc_if", "preproc_elif", "preproc_else"})
@@ -22,7 +23,7 @@ def holds_a_value(accessors: Node) -> bool:
 
 SPEC = LanguageSpec(
     name="c-sharp",
-    version=1,
+    version=2,
     distribution="tree-sitter-c-sharp",
     grammar=tree_sitter_c_sharp.language,
     lines=TYPES | CONDITIONAL | {
@@ -60,6 +61,7 @@ SPEC = LanguageSpec(
         "case", "switch_expression_arm",
     }),
     wrappers=frozenset({"field_declaration", "local_declaration_statement", "variable_declaration"}),
+    lists=lists("initializer_expression", "enum_member_declaration_list"),
     tokens={
         **BRACKETS,
         ".": Token.TIGHT,

@@ -31,6 +31,7 @@ from codesum_pipeline.parsing.declared.declaration import (
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 # What may follow `operator`; it makes one name with it.
 _OPERATORS = (
@@ -44,7 +45,7 @@ _REFERENCES = ("reference_declarator", "abstract_reference_declarator")
 
 SPEC = LanguageSpec(
     name="cpp",
-    version=1,
+    version=2,
     distribution="tree-sitter-cpp",
     grammar=tree_sitter_cpp.language,
     lines=c_family.LINES
@@ -66,6 +67,7 @@ SPEC = LanguageSpec(
     wrappers=c_family.WRAPPERS | {"template_declaration", "friend_declaration"},
     directives=c_family.DIRECTIVES,
     directive_texts=frozenset({"preproc_arg"}),
+    lists=lists("initializer_list", "enumerator_list"),
     tokens={
         **c_family.TOKENS,
         "static_assert": Token.WORD,

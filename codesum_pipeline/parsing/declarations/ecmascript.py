@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists, spell_number, spell_quoted
 
 LINES = frozenset({
     "break_statement", "class_declaration", "class_static_block", "continue_statement", "debugger_statement",
@@ -68,6 +69,25 @@ TOKENS_IN = {
     ("yield_expression", "*"): Token.CLOSE,
     ("method_definition", "*"): Token.PREFIX,
 }
+
+
+def _is_one_name(parameters: Node, parent: str, field: str | None) -> bool:
+    """Whether an arrow function's parameters are one name and nothing else."""
+    held = [child for child in parameters.named_children if not child.is_extra]
+    if parent != "arrow_function" or len(held) != 1:
+        return False
+    only, around = held[0], parameters.parent
+    if only.type == "required_parameter":
+        only = only.named_children[0] if only.child_count == 1 else only
+    has_types = (
+        around is None or around.child_by_field_name("type_parameters") or around.child_by_field_name("return_type")
+    )
+    return only.type == "identifier" and not has_types
+
+
+BARE = {"formal_parameters": _is_one_name}
+LISTS = lists("arguments", "formal_parameters", "array", "object", "object_pattern", "named_imports", "export_clause")
+RESPELLED = {"string": spell_quoted, "number": spell_number}
 
 
 def _says_nothing(braces: Node) -> bool:

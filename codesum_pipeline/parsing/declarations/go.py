@@ -22,10 +22,11 @@ from codesum_pipeline.parsing.declared.declaration import (
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 SPEC = LanguageSpec(
     name="go",
-    version=1,
+    version=2,
     distribution="tree-sitter-go",
     grammar=tree_sitter_go.language,
     lines=frozenset({
@@ -54,6 +55,7 @@ SPEC = LanguageSpec(
         "if_statement", "for_statement", "expression_case", "type_case", "communication_case",
     }),
     wrappers=frozenset({"type_declaration"}),
+    lists=lists("argument_list", "parameter_list", "type_arguments", "literal_value"),
     tokens={
         **BRACKETS,
         ".": Token.TIGHT,

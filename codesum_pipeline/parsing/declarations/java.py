@@ -32,6 +32,7 @@ from codesum_pipeline.parsing.declared.declaration import (
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 BODIES = frozenset({
     "block", "class_body", "constructor_body", "interface_body", "annotation_type_body", "module_body", "enum_body",
@@ -43,7 +44,7 @@ ACCESS = frozenset({"public", "protected", "private"})
 
 SPEC = LanguageSpec(
     name="java",
-    version=1,
+    version=2,
     distribution="tree-sitter-java",
     grammar=tree_sitter_java.language,
     lines=frozenset({"switch_block_statement_group", "switch_rule"}),
@@ -60,6 +61,7 @@ SPEC = LanguageSpec(
         "case",
     }),
     wrappers=VARIABLES,
+    lists=lists("array_initializer", "element_value_array_initializer", "enum_body"),
     tokens={
         **BRACKETS,
         ".": Token.TIGHT,

@@ -11,7 +11,7 @@ from codesum_pipeline.parsing.languages import LanguageSpec
 
 SPEC = LanguageSpec(
     name="javascript",
-    version=2,
+    version=3,
     distribution="tree-sitter-javascript",
     grammar=tree_sitter_javascript.language,
     lines=ecmascript.LINES | {"using_declaration"},
@@ -27,6 +27,9 @@ SPEC = LanguageSpec(
     comments=ecmascript.COMMENTS,
     branches=ecmascript.BRANCHES,
     wrappers=ecmascript.WRAPPERS,
+    bare=ecmascript.BARE,
+    lists=ecmascript.LISTS,
+    respelled=ecmascript.RESPELLED,
     tokens=ecmascript.TOKENS | ecmascript.MARKUP_TOKENS,
     tokens_in=ecmascript.TOKENS_IN | ecmascript.MARKUP_TOKENS_IN,
 )

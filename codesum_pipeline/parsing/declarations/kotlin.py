@@ -29,6 +29,7 @@ from codesum_pipeline.parsing.declared.declaration import (
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 BODIES = frozenset({"class_body", "enum_class_body"})
 BRACED = BODIES | {"block", "lambda_literal", "when_expression"}
@@ -39,7 +40,7 @@ STATEMENTS = frozenset({"property_declaration", "assignment", "for_statement", "
 
 SPEC = LanguageSpec(
     name="kotlin",
-    version=1,
+    version=2,
     distribution="tree-sitter-kotlin",
     grammar=tree_sitter_kotlin.language,
     lines=frozenset(),
@@ -52,6 +53,10 @@ SPEC = LanguageSpec(
     branches=frozenset({
         "if_expression", "for_statement", "while_statement", "do_while_statement", "catch_block", "when_entry",
     }),
+    lists=lists(
+        "value_arguments", "function_value_parameters", "class_parameters", "type_arguments",
+        "type_parameters", "collection_literal",
+    ),
     tokens={
         **BRACKETS,
         ".": Token.TIGHT,

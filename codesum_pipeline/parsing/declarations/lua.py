@@ -21,10 +21,11 @@ from codesum_pipeline.parsing.declared.declaration import (
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists, spell_quoted
 
 SPEC = LanguageSpec(
     name="lua",
-    version=1,
+    version=2,
     distribution="tree-sitter-lua",
     grammar=tree_sitter_lua.language,
     lines=frozenset(),
@@ -38,6 +39,8 @@ SPEC = LanguageSpec(
         "if_statement", "elseif_statement", "for_statement", "while_statement", "repeat_statement",
     }),
     wrappers=frozenset({"variable_declaration"}),
+    lists=lists("table_constructor"),
+    respelled={"string": spell_quoted},
     tokens={
         **BRACKETS,
         ".": Token.TIGHT,

@@ -5,6 +5,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 
 def _is_alone(node: Node) -> bool:
@@ -14,7 +15,7 @@ def _is_alone(node: Node) -> bool:
 
 SPEC = LanguageSpec(
     name="ruby",
-    version=1,
+    version=2,
     distribution="tree-sitter-ruby",
     grammar=tree_sitter_ruby.language,
     lines=frozenset(),
@@ -44,6 +45,7 @@ SPEC = LanguageSpec(
     }),
     wrappers=frozenset({"call", "argument_list"}),
     row_marks=frozenset({"identifier"}),
+    lists=lists("argument_list", "array", "hash"),
     tokens={
         "(": Token.OPEN,
         "[": Token.OPEN,

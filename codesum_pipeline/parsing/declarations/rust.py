@@ -23,6 +23,7 @@ from codesum_pipeline.parsing.declared.declaration import (
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 ITEMS = frozenset({
     "function_item", "function_signature_item", "struct_item", "enum_item", "union_item", "trait_item", "impl_item",
@@ -33,7 +34,7 @@ ITEMS = frozenset({
 
 SPEC = LanguageSpec(
     name="rust",
-    version=2,
+    version=3,
     distribution="tree-sitter-rust",
     grammar=tree_sitter_rust.language,
     lines=frozenset({"field_declaration", "enum_variant", "match_arm", "macro_rule"}),
@@ -50,6 +51,12 @@ SPEC = LanguageSpec(
     }),
     comments=frozenset({"line_comment", "block_comment"}),
     branches=frozenset({"if_expression", "while_expression", "for_expression", "loop_expression", "match_arm"}),
+    lists=lists(
+        "arguments", "parameters", "array_expression", "field_initializer_list", "field_declaration_list",
+        "enum_variant_list", "use_list", "type_arguments", "type_parameters", "slice_pattern",
+        "struct_pattern", "ordered_field_declaration_list", "tuple_struct_pattern",
+        tuples=("tuple_expression", "tuple_type", "tuple_pattern"),
+    ),
     tokens={
         **BRACKETS,
         ".": Token.TIGHT,

@@ -6,6 +6,7 @@ from tree_sitter import Node
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 TYPES = frozenset({"class_definition", "trait_definition", "object_definition", "enum_definition", "package_object"})
 VALUES = frozenset({"val_definition", "var_definition", "val_declaration", "var_declaration"})
@@ -28,7 +29,7 @@ def lone_child(block: Node) -> Node | None:
 
 SPEC = LanguageSpec(
     name="scala",
-    version=2,
+    version=3,
     distribution="tree-sitter-scala",
     grammar=tree_sitter_scala.language,
     lines=frozenset(),
@@ -49,6 +50,10 @@ SPEC = LanguageSpec(
     branches=frozenset({
         "if_expression", "while_expression", "do_while_expression", "for_expression", "case_clause",
     }),
+    lists=lists(
+        "arguments", "parameters", "class_parameters", "type_arguments", "type_parameters",
+        "tuple_expression", "tuple_type",
+    ),
     tokens={
         **BRACKETS,
         ".": Token.TIGHT,

@@ -22,6 +22,7 @@ from codesum_pipeline.parsing.declared.declaration import (
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 _BODIES = frozenset({"class_body", "protocol_body", "enum_class_body", "computed_property", "willset_didset_block"})
 _STATEMENTS = frozenset({
@@ -32,7 +33,7 @@ _STATEMENTS = frozenset({
 
 SPEC = LanguageSpec(
     name="swift",
-    version=2,
+    version=3,
     distribution="tree-sitter-swift",
     grammar=tree_sitter_swift.language,
     lines=frozenset({"switch_entry"}),
@@ -49,6 +50,7 @@ SPEC = LanguageSpec(
         "if_statement", "guard_statement", "for_statement", "while_statement", "repeat_while_statement",
         "switch_entry", "catch_block",
     }),
+    lists=lists("value_arguments", "array_literal", "dictionary_literal"),
     tokens={
         **BRACKETS,
         ".": Token.TIGHT,

@@ -8,6 +8,7 @@ from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definit
 from codesum_pipeline.parsing.declarations import ecmascript_facts as facts
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 _DECLARED = frozenset({
     "abstract_class_declaration", "ambient_declaration", "enum_declaration", "function_signature", "import_alias",
@@ -23,7 +24,7 @@ HEADS = frozenset({"abstract_method_signature", "function_signature", "method_si
 
 SPEC = LanguageSpec(
     name="typescript",
-    version=1,
+    version=2,
     distribution="tree-sitter-typescript",
     grammar=tree_sitter_typescript.language_typescript,
     lines=ecmascript.LINES | _DECLARED,
@@ -37,6 +38,9 @@ SPEC = LanguageSpec(
     comments=ecmascript.COMMENTS,
     branches=ecmascript.BRANCHES,
     wrappers=ecmascript.WRAPPERS | {"ambient_declaration"},
+    bare=ecmascript.BARE,
+    lists={**ecmascript.LISTS, **lists("type_arguments", "enum_body")},
+    respelled=ecmascript.RESPELLED,
     tokens={
         **ecmascript.TOKENS,
         "?.": Token.TIGHT,

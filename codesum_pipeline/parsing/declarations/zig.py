@@ -21,6 +21,7 @@ from codesum_pipeline.parsing.declared.declaration import (
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spelling import lists
 
 CONTAINERS = frozenset({
     "struct_declaration", "enum_declaration", "union_declaration", "opaque_declaration", "error_set_declaration",
@@ -30,7 +31,7 @@ _AROUND_TYPES = frozenset({"labeled_type_expression", "parenthesized_expression"
 
 SPEC = LanguageSpec(
     name="zig",
-    version=2,
+    version=3,
     distribution="tree-sitter-zig",
     grammar=tree_sitter_zig.language,
     lines=frozenset({
@@ -48,6 +49,7 @@ SPEC = LanguageSpec(
         "if_statement", "if_expression", "while_statement", "while_expression", "for_statement", "for_expression",
         "switch_case", "catch_expression",
     }),
+    lists=lists("call_expression", "parameters", "initializer_list"),
     tokens={
         **BRACKETS,
         ".": Token.TIGHT,

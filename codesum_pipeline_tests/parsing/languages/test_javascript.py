@@ -62,7 +62,7 @@ def test_what_a_function_says_about_itself() -> None:
         Parameter("{ retries = 3 }", None, "{}", "positional"),
     )
     assert get.is_async
-    assert [fact.text for fact in get.raises] == ["new Error('no answer: ' + path)"]
+    assert [fact.text for fact in get.raises] == ['new Error("no answer: " + path)']
     assert [(fact.text, fact.line) for fact in get.returned] == [("await fetch(`${api.base}/${path}?n=${i + 1}`)", 5)]
     assert [fact.text for fact in found["Cart::constructor"].facts.writes] == ["this.owner"]
     assert found["Cart::constructor"].facts.parameters[1] == Parameter("items", None, None, "var_positional")

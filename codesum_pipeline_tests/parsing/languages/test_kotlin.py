@@ -51,7 +51,7 @@ def test_all_kinds_of_definitions_are_symbols() -> None:
 def test_signatures_are_as_written_without_annotations_and_body() -> None:
     assert {name: symbol.signature for name, symbol in FOUND.items()} == {
         "Store": "abstract class Store<out T : Comparable<T>>(private val repo: Repo<T>, var size: Int = MAX, name: "
-        "String,) : Base<T>(name), Finder by repo where T : Any",
+        "String) : Base<T>(name), Finder by repo where T : Any",
         "Store::isEmpty": "val isEmpty",
         "Store::title": 'var title: String = "store"',
         "Store::rank": "val rank",

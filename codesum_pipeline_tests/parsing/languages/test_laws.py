@@ -157,7 +157,8 @@ def _squeezed(text: str) -> str:
 def _tokens(text: str, declaration: Declaration) -> str:
     """The text without blanks and without tokens that the language leaves out somewhere."""
     omitted = {name for (_, name), token in declaration.spec.tokens_in.items() if token is Token.OMITTED}
-    squeezed = _squeezed(text)
+    squeezed = re.sub(r",(?=[)\]}>])|_(?=\d)", "", _squeezed(text)).replace("'", '"')
+    squeezed = re.sub(r"\((\w+)\)=>", r"\1=>", squeezed)
     for name in omitted | {name for name in declaration.spec.dropped if not name.isidentifier()}:
         squeezed = squeezed.replace(name, "")
     return squeezed

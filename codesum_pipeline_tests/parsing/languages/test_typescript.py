@@ -70,7 +70,7 @@ def test_the_signatures_of_overloads_and_what_implements_them_are_one_function()
     assert parsed.signature == "export function parse(text: string): Item"
     assert parsed.canonical_source.count("export function parse") == 3
     assert parsed.complexity == 2
-    assert [fact.text for fact in parsed.facts.raises] == ["new SyntaxError('nothing')"]
+    assert [fact.text for fact in parsed.facts.raises] == ['new SyntaxError("nothing")']
 
 
 def test_equal_names_that_are_no_overloads_stay_apart() -> None:

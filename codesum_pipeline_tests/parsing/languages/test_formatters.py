@@ -1,0 +1,55 @@
+"""What the standard formatter of a language changes, as far as the tree shows it."""
+
+import pytest
+
+from codesum_pipeline_tests.parsing.languages.cases import parse
+
+SAME = {
+    "javascript: trailing commas": ("javascript", "f(a, b,); x = [a,]; y = {a: 1,};", "f(a, b); x = [a]; y = {a: 1};"),
+    "javascript: quotes": ("javascript", "f('a', 'it\\'s', 'so \"x\"');", 'f("a", "it\'s", "so \\"x\\"");'),
+    "javascript: markup": ("javascript", "x = <a b='c'/>;", 'x = <a b="c"/>;'),
+    "javascript: one name before an arrow": ("javascript", "f((a) => a, async (b) => b);", "f(a => a, async b => b);"),
+    "javascript: numbers": ("javascript", "x = 0XAB + 1.50 + .5 + 1E+5 + 1_000;", "x = 0xab + 1.5 + 0.5 + 1e5 + 1000;"),
+    "typescript: one name before an arrow": ("typescript", "f((a) => a);", "f(a => a);"),
+    "typescript: quotes": ("typescript", "import a from 'b';", 'import a from "b";'),
+    "lua: quotes and trailing commas": ("lua", "x = {'a', b,}", 'x = {"a", b}'),
+    "rust": ("rust", "fn f(a: A, b: B,) { g(a, b,); }", "fn f(a: A, b: B) { g(a, b); }"),
+    "go": ("go", "package p\nfunc f() { g(a, b,) }", "package p\nfunc f() { g(a, b) }"),
+    "java": ("java", "class A { int[] x = {1, 2,}; }", "class A { int[] x = {1, 2}; }"),
+    "kotlin": ("kotlin", "fun f(a: A,) { g(a,) }", "fun f(a: A) { g(a) }"),
+    "php": ("php", "<?php function f($a,) { g([1, 2,],); }", "<?php function f($a) { g([1, 2]); }"),
+    "ruby": ("ruby", "def f\n  g(a, [b,], {c: 1,},)\nend", "def f\n  g(a, [b], {c: 1})\nend"),
+    "scala": ("scala", "def f(a: A,) = g(a,)", "def f(a: A) = g(a)"),
+    "swift": ("swift", "let x = [1, 2,]", "let x = [1, 2]"),
+    "zig": ("zig", "const x = f(a, b,);", "const x = f(a, b);"),
+    "c-sharp": ("c-sharp", "enum E { A, B, }", "enum E { A, B }"),
+    "c": ("c", "int x[] = {1, 2,};", "int x[] = {1, 2};"),
+    "cpp": ("cpp", "int x[] = {1, 2,};", "int x[] = {1, 2};"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "written", "formatted"), SAME.values(), ids=SAME)
+def test_what_a_formatter_changes_is_the_same_program(language: str, written: str, formatted: str) -> None:
+    one, other = parse(language, written).facts, parse(language, formatted).facts
+
+    assert (one.syntax_errors, other.syntax_errors) == (0, 0)
+    assert one.source == other.source
+
+
+DIFFERENT = {
+    "javascript: a place left empty": ("javascript", "x = [a,,];", "x = [a,];"),
+    "javascript: a place alone": ("javascript", "x = [,];", "x = [];"),
+    "javascript: a default": ("javascript", "f((a = 1) => a);", "f(a => a);"),
+    "javascript: a template": ("javascript", "x = `a`;", "x = 'a';"),
+    "javascript: numbers of two kinds": ("javascript", "x = 1n;", "x = 1;"),
+    "typescript: a type": ("typescript", "f((a): A => a);", "f(a => a);"),
+    "rust: one is no tuple": ("rust", "fn f() { g((a,)); }", "fn f() { g((a)); }"),
+    "lua: long brackets": ("lua", "x = [[a]]", "x = 'b'"),
+    "ruby: quotes that read escapes": ("ruby", "x = 'a\\n'", 'x = "a\\n"'),
+    "php: quotes that read names": ("php", "<?php f('$a');", '<?php f("$a");'),
+}
+
+
+@pytest.mark.parametrize(("language", "one", "other"), DIFFERENT.values(), ids=DIFFERENT)
+def test_what_means_something_else_stays_apart(language: str, one: str, other: str) -> None:
+    assert parse(language, one).facts.source != parse(language, other).facts.source
