@@ -12,6 +12,7 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.lookup import RepoOption, find_document
 from codesum_pipeline.cli.origin import failure_and_price, readable
 from codesum_pipeline.cli.reading_aids import described
+from codesum_pipeline.cli.refused_answer import answer_sections, refused_answer
 from codesum_pipeline.cli.render import fields, indented, lines_of, styled
 from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, one_line, safe_json
@@ -28,6 +29,9 @@ def show(
     id: Annotated[str, typer.Argument(metavar="ID", help="A document's id, as `codesum search` prints it.")],
     repo: RepoOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the document as one JSON object.")] = False,
+    answer: Annotated[
+        bool, typer.Option("--answer", help="Show the last answer of a model that was refused, and why, instead.")
+    ] = False,
 ) -> None:
     """Show one document with all its fields.
 
@@ -35,6 +39,13 @@ def show(
     """
     called = invocation(ctx)
     found = find_document(called, id, repo=repo)
+    if answer:
+        refused = refused_answer(called.layout.warehouse, found.repo, found.id)
+        if as_json:
+            typer.echo(safe_json({"repo": found.repo, "id": found.id, **refused}))
+        else:
+            show_parts(*answer_sections(found.repo, found.id, refused))
+        return
     document, around = found.document(), surroundings_of(found.index, found.row)
     document |= failure_and_price(called.layout.warehouse, found.repo, document)
     if as_json:

@@ -15,6 +15,8 @@ DOCUMENT_CHECKS = {
     "ids_are_unique": "No two documents and no two symbols share an id.",
     "no_orphans": "Every document's parent, file, symbol and neighbours are there.",
     "every_source_has_its_document": "Every symbol, indexed file and folder has its document, with a text.",
+    "citations_hold": "Every filled field of a function is cited, by lines of the function.",
+    "no_names_leak": "No text names a caller or callee that the graph knows, besides its subject's own names.",
 }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import Level
@@ -29,7 +29,6 @@ _DESCRIPTIONS = {
     Level.MODULE: "Give the summary of the folder. Call this tool once, with every field.",
 }
 _EFFECT = "|".join(f"[{verb[0].upper()}{verb[0]}]{verb[1:]}" for verb in EFFECT_VERBS)
-_OPENINGS = ("this function", "this method", "this class")
 
 Purpose = Annotated[str, Field(min_length=30, max_length=400)]
 Intent = Annotated[str, Field(min_length=10, max_length=300, description="What it is for, in words of its domain.")]
@@ -75,13 +74,6 @@ class FunctionAnswer(_Part):
     )
     invariants: list[Invariant] | None = Field(description="What holds before or after; null if nothing is checked.")
     citations: list[CitationAnswer] = Field(min_length=1, description="The lines that support each filled field.")
-
-    @field_validator("purpose")
-    @classmethod
-    def _says_what_it_does(cls, purpose: str) -> str:
-        if purpose.lower().startswith(_OPENINGS):
-            raise ValueError("must not open with 'This function', 'This method' or 'This class': start with a verb")
-        return purpose
 
 
 class ResponsibilityAnswer(_Part):

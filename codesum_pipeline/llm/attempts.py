@@ -33,6 +33,8 @@ ANOTHER_MODEL = "another-model"
 # That of a document on which our own work failed.
 UNFORESEEN = "unforeseen-error"
 _MAX_ERROR_CHARS = 500
+# Every complaint about an answer that could not be taken.
+_MAX_COMPLAINT_CHARS = 4000
 # A provider that refuses a request bills nothing; one that was not heard to the end may have answered.
 _UNBILLED = (CallFailure.CREDENTIALS, CallFailure.RATE_LIMIT, CallFailure.SERVER, CallFailure.REFUSED)
 _KINDS: dict[type[SummaryError], str] = {
@@ -198,7 +200,7 @@ def _settled(response: SummaryResponse, answered: Answered, latency_s: float) ->
         return found
     # An answer that is paid and cannot be read yet is kept as those that cannot be taken are: it is read again.
     why = Unforeseen(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
-    said = str(why)[:_MAX_ERROR_CHARS]
+    said = str(why)[:_MAX_COMPLAINT_CHARS]
     return replace(found, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=said)
 
 

@@ -6,7 +6,6 @@ once, so that a model needs one more try and not one each.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -21,6 +20,7 @@ from codesum_pipeline.llm.answers import (
     answer_model,
     answer_tool,
 )
+from codesum_pipeline.llm.forbidden import forbidden_in, unknown_parameters
 from codesum_pipeline.llm.leaks import leaked_names
 from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryResponse
 from codesum_pipeline.llm.repairs import repaired
@@ -32,15 +32,6 @@ _WANTED = {
     AnswerForm.JSON_SCHEMA: "Answer with a JSON object with every field.",
     AnswerForm.JSON_TEXT: "Answer with a JSON object with every field.",
 }
-# HTML by its own names: `<T>` and `List<int>` are types of languages. Names that are also words of types are left out.
-_MARKUP = re.compile(
-    r"<\s*/?\s*(?:a|abbr|article|aside|audio|b|base|blockquote|body|br|button|canvas|center|details|dialog|div|dl|em|"
-    r"embed|fieldset|font|footer|form|frame|frameset|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|li|"
-    r"link|main|marquee|math|meta|nav|noscript|ol|p|picture|pre|script|section|select|source|span|strong|"
-    r"style|sub|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|u|ul|video)"
-    r"(?:\s[^<>]*)?/?\s*>|<!--|<!\[CDATA\[|<!doctype",
-    re.IGNORECASE,
-)
 
 
 class AnswerProblem(Exception):
@@ -53,13 +44,20 @@ class Shown:
 
     `line_count` is that of the numbered lines (None above functions),
     `child_names` are the parts that a responsibility may name, `hidden_names`
-    the callers and callees of the context, as qualified names or ids.
+    all callers and callees that the graph knows, as qualified names or ids,
+    `own_names` the document's own names, in lower case. `name` is its qualified
+    name, `head_names` are the names in a function's head, in lower case (None:
+    its parameters have no names), `receivers` those of them that no caller gives.
     """
 
     level: Level
     line_count: int | None
     child_names: tuple[str, ...] = ()
     hidden_names: tuple[str, ...] = ()
+    own_names: frozenset[str] = frozenset()
+    name: str = ""
+    head_names: frozenset[str] | None = None
+    receivers: tuple[str, ...] = ()
 
 
 def read_answer(response: SummaryResponse, form: AnswerForm, shown: Shown) -> WrittenText:
@@ -70,7 +68,7 @@ def read_answer(response: SummaryResponse, form: AnswerForm, shown: Shown) -> Wr
         raise AnswerProblem(f"You called another tool. {_WANTED[form]}")
     if form is AnswerForm.TOOL and not response.has_tool_call:
         raise AnswerProblem(f"You answered in text. Call the tool {TOOL_NAME} with every field instead.")
-    value = repaired(_read_json(response.claim, form), answer_tool(shown.level).schema)
+    value = _without_receivers(repaired(_read_json(response.claim, form), answer_tool(shown.level).schema), shown)
     try:
         answer = answer_model(shown.level).model_validate(value)
     except ValidationError as error:
@@ -80,7 +78,7 @@ def read_answer(response: SummaryResponse, form: AnswerForm, shown: Shown) -> Wr
         if isinstance(answer, FunctionAnswer)
         else (_upper_text(answer, shown), _upper_complaints(answer, shown))
     )
-    if found := [*complaints, *_leaks(written, shown), *_markup(value)]:
+    if found := [*complaints, *_leaks(written, shown), *forbidden_in(value, shown.level, shown.name)]:
         _complain(found)
     return written
 
@@ -114,6 +112,15 @@ def _json_fault(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
+def _without_receivers(value: Any, shown: Shown) -> Any:
+    """The answer without an entry for `self` and the like, which no caller gives."""
+    inputs = value.get("inputs") if isinstance(value, dict) else None
+    if not isinstance(inputs, list):
+        return value
+    kept = [one for one in inputs if not (isinstance(one, dict) and one.get("name") in shown.receivers)]
+    return value | {"inputs": kept}
+
+
 def _in_words(error: ValidationError) -> Iterator[str]:
     for found in error.errors(include_url=False, include_context=False):
         place = ".".join(str(part) for part in found["loc"]) or "the answer"
@@ -136,7 +143,7 @@ def _function_complaints(answer: FunctionAnswer, shown: Shown) -> list[str]:
         for name in ("purpose", "inputs", "returns", "side_effects", "invariants")
         if getattr(answer, name) and name not in cited
     ]
-    return outside + missing
+    return [*outside, *missing, *unknown_parameters(answer.model_dump(), shown.head_names)]
 
 
 def _function_text(answer: FunctionAnswer) -> WrittenText:
@@ -185,12 +192,5 @@ def _with_names(item: ResponsibilityAnswer) -> str:
 
 def _leaks(written: WrittenText, shown: Shown) -> list[str]:
     field = "purpose" if shown.level is Level.FUNCTION else "summary"
-    names = leaked_names((written.summary, written.business_intent), shown.hidden_names)
+    names = leaked_names((written.summary, written.business_intent), shown.hidden_names, shown.own_names)
     return [f"{field}, business_intent: must not name the caller or callee {name!r}" for name in names]
-
-
-def _markup(value: Any) -> list[str]:
-    found = _MARKUP.search(json.dumps(value, ensure_ascii=False))
-    if not found:
-        return []
-    return [f"must not hold markup: found {found.group()[:40]!r}; name an element without angle brackets"]

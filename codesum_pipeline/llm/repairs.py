@@ -10,6 +10,8 @@
 | a whole number in a string, or `12.0` | a number | the number |
 | control characters, escape sequences, invisible characters | a text | left out |
 | runs of white space, line feeds | a text | one space |
+| upper-case letters | a keyword | lower-case letters |
+| an entry for `self`, `cls`, `this` or another receiver | the inputs | left out |
 | the same item twice (upper and lower case alike) | a list of texts | kept once |
 | `true`, `"True"` | a number, a list or an object | refused |
 | a number, `true`, null, a list | a text | refused |
@@ -52,7 +54,14 @@ def _object(value: Any, schema: Mapping[str, Any]) -> Any:
         return value
     wanted = schema["properties"]
     empty = {name: None for name, part in wanted.items() if "anyOf" in part or part.get("type") == "array"}
-    return {name: repaired(part, wanted[name]) for name, part in (empty | value).items() if name in wanted}
+    return {name: _field(name, part, wanted[name]) for name, part in (empty | value).items() if name in wanted}
+
+
+def _field(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+    found = repaired(value, schema)
+    if name != "keywords" or not isinstance(found, list):
+        return found
+    return [one.lower() if isinstance(one, str) else one for one in found]
 
 
 def _list(value: Any, schema: Mapping[str, Any]) -> Any:

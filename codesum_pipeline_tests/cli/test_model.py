@@ -14,7 +14,8 @@ import pytest
 
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.cli.test_plan_status_doctor import fingerprint
-from codesum_pipeline_tests.llm.server import Answers, Fails, Says, ScriptedServer, always_well
+from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, Fails, Says, ScriptedServer, always_well
+from codesum_pipeline_tests.llm.server.answers import answer_of
 from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.summaries.by_model.building import MODEL
 from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, FUNCTIONS, TAX, TILL
@@ -447,3 +448,27 @@ def test_a_build_that_nobody_answers_has_extractive_texts_and_is_done(codesum: A
     assert "0 left for the next run" in built.stdout
     assert "up to date" in again.stdout
     assert new.server.seen == []
+
+
+def test_a_refused_answer_can_be_read_with_why_and_without_the_key(codesum: Any, new: Till) -> None:
+    def leaking(asked: Asked) -> Behaviour:
+        answer = answer_of(asked)
+        if "1| def round_up" not in asked.prompt:
+            return Answers()
+        return Answers(answer | {"purpose": f"This function asks {KEY} and charge() to round a sum up."})
+
+    round_up = "till/tax.py::round_up"
+    new.server.script = leaking
+    codesum(new.home, "index", new.repo.path)
+    new.server.script = always_well
+    shown = codesum(new.home, "show", round_up, "--answer").stdout
+    told = json.loads(codesum(new.home, "show", round_up, "--answer", "--json").stdout)
+    none = codesum(new.home, "show", "till/tax.py::add_tax", "--answer")
+
+    assert "  - purpose: must not open with 'This function': start with a verb\n" in shown
+    assert '    "purpose": "This function asks … and charge() to round a sum up."' in shown
+    assert (told["id"], told["model"], told["attempt"]) == (round_up, MODEL, 3)
+    assert json.loads(told["answer"])["purpose"].startswith("This function asks …")
+    assert told["a_later_answer_was_taken"] is False
+    assert KEY not in shown + json.dumps(told)
+    assert "'till/tax.py::add_tax': no answer of a model was refused (of 1 attempts none has one)" in none.stderr

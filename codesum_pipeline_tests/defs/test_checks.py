@@ -10,12 +10,16 @@ import pytest
 
 from codesum_pipeline.defs.building.builder import AT_HEAD
 from codesum_pipeline.defs.building.faults import (
+    CITATION_FAULTS,
     DOCUMENT_FAULTS,
     ID_FAULTS,
+    LEAK_FAULT,
+    NO_NAMES_LEAK,
     ORPHAN_FAULTS,
     ROW_FAULTS,
     VECTOR_FAULTS,
     find_faults,
+    find_leaks,
 )
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.defs.instances import open_instance
@@ -41,9 +45,11 @@ def faults(home: Home) -> dict[str, list[str]]:
         "dimensions": embedder.dimensions,
         "tolerance": 1e-3,
     }
-    queries = {**ID_FAULTS, **ORPHAN_FAULTS, **ROW_FAULTS, **VECTOR_FAULTS}
-    with home.workspace("shop", run_id="test").connect() as connection:
-        return {fault: list(ids) for fault, ids in find_faults(connection, queries, **values).items()}
+    queries = {**ID_FAULTS, **ORPHAN_FAULTS, **ROW_FAULTS, **CITATION_FAULTS, **VECTOR_FAULTS}
+    workspace = home.workspace("shop", run_id="test")
+    with workspace.connect() as connection:
+        found = {**find_faults(connection, queries, **values), **find_leaks(workspace, connection)}
+    return {fault: list(ids) for fault, ids in found.items()}
 
 
 def plant(home: Home, table: str, change: Change) -> None:
@@ -58,6 +64,11 @@ def without(id_: str, column: str = "id") -> Change:
 
 def with_value(id_: str, **values: Any) -> Change:
     return lambda rows: [{**row, **values} if row["id"] == id_ else row for row in rows]
+
+
+def citing(*citations: tuple[str, int, int]) -> Change:
+    names = ("field", "start_line", "end_line")
+    return with_value(TOTAL, citations=[dict(zip(names, each, strict=True)) for each in citations])
 
 
 def twice(id_: str) -> Change:
@@ -101,6 +112,30 @@ def test_a_sound_repository_has_no_faults(built_home: Home) -> None:
         ),
         pytest.param("documents", without("shop"), "a folder has no document", id="a folder without document"),
         pytest.param("documents", with_value(TOTAL, summary=""), "a required field is empty", id="an empty summary"),
+        pytest.param(
+            "documents", citing(("summary", 4, 10)), "a citation leads out of its document", id="a line too far"
+        ),
+        pytest.param(
+            "documents", citing(("summary", 5, 4)), "a citation leads out of its document", id="an end before its start"
+        ),
+        pytest.param(
+            "documents",
+            citing(("summary", 4, 4), ("side_effects", 4, 4)),
+            "a citation of an empty or unknown field",
+            id="a citation for nothing",
+        ),
+        pytest.param(
+            "documents", citing(("summary", 4, 4)), "a filled field is not cited", id="inputs and result not cited"
+        ),
+        pytest.param(
+            "documents", with_value(TOTAL, summary="Adds up what Cart.checkout has."), LEAK_FAULT, id="a caller's name"
+        ),
+        pytest.param(
+            "documents",
+            with_value("shop/prices.py", business_intent="Serves the Cart.checkout() of a shop."),
+            LEAK_FAULT,
+            id="the name of what calls a file's function",
+        ),
         pytest.param("vectors", without(TOTAL), "a document lacks the vector of a lane", id="missing vectors"),
         pytest.param("vectors", twice(TOTAL), "a vector stands twice", id="doubled vectors"),
         pytest.param(
@@ -137,7 +172,9 @@ def test_a_planted_fault_is_found(copied_home: Home, table: str, change: Change,
 def test_every_query_is_tried_with_a_fault() -> None:
     (mark,) = [mark for mark in test_a_planted_fault_is_found.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
 
-    assert {case.values[2] for case in mark.args[1]} == {*ID_FAULTS, *ORPHAN_FAULTS, *ROW_FAULTS, *VECTOR_FAULTS}
+    assert {case.values[2] for case in mark.args[1]} == {
+        *ID_FAULTS, *ORPHAN_FAULTS, *ROW_FAULTS, *CITATION_FAULTS, *VECTOR_FAULTS, LEAK_FAULT,
+    }  # fmt: skip
 
 
 def test_a_vector_of_zeros_stands_for_a_text_without_known_words(copied_home: Home) -> None:
@@ -170,7 +207,7 @@ def evaluations(home: Home) -> dict[str, dg.AssetCheckEvaluation]:
     """The last result of every check of `shop`."""
     names = {
         "dense_index": ["vectors_are_whole"],
-        "summary_documents": list(DOCUMENT_FAULTS),
+        "summary_documents": [*DOCUMENT_FAULTS, NO_NAMES_LEAK],
         "published_index": [AT_HEAD],
     }
     keys = [dg.AssetCheckKey(dg.AssetKey(asset), name) for asset, checks in names.items() for name in checks]
@@ -199,6 +236,7 @@ def test_a_check_that_passes_has_the_numbers_that_were_looked_at_and_found(built
     assert {name: numbers(found[name]) for name in DOCUMENT_FAULTS} == {
         name: of_documents | dict.fromkeys(looked_for, 0) for name, looked_for in DOCUMENT_FAULTS.items()
     }
+    assert numbers(found[NO_NAMES_LEAK]) == of_documents | {LEAK_FAULT: 0}
     assert numbers(found["vectors_are_whole"]) == {
         "vectors": 30,
         "documents": 10,

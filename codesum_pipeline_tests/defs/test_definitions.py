@@ -33,6 +33,8 @@ CHECKS = {
     ("summary_documents", "ids_are_unique"): True,
     ("summary_documents", "no_orphans"): True,
     ("summary_documents", "every_source_has_its_document"): True,
+    ("summary_documents", "citations_hold"): True,
+    ("summary_documents", "no_names_leak"): True,
     ("dense_index", "vectors_are_whole"): True,
     ("published_index", "index_is_at_head"): False,
     ("published_index", "every_level_was_answered"): True,

@@ -135,7 +135,7 @@ def cited(name: str, start: object, end: object) -> dict[str, Any]:
         ),
         pytest.param(
             function_answer(purpose="This function adds up the prices of an order."),
-            "purpose: must not open with 'This function', 'This method' or 'This class': start with a verb",
+            "purpose: must not open with 'This function': start with a verb",
             id="a forbidden opening",
         ),
         pytest.param(
@@ -181,7 +181,7 @@ def cited(name: str, start: object, end: object) -> dict[str, Any]:
         ),
         pytest.param(
             function_answer(purpose="Adds up prices <script>alert(1)</script> of an order."),
-            "must not hold markup: found '<script>'; name an element without angle brackets",
+            "purpose: must not hold markup: found '<script>'; name an element without angle brackets",
             id="markup",
         ),
         pytest.param(
@@ -275,9 +275,18 @@ def test_putting_right_twice_changes_nothing(value: Any) -> None:
         pytest.param("Used by Shop.load for sums.", "Shop.load", True, id="a dot"),
         pytest.param("Used by Shop::load for sums.", "src/a.py::Shop::load", True, id="an id's name with colons"),
         pytest.param("Helps OrderBook with sums.", "OrderBook", True, id="inner capitals"),
-        pytest.param("Feeds sha1 with bytes.", "sha1", True, id="a digit"),
-        pytest.param("Calls `load` for sums.", "Shop.load", True, id="a word in backticks"),
+        pytest.param("Copies it with dup2 first.", "os.dup2", True, id="a digit"),
         pytest.param("Calls load() for sums.", "Shop.load", True, id="a word as a call"),
+        pytest.param("Joins it by path.join first.", "os.path.join", True, id="the last parts of a dotted name"),
+        pytest.param("Asks is_valid first.", "a.rb::Order::is_valid?", True, id="a name without its mark"),
+        pytest.param("Falls back to pick_one.", "a.py::Shop::pick_one#2", True, id="one of several definitions"),
+        pytest.param("Sets `ref` or `build`.", "Shop.ref", False, id="a word in backticks"),
+        pytest.param("Runs ``:colorscheme`` at the start.", "vim.colorscheme", False, id="a command like a callee"),
+        pytest.param("Ships the item(s) at once.", "Shop.item", False, id="a plural in brackets"),
+        pytest.param("Hashes with sha256 on GitHub.", "hashlib.sha256", False, id="a term with a digit"),
+        pytest.param("Fetches from GitHub in JavaScript.", "GitHub", False, id="a proper name"),
+        pytest.param("Lists all URLs and IDs.", "URLs", False, id="a plural of capitals"),
+        pytest.param("Reads setup.cfg at example.org.", "setup.cfg", False, id="a file's name"),
         pytest.param("They load the order.", "Shop.load", False, id="a word of English"),
         pytest.param("`add` and load the `rest`.", "Shop.load", False, id="a word between two code spans"),
         pytest.param("Reloads reload_orders_now.", "reload_orders", False, id="part of a longer name"),
@@ -287,6 +296,10 @@ def test_putting_right_twice_changes_nothing(value: Any) -> None:
 )
 def test_a_name_leaks_where_it_looks_like_code(text: str, name: str, is_leak: bool) -> None:
     assert bool(leaked_names([text], [name])) == is_leak
+
+
+def test_own_names_are_no_leaks() -> None:
+    assert leaked_names(["Overrides Base.load_order as load_order."], ["a.py::Base::load_order"], {"load_order"}) == []
 
 
 def test_a_leaked_name_goes_back_and_elsewhere_it_may_stand() -> None:

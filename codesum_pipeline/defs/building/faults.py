@@ -1,6 +1,6 @@
 """What may be wrong with a repository's documents and vectors, as SQL over its tables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.defs.building.report_values import rows_of
@@ -9,6 +9,7 @@ from codesum_pipeline.indexes.dense import vector_length
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.lanes import DENSE_LANES
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.neighbours import names_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -74,6 +75,50 @@ ROW_FAULTS = {
         SELECT id FROM documents WHERE summary = '' OR content_hash = '' OR summary_hash = '' OR text_hash = ''""",
 }
 
+# The fields of a document that are filled and have to be cited.
+FILLED = """[name FOR name IN ['summary', CASE WHEN len(inputs) > 0 THEN 'inputs' END,
+    CASE WHEN returns IS NOT NULL THEN 'returns' END, CASE WHEN len(side_effects) > 0 THEN 'side_effects' END,
+    CASE WHEN len(invariants) > 0 THEN 'invariants' END] IF name IS NOT NULL]"""
+
+# Citations are those of functions; what a class, file or folder does names its parts.
+CITATION_FAULTS = {
+    "a citation leads out of its document": """
+        SELECT d.id FROM (SELECT id, unnest(citations) AS cited FROM documents) d
+        LEFT JOIN (SELECT id, list_min(line_map) AS first, list_max(line_map) AS last FROM symbols) s USING (id)
+        WHERE NOT coalesce(first <= cited.start_line AND cited.start_line <= cited.end_line
+        AND cited.end_line <= last, false)""",
+    "a citation of an empty or unknown field": f"""
+        SELECT id FROM (SELECT id, {FILLED} AS filled, unnest(citations) AS cited FROM documents)
+        WHERE NOT list_contains(filled, cited.field)""",
+    "a filled field is not cited": f"""
+        SELECT id FROM documents WHERE type = 'function' AND NOT is_placeholder
+        AND NOT list_has_all([cited.field FOR cited IN citations], {FILLED})""",
+}
+
+# Documents of which a text has, in what may be a name of code, the last word of the name of a neighbour of something
+# that lies in them: only these are looked at one by one.
+LEAK_SUSPECTS = r"""
+    WITH called AS (SELECT src_id, dst, is_external FROM edges WHERE kind = 'call'),
+    neighbours AS (
+        SELECT src_id AS inside, dst AS name FROM called
+        UNION ALL SELECT dst, src_id FROM called WHERE NOT is_external),
+    ends AS (
+        SELECT DISTINCT inside, CASE WHEN contains(name, '/') AND NOT contains(name, '::')
+            THEN regexp_extract(name, '([^/.]*)[^/]*$', 1)
+            ELSE regexp_extract(regexp_replace(name, '#\w+$', ''), '([\pL\pN_]+)[^\pL\pN_]*$', 1) END AS word
+        FROM neighbours),
+    texts AS (SELECT id, concat_ws(chr(10), summary, business_intent) AS said FROM documents WHERE NOT is_placeholder),
+    tokens AS (
+        SELECT id, said, unnest(regexp_extract_all(
+            said, '[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*(?:\(\))?')) AS token FROM texts),
+    names AS (
+        SELECT DISTINCT id, said, unnest(string_split_regex(token, '\.|::|\(\)')) AS word FROM tokens
+        WHERE regexp_matches(token, '[._(]|::|[\p{Ll}\pN]\p{Lu}|\p{Lu}{2}\p{Ll}|\pN'))
+    SELECT DISTINCT n.id, n.said FROM names n JOIN ends e ON n.word = e.word AND (
+        n.id = '.' OR e.inside = n.id OR starts_with(e.inside, n.id || '::') OR starts_with(e.inside, n.id || '/'))"""
+NO_NAMES_LEAK = "no_names_leak"
+LEAK_FAULT = "a text names a caller or callee"
+
 VECTOR_FAULTS = {
     "a document lacks the vector of a lane": """
         SELECT d.id FROM documents d CROSS JOIN (SELECT unnest($lanes) AS lane) l WHERE NOT d.is_placeholder
@@ -94,15 +139,20 @@ DOCUMENT_FAULTS = {
     "ids_are_unique": ID_FAULTS,
     "no_orphans": ORPHAN_FAULTS,
     "every_source_has_its_document": ROW_FAULTS,
+    "citations_hold": CITATION_FAULTS,
 }
 
 
 def find_document_faults(ws: Workspace) -> list[CheckFinding]:
     """The documents of a repository against its symbols and files."""
-    with ws.connect("documents", "symbols", "files") as connection:
+    with ws.connect("documents", "symbols", "files", "edges") as connection:
         counts = _numbers(connection, DOCUMENT_COUNTS)
         found = {name: find_faults(connection, queries) for name, queries in DOCUMENT_FAULTS.items()}
-    return [_finding(name, faults, looked_for=DOCUMENT_FAULTS[name], counts=counts) for name, faults in found.items()]
+        leaks = find_leaks(ws, connection)
+    findings = [
+        _finding(name, faults, looked_for=DOCUMENT_FAULTS[name], counts=counts) for name, faults in found.items()
+    ]
+    return [*findings, _finding(NO_NAMES_LEAK, leaks, looked_for=(LEAK_FAULT,), counts=counts)]
 
 
 def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
@@ -138,11 +188,19 @@ def find_faults(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, s
     return found
 
 
+def find_leaks(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Faults:
+    """The documents whose text has a neighbour's name, each with the names."""
+    said = dict(connection.execute(LEAK_SUSPECTS).fetchall())
+    leaks = {id_: names.leaks(said[id_]) for id_, names in names_of(ws, said).items()}
+    found = [f"{id_} ({', '.join(names)})" for id_, names in sorted(leaks.items()) if names]
+    return {LEAK_FAULT: found} if found else {}
+
+
 def _numbers(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, str]) -> Numbers:
     return {name: connection.execute(query).fetchall()[0][0] for name, query in queries.items()}
 
 
-def _finding(name: str, faults: Faults, *, looked_for: Mapping[str, str], counts: Numbers) -> CheckFinding:
+def _finding(name: str, faults: Faults, *, looked_for: Iterable[str], counts: Numbers) -> CheckFinding:
     """Every fault that was looked for has its number, 0 too: a plot needs them."""
     numbers = {fault: len(faults.get(fault, ())) for fault in looked_for}
     wrong = len({id_ for ids in faults.values() for id_ in ids})

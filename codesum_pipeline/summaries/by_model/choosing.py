@@ -13,6 +13,7 @@ from codesum_pipeline.summaries.by_model.last import LastText, last_by_model
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.by_model.wanting import Source
 from codesum_pipeline.summaries.decide import Wanted
+from codesum_pipeline.summaries.neighbours import Names, names_of_suspects, said_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +54,21 @@ class Chooser:
         for source in sources:
             with guard.item(source.id):
                 choices.append(self._look_back(source))
+        choices = self._without_leaks(choices)
         # A recording is to hold every answer: what is kept does not stand for one.
         is_recorded = self._setup.options.backend is BackendName.RECORD
         open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
         keys = {self._keys(choice): choice for choice in open_ones}
         found = self._cache.find_many(list(keys)) if keys else {}
+        open_ids = {exact: choice.wanted.id for (exact, _), choice in keys.items()}
+        names = names_of_suspects(
+            self._workspace,
+            [(open_ids[exact], said_in(text.text)) for exact, texts in found.items() for text in texts],
+        )
         kept: dict[str, KeptText] = {}
         for (exact, _), choice in keys.items():
             with guard.item(choice.wanted.id):
-                fitting = next((text for text in found.get(exact, ()) if self._fits(text, choice)), None)
+                fitting = next((text for text in found.get(exact, ()) if self._fits(text, choice, names)), None)
                 if fitting:
                     kept[choice.wanted.id] = fitting
         fine = [choice for choice in choices if choice.wanted.id not in guard.failed]
@@ -99,7 +106,22 @@ class Chooser:
             return Cause.GRAPH, came
         return None
 
-    def _fits(self, text: KeptText, choice: Choice) -> bool:
+    def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
+        """A text that by now names a neighbour does not stand, whatever it was written from."""
+        looked_at = [choice.wanted.id for choice in choices if choice.leftover is not None]
+        names = names_of_suspects(self._workspace, [(id_, self._last[id_].said) for id_ in looked_at])
+        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].said))}
+        return [
+            replace(one, stands=False, leftover=None, cause=(Cause.GRAPH, leaking[one.wanted.id]))
+            if one.wanted.id in leaking
+            else one
+            for one in choices
+        ]
+
+    def _fits(self, text: KeptText, choice: Choice, names: Mapping[str, Names]) -> bool:
+        known = names.get(choice.wanted.id)
+        if known and known.leaks(said_in(text.text)):
+            return False
         return choice.context is None or not self._changed(text.context, choice.context)
 
     def _changed(self, then: Neighbourhood | None, now: Neighbourhood) -> tuple[str, ...]:

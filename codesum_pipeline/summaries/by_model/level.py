@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +12,7 @@ from codesum_pipeline.llm.attempts import ANOTHER_MODEL, UNFORESEEN
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.llm.leaks import leaked_names
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
 from codesum_pipeline.llm.outcomes import Caps, Outcome
 from codesum_pipeline.llm.prices import price_of
@@ -39,6 +40,7 @@ from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
 from codesum_pipeline.summaries.by_model.wanting import Source
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.extractive import Written
+from codesum_pipeline.summaries.neighbours import Names, names_of, said_in, said_name
 from codesum_pipeline.summaries.outline import Outline
 from codesum_pipeline.summaries.writing import ByModel, Stamp
 
@@ -239,15 +241,16 @@ class ModelLevel:
         """What is to be asked for, and what becomes of documents for which no prompt can be made."""
         guard = Guard()
         tasks: list[WritingTask] = []
+        names = names_of(self._workspace, [job.id for job in jobs])
         for job in jobs:
             with guard.item(job.id):
-                tasks.append(self._task(job))
+                tasks.append(self._task(job, names[job.id]))
         return tasks, [
             Outcome(failure.item, None, gate=Gate.FAILED, failure=UNFORESEEN, unforeseen=failure)
             for failure in guard.failures
         ]
 
-    def _task(self, job: Job) -> WritingTask:
+    def _task(self, job: Job, names: Names) -> WritingTask:
         prompt, template = job.prompt(), self._setup.templates[self._level]
         exact_key, body_key = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
         return WritingTask(
@@ -255,7 +258,14 @@ class ModelLevel:
             level=self._level,
             template_blake3=template.digest,
             prompt=prompt.text,
-            shown=prompt.shown,
+            shown=replace(
+                prompt.shown,
+                hidden_names=tuple(sorted(names.neighbours)),
+                own_names=frozenset(names.own),
+                name=said_name(job.id),
+                head_names=names.head,
+                receivers=names.receivers,
+            ),
             exact_key=exact_key,
             body_key=body_key,
             context=job.choice.context,
@@ -266,6 +276,8 @@ class ModelLevel:
 
     def _accepts(self, task: WritingTask, kept: KeptText) -> bool:
         if self._setup.options.backend is BackendName.RECORD:
+            return False
+        if leaked_names([said_in(kept.text)], task.shown.hidden_names, task.shown.own_names):
             return False
         if task.context is None or kept.context is None:
             return task.context is None

@@ -47,8 +47,7 @@ class Prompter:
         lines = numbered(self._masked(source))
         body = cut(lines, self._room(name, about))
         fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
-        hidden = tuple(sorted({*context.called_by, *context.calls}))
-        shown = Shown(Level.FUNCTION, line_count=_shown_lines(body), hidden_names=hidden)
+        shown = Shown(Level.FUNCTION, line_count=_shown_lines(body))
         return Prompt(self._render(language, fields), shown)
 
     def of_upper(self, level: Level, given: UpperInput) -> Prompt:

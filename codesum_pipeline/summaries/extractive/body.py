@@ -9,6 +9,7 @@ from functools import lru_cache
 from codesum_pipeline.model.documents import Citation
 from codesum_pipeline.model.symbols import Fact, SymbolFacts
 from codesum_pipeline.summaries.extractive.call_phrases import call_phrase
+from codesum_pipeline.summaries.extractive.docstrings import Docstring
 from codesum_pipeline.summaries.extractive.effects import side_effects
 from codesum_pipeline.summaries.extractive.foreign_code import (
     as_own,
@@ -166,13 +167,28 @@ class Body:
         """What has to hold, from assertions and early errors."""
         return tuple([text for text, _ in self._guards])
 
-    def citations(self) -> tuple[Citation, ...]:
-        """The canonical lines that support each filled field."""
-        spans = [("summary", self._lines.head, self._lines.docstring_end)]
-        spans.extend(("returns", fact.line, fact.line) for fact in self._profile.given.facts.returned[:3])
+    def citations(self, doc: Docstring) -> tuple[Citation, ...]:
+        """The canonical lines that support each field: where no line of the body does, the signature with what is
+        documented beside it."""
+        first, signature, last = self._documented()
+        returned = [("returns", fact.line, fact.line) for fact in self._profile.given.facts.returned[:3]]
+        spans = [
+            ("summary", first, last),
+            ("inputs", first, last) if doc.parameters else ("inputs", signature, signature),
+            *(returned or [("returns", first, last)]),
+        ]
         spans.extend(("side_effects", line, line) for _, line in self._effects)
         spans.extend(("invariants", line, line) for _, line in self._guards)
         return tuple([Citation(*span) for span in dict.fromkeys(spans)])
+
+    def _documented(self) -> tuple[int, int, int]:
+        """The first line of signature and documentation, the signature's, and the last: a docstring follows the
+        signature, doc comments of other languages go before it."""
+        lines = self._lines
+        if self._profile.is_python:
+            return lines.head, lines.head, lines.docstring_end
+        signature = lines.line_of(self._profile.given.name)
+        return 1, signature, signature
 
 
 def _read_foreign(facts: SymbolFacts, language: str) -> SymbolFacts:

@@ -13,7 +13,7 @@ from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
 from codesum_pipeline.summaries.extractive.foreign_roles import field_name, kind_of
 from codesum_pipeline.summaries.extractive.intent import further_sentence
 from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, NAME, PARAMETER, merge_keywords
-from codesum_pipeline.summaries.extractive.namespaces import is_namespace, what_it_holds
+from codesum_pipeline.summaries.extractive.namespaces import held_names, is_namespace, what_it_holds
 from codesum_pipeline.summaries.extractive.places import area_of
 from codesum_pipeline.summaries.extractive.plain import (
     clip,
@@ -28,6 +28,7 @@ from codesum_pipeline.summaries.extractive.word_lists import word_set
 from codesum_pipeline.summaries.extractive.words import split_identifier, spoken, with_article
 from codesum_pipeline.summaries.extractive.written import MAX_INTENT, MAX_SUMMARY, MIN_SUMMARY, Written, finished
 from codesum_pipeline.summaries.inputs import ClassInput
+from codesum_pipeline.summaries.own_names import own_names
 
 _PURPOSE_CHARS = 360
 _MAX_ABILITIES = 4
@@ -67,7 +68,7 @@ def write_class(given: ClassInput) -> Written:
         keywords=merge_keywords(own, voices(given.children), fallback=[*split_identifier(given.id), "class"]),
         responsibilities=responsibilities(given.children),
     )
-    return finished(text, source)
+    return finished(text, source, own=own_names(given) | held_names(given.children))
 
 
 def _kind(given: ClassInput) -> str:

@@ -16,7 +16,7 @@ from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
 from codesum_pipeline.summaries.extractive.docstrings import Docstring
 from codesum_pipeline.summaries.extractive.intent import further_sentence
 from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER, merge_keywords
-from codesum_pipeline.summaries.extractive.namespaces import named
+from codesum_pipeline.summaries.extractive.namespaces import held_names, named
 from codesum_pipeline.summaries.extractive.places import area_of, tested_area
 from codesum_pipeline.summaries.extractive.plain import (
     clip,
@@ -31,6 +31,7 @@ from codesum_pipeline.summaries.extractive.word_lists import word_set
 from codesum_pipeline.summaries.extractive.words import split_identifier, spoken
 from codesum_pipeline.summaries.extractive.written import MAX_INTENT, MAX_SUMMARY, MIN_SUMMARY, Written, finished
 from codesum_pipeline.summaries.inputs import ChildText, FileInput
+from codesum_pipeline.summaries.own_names import own_names
 
 _PURPOSE_CHARS = 400
 _FURTHER_CHARS = 200
@@ -82,7 +83,7 @@ def write_file(given: FileInput) -> Written:
         keywords=merge_keywords(own, voices(given.children), fallback=[*split_identifier(given.id), "file"]),
         responsibilities=responsibilities(given.children),
     )
-    return finished(text, source)
+    return finished(text, source, own=own_names(given) | held_names(given.children))
 
 
 def _without_own_name(doc: Docstring, given: FileInput) -> Docstring:

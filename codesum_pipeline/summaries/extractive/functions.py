@@ -13,6 +13,7 @@ from codesum_pipeline.summaries.extractive.roles import Profile, Role
 from codesum_pipeline.summaries.extractive.words import split_identifier, spoken
 from codesum_pipeline.summaries.extractive.written import MAX_SUMMARY, MIN_SUMMARY, Written, finished
 from codesum_pipeline.summaries.inputs import FunctionInput
+from codesum_pipeline.summaries.own_names import own_names
 
 # A docstring has told what matters; the body's sentence then only adds.
 _ADDITION_CHARS = 240
@@ -45,9 +46,9 @@ def write_function(given: FunctionInput) -> Written:
         inputs=describe_parameters(profile, doc),
         side_effects=body.side_effects(),
         invariants=body.invariants(),
-        citations=body.citations(),
+        citations=body.citations(doc),
     )
-    return finished(text, source)
+    return finished(text, source, own=own_names(given))
 
 
 def _purpose(profile: Profile, doc: Docstring, body: Body) -> tuple[str, PurposeSource, int]:

@@ -25,6 +25,7 @@ from codesum_pipeline.summaries.extractive.prose import Prose, read_prose
 from codesum_pipeline.summaries.extractive.words import split_identifier, spoken
 from codesum_pipeline.summaries.extractive.written import MAX_INTENT, MAX_SUMMARY, MIN_SUMMARY, Written, finished
 from codesum_pipeline.summaries.inputs import ChildText, ModuleInput
+from codesum_pipeline.summaries.own_names import own_names
 
 _OPENING_CHARS = 420
 _CHILD_CHARS = 130
@@ -55,7 +56,7 @@ def write_module(given: ModuleInput) -> Written:
         ),
         responsibilities=responsibilities(given.children),
     )
-    return finished(text, source)
+    return finished(text, source, own=own_names(given))
 
 
 def _opening(given: ModuleInput, prose: Prose) -> tuple[str, PurposeSource]:

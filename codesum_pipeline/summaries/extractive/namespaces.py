@@ -5,6 +5,10 @@ form that the level above knows again: `Holds the class Runtime (sets a
 header).` of `Rack` becomes `Rack::Runtime (sets a header)` there.
 """
 
+import re
+from collections.abc import Iterable
+
+from codesum_pipeline.llm.leaks import names_in
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.summaries.extractive.children import bare_name, first_sentence, gist, ranked
 from codesum_pipeline.summaries.extractive.plain import clip, enumerate_first, sentence
@@ -15,6 +19,7 @@ _MANY = "Holds the classes "
 _MAX_HELD = 4
 _ONE_CHARS = 260
 _EACH_CHARS = 70
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
 _KINDS = frozenset(("class", "module", "namespace", "object", "extension", "struct", "type"))
 _JOINTS = {"ruby": "::", "cpp": "::", "c": "::", "rust": "::", "php": "\\"}
 
@@ -32,6 +37,12 @@ def what_it_holds(given: ClassInput) -> str:
     limit = _ONE_CHARS if len(children) == 1 else _EACH_CHARS
     names = [named(child, given.language, limit=0 if child.is_placeholder else limit) for child in children]
     return sentence(f"{_ONE if len(children) == 1 else _MANY}{enumerate_first(names, _MAX_HELD)}")
+
+
+def held_names(children: Iterable[ChildText]) -> frozenset[str]:
+    """The names of the classes that those of the children hold that hold nothing else, in lower case."""
+    told = (first_sentence(child) for child in children if child.level is Level.CLASS)
+    return names_in(*(_IN_BRACKETS.sub("", one) for one in told if one.startswith((_ONE, _MANY))))
 
 
 def named(child: ChildText, language: str, *, limit: int) -> str:

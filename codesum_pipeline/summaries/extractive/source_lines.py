@@ -11,6 +11,8 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w+")
 _STRING_LITERAL = re.compile(r"('''|\"\"\").*?\1|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.S)
 _HEAD = re.compile(r"(?:async )?def |class ")
 _DOCSTRING = re.compile(r"\s*[rRuUbB]{0,2}('''|\"\"\"|'|\")")
+# How a line of a comment begins in one language or another.
+_COMMENT = re.compile(r"\s*(?:--|//|/?\*|#(?!\[)|;;|%|@(?:doc|spec)\b)")
 _KEYWORDS = word_set(
     """
     False None True and as assert async await break class continue def del elif else except finally for from global if
@@ -43,6 +45,12 @@ class SourceLines:
             return first + 1
         following = range(first + 1, len(self.lines))
         return next((number + 1 for number in following if quote in self.lines[number]), len(self.lines))
+
+    def line_of(self, name: str) -> int:
+        """The first line, comments apart, that has a name; 1 where none has."""
+        whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        numbered = enumerate(self.lines, start=1)
+        return next((n for n, line in numbered if not _COMMENT.match(line) and whole.search(line)), 1)
 
     def identifiers(self) -> list[str]:
         """Distinct identifiers of the body, in source order; what stands in strings is left out."""

@@ -1,13 +1,14 @@
 """What a writer hands back, and the bounds of its fields."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from codesum_pipeline.model.documents import PurposeSource, WrittenText
+from codesum_pipeline.summaries.extractive.foreign_names import in_words
 from codesum_pipeline.summaries.extractive.plain import clip, join_sentences, printable
 
 # Goes up with every change of a text that any input can show.
-EXTRACTIVE_VERSION = "4"
+EXTRACTIVE_VERSION = "5"
 
 MIN_SUMMARY, MAX_SUMMARY = 30, 600
 MIN_INTENT, MAX_INTENT = 10, 300
@@ -33,12 +34,19 @@ class Written:
     purpose_source: PurposeSource
 
 
-def finished(text: WrittenText, source: PurposeSource) -> Written:
-    """The text as it leaves the writer: printable throughout, no field below or above its bounds."""
-    summary = join_sentences([printable(text.summary)], MAX_SUMMARY)
+def finished(text: WrittenText, source: PurposeSource, *, own: Collection[str] | None = None) -> Written:
+    """The text as it leaves the writer: printable throughout, no field below or above its bounds, no
+    empty one cited.
+
+    Of code that may have neighbours, `own` are the names that may be said (`own_names`).
+    """
+    summary, intent = printable(text.summary), printable(text.business_intent)
+    if own is not None:
+        summary, intent = in_words(summary, own), in_words(intent, own)
+    summary = join_sentences([summary], MAX_SUMMARY)
     if len(summary) < MIN_SUMMARY:
         summary = f"{summary} {_PADDING}".strip()
-    intent = join_sentences([printable(text.business_intent)], MAX_INTENT)
+    intent = join_sentences([intent], MAX_INTENT)
     kept = replace(
         text,
         summary=summary,
@@ -48,7 +56,7 @@ def finished(text: WrittenText, source: PurposeSource) -> Written:
         invariants=_bounded(text.invariants, MAX_INVARIANT),
         responsibilities=_bounded(text.responsibilities, MAX_ITEM),
     )
-    return Written(kept, source)
+    return Written(replace(kept, citations=tuple([one for one in text.citations if getattr(kept, one.field)])), source)
 
 
 def _bounded(items: Iterable[str], limit: int) -> tuple[str, ...]:

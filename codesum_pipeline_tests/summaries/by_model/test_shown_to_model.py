@@ -60,11 +60,10 @@ def test_lines_are_numbered_and_an_answer_is_held_to_those_that_are_shown() -> N
     assert f"\n{last + 1}|" not in cut.text
 
 
-def test_names_of_neighbours_are_shown_and_may_not_come_back() -> None:
+def test_names_of_neighbours_are_shown() -> None:
     found = prompter(Level.FUNCTION).of_function("f", "python", SOURCE, ShownContext(("Report.make",), ("to_cents",)))
 
     assert "called by: Report.make\ncalls: to_cents" in found.text
-    assert found.shown.hidden_names == ("Report.make", "to_cents")
 
 
 def test_secrets_are_taken_out_and_counted() -> None:

@@ -276,3 +276,26 @@ def test_a_type_is_not_introduced_by_its_own_name(comment, summary):
     assert text.summary.startswith(summary)
     assert says(text.summary, "key") or comment not in text.summary
     assert says(text.business_intent, "struct")
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_every_filled_field_is_cited_and_no_other(path):
+    for given in functions_in(path).values():
+        text = write_function(given).text
+        filled = {
+            name for name in ("summary", "inputs", "returns", "side_effects", "invariants") if getattr(text, name)
+        }
+        last = given.canonical_source.count("\n") + 1
+
+        assert {one.field for one in text.citations} == filled
+        assert all(1 <= one.start_line <= one.end_line <= last for one in text.citations)
+
+
+def test_parameters_are_cited_by_the_line_that_names_them_and_by_what_documents_them():
+    cited = {
+        path: {(one.start_line, one.end_line) for one in write_function(given).text.citations if one.field == "inputs"}
+        for path, name in (("rows.ts", "readRows"), ("store.go", "Find"))
+        for given in [functions_in(path)[name]]
+    }
+
+    assert cited == {"rows.ts": {(1, 13)}, "store.go": {(2, 2)}}
