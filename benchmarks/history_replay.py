@@ -145,6 +145,8 @@ def _llm(base: str) -> dict[str, Any]:
         "api_base": base,
         "api_key_env": KEY_ENV,
         "max_summaries_per_run": 1_000_000,
+        "tests": True,
+        "documented": True,
         "concurrency": 32,
     }
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.graph.build import GRAPH_VERSION
+from codesum_pipeline.indexes.author_words import AUTHOR_WORDS_VERSION
 from codesum_pipeline.indexes.embedders import check_embedder, embedder_of
 from codesum_pipeline.indexes.finished_vectors import discard
 from codesum_pipeline.indexes.lane_texts import LANES_VERSION
@@ -75,6 +76,7 @@ class Home:
         if llm.enabled:
             found |= {f"template_{level}": writer_of(template) for level, template in templates_of(llm).items()}
             found["masking"] = MASKING_VERSION
+            found["author_words"] = AUTHOR_WORDS_VERSION
             # What the list gives a model can change with LiteLLM.
             found["prompt_chars"] = str(prompt_chars(llm))
         return found

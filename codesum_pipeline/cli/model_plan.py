@@ -53,7 +53,11 @@ def model_sections(key: str, settings: Settings, rows: Sequence[PlanRow]) -> Ite
     yield Text.assemble((f"\n{options.llm.model}", "bold"), ("  above functions at most so much", "dim"))
     lines = [(level, *_cells(found)) for level, found in levels.items()]
     yield table(("level", *_NUMBERS, "by"), [*lines, ("all", *_cells(all_levels))], right=_NUMBERS)
-    for line in (*_with_cache(options, levels, all_levels), *_remarks(key, settings.llm.enabled, options, all_levels)):
+    for line in (
+        *_by_documentation(all_levels),
+        *_with_cache(options, levels, all_levels),
+        *_remarks(key, settings.llm.enabled, options, all_levels),
+    ):
         yield indented(Text(line), 2)
 
 
@@ -101,6 +105,16 @@ def _cells(found: Priced) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+def _by_documentation(found: Priced) -> Iterator[str]:
+    """What is asked for and what is stopped, by whether an author wrote what it is for."""
+    if found.documented.calls:
+        told, untold = found.documented, found.undocumented
+        yield (
+            f"undocumented: {count(untold.calls, 'text')}, ${untold.usd:,.4f}; "
+            f"documented by their authors: {count(told.calls, 'text')}, ${told.usd:,.4f}"
+        )
+
+
 def _with_cache(options: Options, levels: Mapping[Level, Priced], found: Priced) -> Iterator[str]:
     """Where the provider has a price for what it keeps of a prompt: what is left of the dollars above."""
     savings = [found.asked, found.all_stopped]
@@ -133,5 +147,7 @@ def _as_json(found: Priced) -> Mapping[str, Any]:
     return {
         "asked": asdict(found.asked),
         "found": found.found,
+        "documented": asdict(found.documented),
+        "undocumented": asdict(found.undocumented),
         "stopped": {gate.value: asdict(saving) for gate, saving in sorted(found.stopped.items())},
     }

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
 from codesum_pipeline.evaluation.docstring_questions import is_held_out
+from codesum_pipeline.evaluation.documented import DOCUMENTED, UNDOCUMENTED, Documented
 from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, Answer, evaluate
 from codesum_pipeline.evaluation.own_questions import DEFAULT_COMMITS, DEFAULT_SAMPLE, ask_own_questions
 from codesum_pipeline.evaluation.questions import Question
@@ -34,16 +35,17 @@ Dollars = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One kind of texts: the answers that an index with them gives, and what they cost, by level."""
+    """One kind of texts: the answers that an index with them gives, and what they cost, by level and by group."""
 
     texts: str
     answers: Sequence[Answer]
     cost_usd: Dollars = field(default_factory=dict)
+    cost_by_group: Dollars = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class LiftRow:
-    """One kind of texts at one level; `gain` is over the kind before it, None for the first."""
+    """One kind of texts at one level, or of one `Group`; `gain` is over the kind before it, None for the first."""
 
     level: str
     questions: int
@@ -102,14 +104,16 @@ def lift_of_answers(ws: Workspace, answers: Sequence[Answer], *, progress: Progr
         with extractive_copy(ws, progress=progress) as copy:
             extractive = evaluate([copy], asked, embedder=embedder, setups=[ALL], progress=progress)
         arms.append(Arm(EXTRACTIVE, extractive))
-    return lift_of([*arms, Arm(BY_MODEL, texts, cost_usd)])
+    documentation = Documented.of(ws)
+    groups = {answer.question.id: documentation.group_of(answer.question) for answer in answers}
+    return lift_of([*arms, Arm(BY_MODEL, texts, cost_usd, _cost_by_group(ws, documentation))], groups)
 
 
-def lift_of(arms: Sequence[Arm]) -> Lift:
-    """Compare answers to the same questions, each kind of texts with the one before it."""
-    scores = [_by_level(arm.answers) for arm in arms]
+def lift_of(arms: Sequence[Arm], groups: Mapping[str, str] | None = None) -> Lift:
+    """Compare answers to the same questions, each kind of texts with the one before it; also by questions' `groups`."""
+    scores = [_by_level(arm.answers, groups or {}) for arm in arms]
     rows = []
-    for level in scores[0]:
+    for level in sorted(scores[0], key=lambda name: name in _STOPS):
         for number, arm in enumerate(arms):
             ours = scores[number][level]
             before = scores[number - 1][level] if number else None
@@ -120,7 +124,9 @@ def lift_of(arms: Sequence[Arm]) -> Lift:
                     texts=arm.texts,
                     score=interval(list(ours.values())),
                     gain=paired_interval([before[id_] for id_ in ours], list(ours.values())) if before else None,
-                    cost_usd=sum(arm.cost_usd.values()) if level == EVERY_LEVEL else arm.cost_usd.get(level, 0.0),
+                    cost_usd=sum(arm.cost_usd.values())
+                    if level == EVERY_LEVEL
+                    else {**arm.cost_usd, **arm.cost_by_group}.get(level, 0.0),
                 )
             )
     return Lift(tuple(rows))
@@ -138,7 +144,22 @@ def lift_markdown(lift: Lift) -> str:
         "Score: MRR@10 where a function or class is asked for, else nDCG@10. Gain: over the line above, with its 95 % "
         "interval; in bold where it leaves out 0."
     )
+    lines.extend(savings(lift))
     return "\n".join(lines)
+
+
+def savings(lift: Lift) -> list[str]:
+    """For each group in which a model's texts gained nothing: what they cost, and which setting stops that."""
+    return [
+        f"What {_WHO[row.level]} documented gained nothing by the model's texts ({row.gain.mean:+.3f}, "
+        f"{row.questions} questions): they cost ${row.cost_usd:.2f}, which `{_STOPS[row.level]}` would save."
+        for row in lift.rows
+        if row.texts == BY_MODEL and row.level in _STOPS and row.gain and row.gain.mean <= 0 and row.cost_usd
+    ]
+
+
+_WHO = {DOCUMENTED: "its author", UNDOCUMENTED: "nobody"}
+_STOPS = {DOCUMENTED: "llm.documented = false", UNDOCUMENTED: "llm.enabled = false"}
 
 
 def _cells(row: LiftRow) -> list[str]:
@@ -160,27 +181,42 @@ def _cells(row: LiftRow) -> list[str]:
     ]
 
 
-def _by_level(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
-    """Scores by question, over all and by the level that is asked for."""
+def _by_level(answers: Sequence[Answer], groups: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Scores by question, over all, by the level that is asked for, and by group."""
     found: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for answer in answers:
         for level in (EVERY_LEVEL, answer.question.level or ANY_LEVEL):
             found[level][answer.question.id] = score(answer)
+        if group := groups.get(answer.question.id):
+            found[group][answer.question.id] = score(answer)
     return dict(found)
 
 
 def _cost_of_models(ws: Workspace) -> dict[str, float] | None:
     """What the texts that models wrote cost, by level; None where there are none."""
+    paid = _paid(ws)
+    if not paid:
+        return None
+    costs: defaultdict[str, float] = defaultdict(float)
+    for level, _, usd in paid:
+        costs[level] += usd
+    return dict(costs)
+
+
+def _cost_by_group(ws: Workspace, documentation: Documented) -> dict[str, float]:
+    costs: defaultdict[str, float] = defaultdict(float)
+    for _, id_, usd in _paid(ws):
+        costs[documentation.group(id_)] += usd
+    return dict(costs)
+
+
+def _paid(ws: Workspace) -> list[tuple[str, str, float]]:
+    """Level, id and price of each text that a model wrote."""
     documents = ws.tables.read("documents", ws.key, columns=["id", "type", "text_hash", "written_by"])
     by_model = documents.filter(pc.equal(documents["written_by"], WrittenBy.LLM.value))
-    if not by_model.num_rows:
-        return None
     history = ws.tables.read("document_history", ws.key, columns=["id", "text_hash", "cost_usd"]).to_pylist()
     # A text that left and came back from the cache was paid for when it was first written.
     paid: defaultdict[tuple[str, str], float] = defaultdict(float)
     for row in history:
         paid[row["id"], row["text_hash"]] += row["cost_usd"]
-    costs: defaultdict[str, float] = defaultdict(float)
-    for row in by_model.to_pylist():
-        costs[row["type"]] += paid[row["id"], row["text_hash"]]
-    return dict(costs)
+    return [(row["type"], row["id"], paid[row["id"], row["text_hash"]]) for row in by_model.to_pylist()]

@@ -36,7 +36,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
 
 # Changed with what is measured: figures of the version before are then taken again.
-EVALUATION_VERSION = f"2/{OWN_QUESTIONS_VERSION}"
+EVALUATION_VERSION = f"3/{OWN_QUESTIONS_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)

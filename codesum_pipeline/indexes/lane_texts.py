@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.indexes.arrow_texts import utf8_parts
+from codesum_pipeline.indexes.author_words import author_words
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.passages import cut_passages
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
-from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.documents import Level, WrittenBy
 from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.tables import rows_to_read
@@ -39,7 +40,7 @@ _BODIES_AT_ONCE = 1 << 15
 
 _COLUMNS = [
     "id", "type", "file_path", "qualified_name", "summary", "business_intent", "keywords", "signature",
-    "is_placeholder", "parent_id",
+    "is_placeholder", "parent_id", "written_by",
 ]  # fmt: skip
 # Where bodies stand: the table, its column of ids, its column of texts.
 _BODIES = (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source"))
@@ -120,7 +121,7 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
         "type": documents.column("type"),
         "file_path": _wide(documents.column("file_path")),
         "name": pa.array([name or path for name, path in zip(qualified_names, paths, strict=True)], pa.large_string()),
-        "summary": _wide(documents.column("summary")),
+        "summary": _beside_author(ws, documents),
         "business_intent": _wide(documents.column("business_intent")),
         "keywords": documents.column("keywords"),
         "signature": pc.fill_null(_wide(documents.column("signature")), _text("")),
@@ -128,6 +129,18 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
         "is_placeholder": documents.column("is_placeholder"),
     }
     return pa.table(heads).combine_chunks(), pa.array(module_bodies, pa.large_string())
+
+
+def _beside_author(ws: Workspace, documents: pa.Table) -> pa.ChunkedArray:
+    """The summaries; a model's is followed by what the author wrote."""
+    summaries = _wide(documents.column("summary"))
+    is_by_model = pc.equal(documents.column("written_by"), WrittenBy.LLM.value)
+    words = author_words(ws, documents.select(["id", "type"]).filter(is_by_model))
+    if not words:
+        return summaries
+    ids = documents.column("id").to_pylist()
+    said = pa.chunked_array([pa.array([words.get(id_) for id_ in ids], pa.large_string())])
+    return pc.binary_join_element_wise(summaries, said, _text("\n"), null_handling="skip")
 
 
 def in_parts(sources: pa.Table) -> Iterator[pa.Table]:

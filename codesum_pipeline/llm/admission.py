@@ -4,7 +4,7 @@ import asyncio
 
 
 class CapReached(Exception):
-    """The next call could pass the cap; it is not made, nor any after it."""
+    """The next call could pass the cap; it is not made. A cheaper one may still fit."""
 
 
 class Admission:
@@ -12,25 +12,23 @@ class Admission:
 
     A call that does not fit waits for those in flight, which mostly cost less
     than the most that was put aside for them. Only when nothing is in flight and
-    it still does not fit is the cap reached.
+    it still does not fit is the cap reached for it.
     """
 
     def __init__(self, usd_left: float | None) -> None:
         self._left = usd_left
         self._reserved = 0.0
         self._in_flight = 0
-        self._is_reached = False
         self._door = asyncio.Lock()
         self._freed = asyncio.Event()
 
     async def enter(self, worst_usd: float) -> None:
         """Put `worst_usd` aside for a call; raises `CapReached`."""
         async with self._door:
-            while not self._is_reached and not self._fits(worst_usd) and self._in_flight:
+            while not self._fits(worst_usd) and self._in_flight:
                 self._freed.clear()
                 await self._freed.wait()
-            self._is_reached = self._is_reached or not self._fits(worst_usd)
-            if self._is_reached:
+            if not self._fits(worst_usd):
                 raise CapReached
             self._reserved += worst_usd
             self._in_flight += 1

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from codesum_pipeline.llm.admission import Admission
+from codesum_pipeline.llm.admission import Admission, CapReached
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.checking import AnswerProblem
@@ -92,7 +92,11 @@ class Caller:
         desk = self._desk
         price = desk.price_of(request.model_name)
         worst = worst_case_usd(price, tokens_upper, request.parameters.max_tokens)
-        await desk.admission.enter(worst)
+        try:
+            await desk.admission.enter(worst)
+        except CapReached:
+            self.attempts -= 1
+            raise
         settled = Settled(AttemptOutcome.NOT_SENT, 0.0, 0.0)
         try:
             attempt = Attempt(

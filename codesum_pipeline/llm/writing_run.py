@@ -1,10 +1,11 @@
 """The tasks of one run, worked through by as many workers as calls may be made at once.
 
 Tasks are begun in their order; the first call of a run goes alone, so that what
-is wrong with all of them costs one. What stops one for a reason that holds for
-all (the cap, lost credentials, another model's answer, one failure after the
-other) stops all that were not begun; calls that are under way are heard to their
-end.
+is wrong with all of them costs one. A call that does not fit what is left of the
+cap in dollars is skipped for a cheaper one. What stops one for a reason that
+holds for all (the cap, lost credentials, another model's answer, one failure
+after the other) stops all that were not begun; calls that are under way are heard
+to their end.
 """
 
 import asyncio
@@ -167,7 +168,7 @@ class WritingRun:
             try:
                 text = await self._converse(task, caller, model)
             except CapReached:
-                self._stop(Gate.CAP, None, f"the cap in dollars is reached before {task.id}")
+                _log.info("%s: not asked for, its call could pass the cap in dollars", task.id)
                 gate, failure = Gate.CAP, ""
                 break
             except SummaryError as error:

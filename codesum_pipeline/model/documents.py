@@ -29,6 +29,8 @@ class Gate(StrEnum):
     OFFLINE = "offline"
     DISABLED = "disabled"
     TRUST = "trust"
+    TESTS = "tests"
+    DOCUMENTED = "documented"
     CAP = "cap"
     CONFIRM = "confirm"
     NO_CREDENTIALS = "no-credentials"
@@ -278,6 +280,8 @@ class PlanRow:
     the function level, and for files that no parser reads. `gate` is what stops
     a model from writing the text, as far as that is known before; the predicted
     tokens and price are of the call that it would take, 0 where it takes none.
+    `is_documented` is looked up for what would take one: its author wrote what
+    it is for.
     """
 
     id: str
@@ -292,3 +296,4 @@ class PlanRow:
     predicted_input_tokens: int = 0
     predicted_output_tokens: int = 0
     predicted_usd: float = 0.0
+    is_documented: bool = False

@@ -122,6 +122,8 @@ class LlmOptions:
     max_prompt_chars: int | None = None
     max_attempts: int = 3
     trust: Trust = Trust.OFF
+    tests: bool = False
+    documented: bool = False
     form: str = "auto"
     fallback_models: tuple[str, ...] = ()
     prompts_folder: str = ""

@@ -82,6 +82,12 @@ class LlmSettings(BaseModel):
     trust: Trust = Field(
         Trust.OFF, description="off: all code; scip: only symbols that an edge of a SCIP index touches, and above them."
     )
+    tests: bool = Field(False, description="Whether test code is written about, too.")
+    documented: bool = Field(
+        False,
+        description="Whether a model writes about what its author documented, too: by a docstring, a doc comment or a "
+        "README. By default it is asked only for the rest.",
+    )
     language: str = Field("English", min_length=1, max_length=60, description="The language of the texts.")
 
     _holds_no_secret = field_validator("api_base")(address_without_secret)

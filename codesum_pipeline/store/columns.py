@@ -127,6 +127,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "predicted_input_tokens": "Tokens that a model would read; 0 where none is asked.",
         "predicted_output_tokens": "Tokens that a model would write; 0 where none is asked.",
         "predicted_usd": "What the call would cost, in US dollars; 0 where none is made.",
+        "is_documented": "Whether its author wrote what it is for; looked up for what a model would be asked for.",
     },
     **{f"texts_{level}": _TEXTS for level in ("function", "class", "file", "module")},
     "documents": {

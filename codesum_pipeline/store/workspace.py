@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # a prompt may be is among the versions, since the models say it, too.
 _OF_MODEL_TEXTS = (
     "enabled", "model", "fallback_models", "language", "max_tokens", "max_attempts",
-    "trust", "form",
+    "trust", "tests", "documented", "form",
 )  # fmt: skip
 # When a context is another one, which only models' texts depend on.
 _OF_CONTEXTS = ("policy", "similarity_threshold", "max_new_callers")

@@ -89,6 +89,13 @@ def shown_functions(workspace: Workspace, ids: Collection[str]) -> dict[str, tup
     return {id_: (name, language, source) for id_, name, language, source in zip(*columns, strict=True)}
 
 
+def docstrings_of(workspace: Workspace, ids: Collection[str]) -> Iterator[tuple[str, str, str, str | None]]:
+    """Of some functions id, language, name and what documents them."""
+    names = ["id", "language", "name", "docstring"]
+    rows = _some_functions(workspace, ids, names)
+    yield from zip(*(rows.column(name).to_pylist() for name in names), strict=True)
+
+
 def function_rows(workspace: Workspace, ids: Collection[str]) -> pa.Table:
     """The rows of these functions in `symbols`."""
     return _some_functions(workspace, ids, column_names(Symbol))

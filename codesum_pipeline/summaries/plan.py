@@ -151,13 +151,15 @@ class _Planner:
         workspace = self._workspace
         self._functions()
         layers = shows.class_layers(shows.read_classes(workspace), self._outline)
-        self._heads(Level.CLASS, [shows.class_head(symbol) for layer in layers for symbol in layer])
+        self._heads(Level.CLASS, [[shows.class_head(symbol) for symbol in layer] for layer in layers])
         files = shows.read_files(workspace)
         self._texts([found for found in files if isinstance(found, TextFileInput)])
-        self._heads(Level.FILE, [found for found in files if isinstance(found, FileInput)])
+        self._heads(Level.FILE, [[found for found in files if isinstance(found, FileInput)]])
         readmes = shows.read_readmes(workspace, self._outline)
-        folders = [path for layer in shows.module_layers(self._outline) for path in layer]
-        self._heads(Level.MODULE, [shows.module_head(path, workspace, readmes) for path in folders])
+        folders = shows.module_layers(self._outline)
+        self._heads(
+            Level.MODULE, [[shows.module_head(path, workspace, readmes) for path in layer] for layer in folders]
+        )
         for level in Level:
             self._removed(level)
 
@@ -197,10 +199,10 @@ class _Planner:
                 rewrite = Rewrite(found.id, *decision.cause)
             self._add(level, found.id, _action(rewrite), rewrite, found.writer, found.summary_hash, decision)
 
-    def _heads(self, level: Level, heads: Sequence[Head]) -> None:
+    def _heads(self, level: Level, layers: Sequence[Sequence[Head]]) -> None:
         """Documents with children, children first."""
         before = _read_before(self._workspace, level)
-        for head in heads:
+        for layer, head in ((number, head) for number, heads in enumerate(layers) for head in heads):
             last = before.get(head.id)
             action: PlanAction = PlanAction.WRITE
             rewrite: Rewrite | None = Rewrite(head.id, Cause.CONTENT, (head.id,))
@@ -209,7 +211,7 @@ class _Planner:
             if self._model is None:
                 self._add(level, head.id, action, rewrite)
             else:
-                self._add_by_model(self._model, level, head, action, rewrite, last)
+                self._add_by_model(self._model, level, head, action, rewrite, last, layer)
 
     def _add_by_model(
         self,
@@ -219,6 +221,7 @@ class _Planner:
         action: PlanAction,
         rewrite: Rewrite | None,
         last: _Before | None,
+        layer: int,
     ) -> None:
         """A document with children that a model may write: at most so much is done for it."""
         if self._is_empty(head):
@@ -231,14 +234,14 @@ class _Planner:
             action, rewrite = PlanAction.WRITE, Rewrite(head.id, _turn(last, model.writer(level)), (head.id,))
         if last is not None and is_by_model and not model.is_trusted(head.id):
             action, rewrite = PlanAction.WRITE, Rewrite(head.id, Cause.DOWNGRADED, (head.id,))
-        if action is PlanAction.KEEP:
+        if action is PlanAction.KEEP and not model.is_waiting(level, head.id):
             self._add(level, head.id, action, rewrite)
             return
         if_below = (
             is_current and action is PlanAction.MAYBE and rewrite is not None and self._rests(model, head, rewrite)
         )
-        decision = model.upper(level, head, is_new=not had_model, if_below=if_below)
-        stays = decision.gate is not None and rewrite is not None and rewrite.cause in _TURNS
+        decision = model.upper(level, head, is_new=not had_model, if_below=if_below, layer=layer)
+        stays = decision.gate is not None and (rewrite is None or rewrite.cause in _TURNS)
         if stays:
             self._add(level, head.id, PlanAction.KEEP, None, decision=decision)
         else:
@@ -306,6 +309,7 @@ class _Planner:
             predicted_input_tokens=decision.estimate.input_tokens,
             predicted_output_tokens=decision.estimate.output_tokens,
             predicted_usd=decision.estimate.usd,
+            is_documented=decision.is_documented,
         )
 
 

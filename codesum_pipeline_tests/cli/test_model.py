@@ -42,6 +42,8 @@ class Till:
             "api_base": json.dumps(self.server.base),
             "api_key_env": json.dumps(KEY_ENV),
             "max_summaries_per_run": "1000",
+            "documented": "true",
+            "tests": "true",
         } | dict(line.split(" = ") for line in lines)
         self.home.mkdir(exist_ok=True)
         text = "".join(f"{name} = {value}\n" for name, value in given.items())

@@ -43,7 +43,8 @@ def write_settings(home: Path, base: str) -> None:
     home.mkdir()
     (home / "codesum.toml").write_text(
         f"[llm]\nenabled = true\nmodel = {json.dumps(MODEL)}\napi_base = {json.dumps(base)}\n"
-        f"api_key_env = {json.dumps(KEY_ENV)}\nmax_summaries_per_run = 1000\nconcurrency = {CONCURRENCY}\n"
+        f"api_key_env = {json.dumps(KEY_ENV)}\nmax_summaries_per_run = 1000\n"
+        f"documented = true\nconcurrency = {CONCURRENCY}\n"
     )
 
 

@@ -26,6 +26,7 @@ SETTINGS = {
     "model": json.dumps("openai/gpt-4o-mini"),
     "api_key_env": json.dumps("NO_SUCH_KEY"),
     "max_summaries_per_run": "5",
+    "documented": "true",
     "max_cost_usd_per_day": "0.5",
 }
 

@@ -65,6 +65,7 @@ def test_what_failed_at_one_level_is_published_recorded_and_failed_and_only_a_ch
         api_base=json.dumps(server.base),
         api_key_env=json.dumps(KEY_ENV),
         max_summaries_per_run="100",
+        documented="true",
         max_cost_usd_per_day="5",
         max_retries="0",
     )

@@ -11,7 +11,7 @@ import pytest
 
 from codesum_pipeline.evaluation.bootstrap import Interval
 from codesum_pipeline.evaluation.evaluate import Answer
-from codesum_pipeline.evaluation.lift import Arm, Lift, LiftRow, lift_markdown, lift_of, lift_report
+from codesum_pipeline.evaluation.lift import Arm, Lift, LiftRow, lift_markdown, lift_of, lift_report, savings
 from codesum_pipeline.evaluation.questions import Question, Target
 from codesum_pipeline.evaluation.records import last_lift
 from codesum_pipeline.evaluation.step import evaluate_candidate
@@ -121,16 +121,20 @@ def test_texts_that_say_what_is_asked_are_a_lift_with_its_price(has_cells: bool,
     assert bool(index.nearest) == has_cells
     assert [(row.level, row.texts) for row in lift.rows] == [
         (level, texts)
-        for level in ("all", "function")
+        for level in ("all", "function", "undocumented")
         for texts in ("code only", "extractive texts", "texts by a model")
     ]
+    assert row_of(lift, "texts by a model", "undocumented").cost_usd == 6.0
+    assert savings(lift) == []
     best = row_of(lift, "texts by a model", "function")
     assert best.gain is not None and best.gain.low > 0
     assert (best.score.mean, best.cost_usd, best.questions) == (1.0, 6.0, 12)
     assert row_of(lift, "extractive texts", "function").cost_usd == 0.0
 
 
-def test_texts_that_say_it_of_other_functions_are_a_loss(has_cells: bool, make_shop: MakeShop) -> None:
+def test_texts_that_say_it_of_other_functions_lose_little_beside_the_authors(
+    has_cells: bool, make_shop: MakeShop
+) -> None:
     documented = make_shop('    """Helps to {}."""\n')
     before = documented.tables.read_rows(texts_table(Level.FUNCTION), documented.key, TextRow)
     dealt = random.Random(3).sample(before, len(before))
@@ -141,8 +145,14 @@ def test_texts_that_say_it_of_other_functions_are_a_loss(has_cells: bool, make_s
 
     assert bool(index.nearest) == has_cells
     loss = row_of(lift, "texts by a model", "function").gain
-    assert loss is not None and loss.high < 0
+    assert loss is not None and -0.1 < loss.mean < 0
     assert row_of(lift, "extractive texts", "function").score.mean == 1.0
+    assert row_of(lift, "texts by a model", "documented").gain == loss
+    assert savings(lift) == [
+        f"What its author documented gained nothing by the model's texts ({loss.mean:+.3f}, 12 questions): they cost "
+        "$6.00, which `llm.documented = false` would save."
+    ]
+    assert savings(lift)[0] in lift_markdown(lift)
 
 
 def test_without_a_models_texts_code_and_extractive_texts_are_compared_on_own_questions(shop: Workspace) -> None:
@@ -163,7 +173,7 @@ def test_each_build_that_is_evaluated_says_what_its_models_texts_bought(shop: Wo
     best = row_of(last_lift(shop), "texts by a model", "all")
     assert best.gain is not None and best.gain.low > 0
     assert (report.model_texts_gain, report.model_texts_cost_usd) == (best.gain.mean, 6.0)
-    assert [row.texts for row in last_lift(shop).rows] == ["code only", "extractive texts", "texts by a model"] * 2
+    assert [row.texts for row in last_lift(shop).rows] == ["code only", "extractive texts", "texts by a model"] * 3
 
 
 def as_row(question: Question) -> dict[str, Any]:
@@ -197,4 +207,25 @@ def test_the_ledger_as_a_page_names_levels_gains_and_dollars() -> None:
         "|---|---:|---|---:|---|---:|---|---:|---:|",
         "| all | 2 | code only | 0.500 | 0.500 – 0.500 |  |  |  |  |",
         "| all | 2 | texts by a model | 0.750 | 0.750 – 0.750 | **+0.250** | +0.250 – +0.250 | 1.50 | 0.06 |",
+    ]
+
+
+def test_the_lift_of_what_authors_documented_is_told_apart() -> None:
+    arms = [
+        Arm("code only", answers(0.5, 0.5)),
+        Arm("texts by a model", answers(0.9, 0.4), {"function": 3.0}, {"documented": 2.0, "undocumented": 1.0}),
+    ]
+    groups = {QUESTIONS[0].id: "undocumented", QUESTIONS[1].id: "documented"}
+
+    lift = lift_of(arms, groups)
+
+    gains = {row.level: (row.questions, row.cost_usd, row.gain and round(row.gain.mean, 3)) for row in lift.rows[1::2]}
+    assert gains == {
+        "all": (2, 3.0, 0.15),
+        "any": (2, 0.0, 0.15),
+        "undocumented": (1, 1.0, 0.4),
+        "documented": (1, 2.0, -0.1),
+    }
+    assert [line.partition(":")[2] for line in savings(lift)] == [
+        " they cost $2.00, which `llm.documented = false` would save."
     ]

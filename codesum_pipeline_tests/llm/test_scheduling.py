@@ -189,6 +189,14 @@ def test_the_run_stops_before_the_attempt_that_would_pass_the_cap(home: Home, co
     assert sum(cost for *_, cost in home.rows()) <= cap
 
 
+def test_a_call_that_does_not_fit_is_skipped_for_a_cheaper_one_and_takes_no_place_of_the_count(home: Home) -> None:
+    dear = replace(task(2), prompt_tokens_upper=10 * task(2).prompt_tokens_upper)
+
+    outcomes = home.write(task(1), dear, task(3), caps=Caps(2, 2 * CALL_USD + WORST_USD))
+
+    assert outcomes == [written(1), stopped(2, Gate.CAP), written(3)]
+
+
 def test_what_a_cap_left_over_is_written_by_the_next_run(home: Home) -> None:
     tasks = [task(number) for number in range(1, 4)]
     home.write(*tasks, caps=Caps(2, None))

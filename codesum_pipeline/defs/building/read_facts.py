@@ -5,6 +5,7 @@ import pyarrow as pa
 from codesum_pipeline.defs.building.facts import Column, StageFacts
 from codesum_pipeline.evaluation.step import EVALUATION_VERSION
 from codesum_pipeline.graph.build import GRAPH_VERSION
+from codesum_pipeline.indexes.author_words import AUTHOR_WORDS_VERSION
 from codesum_pipeline.indexes.lane_texts import LANES_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
@@ -24,8 +25,8 @@ CODE_VERSIONS = {
     "file_summaries": _WRITERS_VERSION,
     "module_summaries": _WRITERS_VERSION,
     "summary_documents": _WRITERS_VERSION,
-    "dense_index": LANES_VERSION,
-    "sparse_index": LANES_VERSION,
+    "dense_index": f"{LANES_VERSION}/{AUTHOR_WORDS_VERSION}",
+    "sparse_index": f"{LANES_VERSION}/{AUTHOR_WORDS_VERSION}",
     "index_candidate": str(INDEX_SCHEMA_VERSION),
     "retrieval_evaluation": EVALUATION_VERSION,
     "published_index": str(INDEX_SCHEMA_VERSION),

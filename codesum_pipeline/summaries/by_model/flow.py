@@ -30,20 +30,42 @@ def functions_by_model(
     shown = shown_functions(build.workspace, mine)
     choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
     before = build.rows_before(mine.keys())
-    jobs = []
-    for choice in choices:
-        id_ = choice.wanted.id
-        context = ShownContext.of(choice.context or NO_NEIGHBOURS)
-        prompt = partial(model.prompter.of_function, *shown[id_], context)
-        jobs.append(Job(choice, mine[id_], prompt, before.get(id_)))
+    jobs = [_function_job(model, choice, mine, shown, before) for choice in choices]
     results = model.write(jobs, build.progress)
-    written = _take(build, mine, results)
+    written = _take(build, mine, results) | _functions_beyond_the_plan(build, model)
     stopped = mine.keys() - written.keys() - {choice.wanted.id for choice in choices if choice.leftover}
     plain = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE), stopped) if stopped else []
     again = build.last.decide(plain, force=False)
     others = {id_: writer for id_, writer in writers.items() if id_ not in written and id_ not in stopped}
-    left = [found for found in rewrites if found.id not in mine]
+    left = [found for found in rewrites if found.id not in mine and found.id not in written]
     return {**others, **dict.fromkeys(stopped, EXTRACTIVE)}, [*left, *again]
+
+
+def _functions_beyond_the_plan(build: "LevelBuild", model: ModelLevel) -> dict[str, TextRow]:
+    """Functions for which the plan saw no room, where the planned ones left some."""
+    ids = model.beyond_the_plan()
+    shown = shown_functions(build.workspace, ids) if ids else {}
+    choices = [
+        c
+        for c in model.choose([function_source(id_, *found) for id_, found in shown.items()])
+        if not c.stands and model.may_be_written(c)
+    ]
+    rewrites = _rewrites(build, choices)
+    before = build.rows_before([choice.wanted.id for choice in choices])
+    jobs = [_function_job(model, choice, rewrites, shown, before) for choice in choices]
+    return _take(build, rewrites, model.write(jobs, build.progress))
+
+
+def _function_job(
+    model: ModelLevel,
+    choice: Choice,
+    rewrites: Mapping[str, Rewrite],
+    shown: Mapping[str, tuple[str, str, str]],
+    before: Mapping[str, TextRow],
+) -> Job:
+    id_ = choice.wanted.id
+    context = ShownContext.of(choice.context or NO_NEIGHBOURS)
+    return Job(choice, rewrites[id_], partial(model.prompter.of_function, *shown[id_], context), before.get(id_))
 
 
 def layer_by_model(
@@ -62,6 +84,7 @@ def layer_by_model(
         with build.guard.item(head.id):
             sources.append(upper_source(head, below[head.id]))
     choices = {choice.wanted.id: choice for choice in model.choose(sources)}
+    build.gates.stopped.update(dict.fromkeys(model.left_to_later([*choices.values()]), Gate.CAP))
     open_ones = [c for c in choices.values() if not c.stands and model.may_be_written(c)]
     rewrites = _rewrites(build, open_ones)
     children = texts.children([choice.wanted.id for choice in open_ones], outline)

@@ -8,12 +8,17 @@ from codesum_pipeline.model.documents import Gate
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known of one document when it comes to the gates. `has_text`: a kept or recorded text would do."""
+    """What is known of one document when it comes to the gates.
+
+    `has_text`: a kept or recorded text would do. What is left out has no kept text, though a recording may hold one.
+    """
 
     is_placeholder: bool
     is_offline: bool
     is_enabled: bool
     is_trusted: bool
+    is_left_out_test: bool
+    is_left_to_author: bool
     has_text: bool
     is_within_cap: bool
     is_confirmed: bool
@@ -22,8 +27,8 @@ class Standing:
 def gate_of(found: Standing) -> Gate | None:
     """The first gate that is shut; None: a model writes the text, or wrote it.
 
-    A text that is there already is no call: being offline and the caps do not
-    hold it back, but for the switch and for trust it counts as any other.
+    A text that is there already is no call: only the switch and trust hold it
+    back.
     """
     if found.is_placeholder:
         return Gate.PLACEHOLDER
@@ -32,6 +37,8 @@ def gate_of(found: Standing) -> Gate | None:
         (Gate.OFFLINE, is_call and found.is_offline),
         (Gate.DISABLED, not found.is_enabled),
         (Gate.TRUST, not found.is_trusted),
+        (Gate.TESTS, found.is_left_out_test),
+        (Gate.DOCUMENTED, found.is_left_to_author),
         (Gate.CAP, is_call and not found.is_within_cap),
         (Gate.CONFIRM, is_call and not found.is_confirmed),
     )
@@ -42,7 +49,7 @@ def gate_of(found: Standing) -> Gate | None:
 class Caller:
     """A document that would be asked for: what it is worth and would cost, and whether it has a text already.
 
-    `above` are the documents that hold it, nearest first. With `if_below` it is
+    `above` are the documents that hold it, nearest first, and `layer` is lower than theirs. With `if_below` it is
     written again only where something in it is: its own text would stand.
     """
 
@@ -52,35 +59,37 @@ class Caller:
     predicted_usd: float
     above: tuple[Hashable, ...] = ()
     if_below: bool = False
+    layer: tuple[int, int] = (0, 0)
+    is_documented: bool = False
 
 
 def within_caps(callers: Iterable[Caller], *, most: int, most_usd: float | None) -> set[Hashable]:
-    """The documents for which there is room: the most important first, then changed before new, then by id.
+    """The documents for which there is room, in their order; what is too dear leaves the room to what is cheaper.
 
-    Levels share the caps, so that the important are not all functions. With a
-    document go those above it whose texts would otherwise be lost. The first is
-    chosen though there be no room for all of these, or nothing would ever be.
+    A document waits while something in it is left to a later run: its text would be written, and paid, again then.
     """
-    ordered = in_order(callers)
-    above = {caller.id: caller for caller in ordered if caller.if_below}
-    chosen: dict[Hashable, Caller] = {}
+    chosen: set[Hashable] = set()
+    waiting: set[Hashable] = set()
     spent = 0.0
-    for caller in ordered:
-        if caller.if_below or caller.id in chosen:
-            continue
-        along = [caller, *(above[id_] for id_ in caller.above if id_ in above and id_ not in chosen)]
-        for wanted in (along, [caller]) if not chosen else (along,):
-            usd = sum(one.predicted_usd for one in wanted)
-            if len(chosen) + len(wanted) <= most and (most_usd is None or spent + usd <= most_usd):
-                spent += usd
-                chosen |= {one.id: one for one in wanted}
-                break
-    return set(chosen)
+    for caller in in_order(callers):
+        has_room = len(chosen) < most and (most_usd is None or spent + caller.predicted_usd <= most_usd)
+        if has_room and caller.id not in waiting:
+            spent += caller.predicted_usd
+            chosen.add(caller.id)
+        else:
+            waiting.update(caller.above)
+    return chosen
 
 
 def in_order(callers: Iterable[Caller]) -> list[Caller]:
-    """The order in which documents are asked for."""
-    return sorted(callers, key=lambda caller: (-caller.importance, caller.is_new, str(caller.id)))
+    """The order in which documents are asked for.
+
+    From the bottom up, what nobody documented first, then the most important, changed before new, and by id.
+    """
+    return sorted(
+        callers,
+        key=lambda caller: (caller.layer, caller.is_documented, -caller.importance, caller.is_new, str(caller.id)),
+    )
 
 
 def needs_confirmation(chosen: Iterable[Caller], existing: int, most: float) -> bool:

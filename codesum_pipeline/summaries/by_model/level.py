@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -19,7 +20,16 @@ from codesum_pipeline.llm.prices import price_of
 from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.llm.writing_run import GAVE_UP
-from codesum_pipeline.model.documents import Gate, Level, Neighbourhood, PurposeSource, TextRow, WrittenBy, WrittenText
+from codesum_pipeline.model.documents import (
+    Cause,
+    Gate,
+    Level,
+    Neighbourhood,
+    PurposeSource,
+    TextRow,
+    WrittenBy,
+    WrittenText,
+)
 from codesum_pipeline.model.errors import CallFailure
 from codesum_pipeline.model.guard import Guard, in_halves
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
@@ -32,9 +42,12 @@ from codesum_pipeline.summaries.by_model.asked import Asked, sum_up
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
 from codesum_pipeline.summaries.by_model.estimates import Estimator
+from codesum_pipeline.summaries.by_model.gates import Caller, in_order
 from codesum_pipeline.summaries.by_model.importance import importance_of
+from codesum_pipeline.summaries.by_model.left_over import above_what_is_left, all_above
 from codesum_pipeline.summaries.by_model.meter import Seen, read_meter
 from codesum_pipeline.summaries.by_model.outages import forget_outage, note_outage, noted_outages
+from codesum_pipeline.summaries.by_model.room import caps_left, read_plan, rewrites_left
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
 from codesum_pipeline.summaries.by_model.wanting import Source
@@ -46,6 +59,8 @@ from codesum_pipeline.summaries.writing import ByModel, Stamp
 
 # What a later run may get past.
 _PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)
+# Documents for which prompts are made beyond those that the caps let through: some take no call.
+_MORE_AT_A_TIME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +102,13 @@ class ModelLevel:
         contexts = Contexts(workspace) if level is Level.FUNCTION else None
         self._chooser = Chooser(workspace, setup, level, contexts)
         self.prompter = Prompter(setup.templates[level], setup.max_prompt_chars)
-        self.planned, self._predicted = _planned(workspace, level)
+        self.planned, self._predicted, self._documented = read_plan(workspace, level)
+        self._gates = dict(self.planned)
+        self._can_ask = setup.options.backend is not BackendName.NOOP and (
+            setup.options.asks_nobody
+            or (setup.options.max_summaries_per_run > 0 and not workspace.options.scan.offline)
+        )
+        self._waiting = above_what_is_left(workspace, setup, outline, level) if self._can_ask else set[str]()
         self._outcomes: list[Outcome] = []
         self._found = 0
         self._outline = outline
@@ -100,16 +121,38 @@ class ModelLevel:
         return choices
 
     def may_be_written(self, choice: Choice) -> bool:
-        """Whether there is a text for it, or the plan lets a model be asked."""
-        gate = self.planned.get(choice.wanted.id)
-        return gate is not Gate.TRUST and (choice.found is not None or gate is None)
+        """Whether there is a text for it, or a model may be asked as long as the caps last."""
+        id_ = choice.wanted.id
+        gate = self.planned.get(id_)
+        if gate is Gate.TRUST or choice.found is not None:
+            return gate is not Gate.TRUST
+        return id_ not in self._waiting and (gate is None or (gate is Gate.CAP and self._can_ask))
+
+    def left_to_later(self, choices: Sequence[Choice]) -> set[str]:
+        """Those of a layer that wait for what is in them: a later run may have to ask for them."""
+        waiting = {c.wanted.id for c in choices if c.wanted.id in self._waiting}
+        waiting = {id_ for id_ in waiting if self.planned.get(id_) in (None, Gate.CAP)}
+        for choice in choices:
+            if choice.stands and self.planned.get(choice.wanted.id) in (Gate.CAP, Gate.TESTS, Gate.DOCUMENTED):
+                self._gates.pop(choice.wanted.id, None)
+        self._gates.update(dict.fromkeys(waiting, Gate.CAP))
+        return waiting
+
+    def beyond_the_plan(self) -> list[str]:
+        """What the plan leaves to later runs and this one can ask for, since the others took less than was foreseen."""
+        if not self._can_ask:
+            return []
+        with self._ledger() as ledger:
+            has_room = caps_left(ledger, self._workspace).documents_left > 0 and not self._is_over(ledger)
+        return sorted(id_ for id_, gate in self.planned.items() if gate is Gate.CAP) if has_room else []
 
     def write(self, jobs: Sequence[Job], progress: Progress) -> Results:
-        """The texts of some documents, the most important first."""
+        """The texts of some documents, in their order, as long as the caps last."""
         kept = {job.id: job.choice.found for job in jobs if job.choice.found}
-        asked = [job for job in jobs if job.id not in kept]
-        asked.sort(key=lambda job: (-self._importance.get(job.id, 0.0), job.before is None, job.id))
-        outcomes = {outcome.id: outcome for outcome in self._ask(asked, progress)}
+        asked = self._in_order([job for job in jobs if job.id not in kept])
+        allowed = self._without_unconfirmed(asked)
+        outcomes = {outcome.id: outcome for outcome in self._ask(allowed, progress)}
+        outcomes |= {job.id: Outcome(job.id, None, gate=Gate.CAP) for job in asked if job.id not in outcomes}
         self._outcomes += outcomes.values()
         self._found += len(kept)
         self._guard.add(outcome.unforeseen for outcome in outcomes.values() if outcome.unforeseen)
@@ -127,7 +170,39 @@ class ModelLevel:
         stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
         failures = {outcome.id: outcome.failure for outcome in outcomes.values() if outcome.failure}
         self._touch(list(kept.values()))
+        for id_ in {row.id for row in rows} - self._waiting:
+            self._gates.pop(id_, None)
+        self._gates.update(stopped)
+        self._waiting |= all_above((id_ for id_, gate in stopped.items() if gate is Gate.CAP), self._outline)
         return Results(rows, stopped, failures)
+
+    def _without_unconfirmed(self, jobs: Sequence[Job]) -> list[Job]:
+        """Without texts beyond the plan that would be written again: so many were not confirmed."""
+        beyond = [
+            job.id
+            for job in jobs
+            if self.planned.get(job.id) is Gate.CAP and job.choice.had_text and job.rewrite.cause is not Cause.CHILD
+        ]
+        if not beyond or self._workspace.is_confirmed:
+            return [*jobs]
+        with self._ledger() as ledger:
+            left = rewrites_left(ledger, self._workspace) - sum(job.id not in self.planned for job in jobs)
+        unconfirmed = set(beyond[max(0, left) :])
+        return [job for job in jobs if job.id not in unconfirmed]
+
+    def _in_order(self, jobs: Sequence[Job]) -> list[Job]:
+        by_id = {job.id: job for job in jobs}
+        callers = (
+            Caller(
+                id_,
+                self._importance.get(id_, 0.0),
+                not job.choice.had_text,
+                0.0,
+                is_documented=id_ in self._documented,
+            )
+            for id_, job in by_id.items()
+        )
+        return [by_id[str(caller.id)] for caller in in_order(callers)]
 
     def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, Outcome]) -> None:
         """Who was asked for, and where the texts of the others were found: for the meter."""
@@ -150,8 +225,8 @@ class ModelLevel:
             for outcome in self._outcomes
             if outcome.gate is Gate.FAILED and not outcome.unforeseen
         }
-        gates = Counter({**self.planned, **{one.id: one.gate for one in self._outcomes if one.gate}}.values())
-        with open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now) as ledger:
+        gates = Counter(self._gates.values())
+        with self._ledger() as ledger:
             rows = [row for row in ledger.rows(workspace.run_id) if row.level is self._level]
             is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
             # Not the step's own store: what was paid is no output that a step is reused by.
@@ -167,7 +242,7 @@ class ModelLevel:
             rows,
             texts=len(written),
             found=self._found,
-            pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask() else 0,
+            pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
             predicted_usd=sum(usd for id_, usd in self._predicted.items() if id_ in self._seen.asked),
             spared_usd=estimator.spared_usd(len(self._seen.asked)),
             secrets_masked=self.prompter.masked,
@@ -191,38 +266,45 @@ class ModelLevel:
         earlier = (row for row in ledger.rows() if row.run_id != self._workspace.run_id) if failed and by_model else ()
         return not {row.id for row in earlier if row.outcome is not AttemptOutcome.GOOD}.issuperset(failed)
 
-    def _can_ask(self) -> bool:
-        options = self._setup.options
-        if options.backend is BackendName.NOOP:
-            return False
-        return options.asks_nobody or (options.max_summaries_per_run > 0 and not self._workspace.options.scan.offline)
-
     def _touch(self, kept: Sequence[KeptText]) -> None:
         if kept:
             self._cache.touch(kept)
 
     def _ask(self, jobs: Sequence[Job], progress: Progress) -> list[Outcome]:
-        if not jobs:
-            return []
-        workspace, options = self._workspace, self._setup.options
-        state = workspace.layout.state(workspace.key)
-        with open_ledger(state, run_id=workspace.run_id, now=workspace.now) as ledger:
-            if over := self._is_over(ledger):
-                self._was_over = self._was_over or not self._outcomes
-                gate, failure = over
-                return [Outcome(job.id, None, gate=gate, failure=failure) for job in jobs]
-            tasks, untold = self._tasks(jobs)
-            return untold + write_all(
-                tasks,
-                new_backend=lambda: build_backend(options, self._setup.templates),
-                ledger=ledger,
-                cache=self._cache,
-                caps=_caps_left(ledger, workspace),
-                price_of=lambda model: price_of(model, options),
-                options=options,
-                accepts=self._accepts,
-                progress=progress,
-            )
+        """What becomes of documents; prompts are made of about as many at a time as the caps let through."""
+        outcomes: list[Outcome] = []
+        while jobs:
+            with self._ledger() as ledger:
+                if over := self._is_over(ledger):
+                    self._was_over = self._was_over or not (self._outcomes or outcomes)
+                    gate, failure = over
+                    return outcomes + [Outcome(job.id, None, gate=gate, failure=failure) for job in jobs]
+                caps = caps_left(ledger, self._workspace)
+                if not caps.documents_left and not self._setup.options.asks_nobody:
+                    return outcomes + [Outcome(job.id, None, gate=Gate.CAP) for job in jobs]
+                some = len(jobs) if self._setup.options.asks_nobody else caps.documents_left + _MORE_AT_A_TIME
+                outcomes += self._ask_some(jobs[:some], ledger, caps, progress)
+            jobs = jobs[some:]
+        return outcomes
+
+    def _ask_some(self, jobs: Sequence[Job], ledger: Ledger, caps: Caps, progress: Progress) -> list[Outcome]:
+        options = self._setup.options
+        tasks, untold = self._tasks(jobs)
+        return untold + write_all(
+            tasks,
+            new_backend=lambda: build_backend(options, self._setup.templates),
+            ledger=ledger,
+            cache=self._cache,
+            caps=caps,
+            price_of=lambda model: price_of(model, options),
+            options=options,
+            accepts=self._accepts,
+            progress=progress,
+        )
+
+    def _ledger(self) -> AbstractContextManager[Ledger]:
+        workspace = self._workspace
+        return open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now)
 
     def _is_over(self, ledger: Ledger) -> tuple[Gate, str | None] | None:
         """What another level or layer of the run met that stops this one, too: nothing has changed since."""
@@ -295,23 +377,3 @@ class ModelLevel:
         )
         written = Written(text, PurposeSource.MODEL)
         return self._stamp.row(written, job.choice.wanted, job.rewrite, job.before, by_model=by_model)
-
-
-def _planned(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict[str, float]]:
-    """What stops a model at documents of a level, by the plan, and what it predicts of the others."""
-    plan = workspace.tables.read("plan", workspace.key, columns=["id", "level", "gate", "predicted_usd"])
-    rows = plan.filter(pc.equal(plan.column("level"), level.value))
-    ids, gates, prices = (rows.column(name).to_pylist() for name in ("id", "gate", "predicted_usd"))
-    stopped = {id_: Gate(gate) for id_, gate in zip(ids, gates, strict=True) if gate}
-    return stopped, dict(zip(ids, prices, strict=True))
-
-
-def _caps_left(ledger: Ledger, workspace: Workspace) -> Caps:
-    """What the levels and layers before left of the run's caps."""
-    options = workspace.options.llm
-    asked = {row.id for row in ledger.rows(workspace.run_id) if row.outcome is not AttemptOutcome.NOT_SENT}
-    most_usd = [cap for cap in (options.max_cost_usd_per_run, workspace.usd_left) if cap is not None]
-    return Caps(
-        documents_left=max(0, options.max_summaries_per_run - len(asked)),
-        usd_left=max(0.0, min(most_usd) - ledger.spent()) if most_usd else None,
-    )

@@ -13,6 +13,7 @@ from codesum_pipeline.summaries.by_model.contexts import Contexts, ShownContext
 from codesum_pipeline.summaries.by_model.estimates import Estimate, Estimator
 from codesum_pipeline.summaries.by_model.gates import Caller, Standing, gate_of, needs_confirmation, within_caps
 from codesum_pipeline.summaries.by_model.importance import importance_of
+from codesum_pipeline.summaries.by_model.left_out import Documentation, TestCode
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.by_model.shown_to_model import Prompter, model_metadata
 from codesum_pipeline.summaries.by_model.trust import trusted_ids
@@ -23,6 +24,8 @@ from codesum_pipeline.summaries.outline import Outline
 from codesum_pipeline.summaries.placeholder import UpperInput
 
 NOTHING = Estimate(0, 0, 0.0)
+# From the bottom up.
+_LEVELS = tuple(Level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class Decision:
     gate: Gate | None = None
     cause: tuple[Cause, tuple[str, ...]] | None = None
     estimate: Estimate = NOTHING
+    is_documented: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class LevelForecast:
     """One level. Above functions `calls` and their price are at most so many: a child may come out as it was.
 
     `usd_with_cache` is their price where the provider keeps what all prompts share.
-    `would_summarize` counts what a cap, a missing confirmation or being offline keeps from being asked for.
+    `would_summarize` counts what a gate but trust keeps from being asked for.
     """
 
     calls: int
@@ -96,14 +100,17 @@ class ModelPlanner:
         self._trusted = trusted_ids(workspace, outline)
         self._importance = importance_of(workspace, outline)
         self._contexts = Contexts(workspace)
+        self._tests = TestCode(workspace, outline) if not setup.options.tests else ()
         self._callers: dict[tuple[Level, str], Caller] = {}
         self._room: set[Hashable] | None = None
+        self._waiting: set[Hashable] = set()
         self._is_held = False
         self._tallies = {level: _Tally() for level in Level}
         self._estimates: dict[str, Estimate] = {}
         self._chosen: dict[Level, dict[str, Choice]] = {}
         # Planned as if it had not failed: the step that writes meets the same, and counts it.
         self._guard = Guard()
+        self._documentation = Documentation(workspace, self._guard)
 
     def functions(self, sources: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
         """Of each function (id to qualified name, language and canonical source) what a model does for it."""
@@ -118,8 +125,10 @@ class ModelPlanner:
             context = ShownContext.of(self._contexts.of(choice.wanted.id))
             return estimator.of_prompt(prompter.of_function(name, language, source, context).text)
 
+        self._documentation.look_at_functions([id_ for id_, c in choices.items() if not (c.stands or c.found)])
         failed = {id_: Decision(wanted[id_].wanted(self.writer(level))) for id_ in wanted.keys() - choices.keys()}
-        return failed | {id_: self._decide(level, choice, estimate) for id_, choice in choices.items()}
+        told = self._documentation.of_function
+        return failed | {id_: self._decide(level, choice, estimate, told(id_)) for id_, choice in choices.items()}
 
     def texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
         """Of files whose text is all that is shown."""
@@ -136,21 +145,32 @@ class ModelPlanner:
         def estimate(choice: Choice) -> Estimate:
             return estimator.of_prompt(prompter.of_upper(level, inputs[choice.wanted.id]).text)
 
-        return {id_: self._decide(level, choice, estimate) for id_, choice in choices.items()}
+        told = self._documentation.of_upper
+        return {id_: self._decide(level, choice, estimate, told(inputs[id_])) for id_, choice in choices.items()}
 
-    def upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool) -> Decision:
+    def upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool, layer: int) -> Decision:
         """Of a document whose children may still change: whether it may be asked for, and at most at what price.
 
-        `if_below`: its text stands unless that of a child changes.
+        `if_below`: its text stands unless that of a child changes. `layer` counts from the bottom of its level.
         """
         estimator = Estimator(self._setup, level)
         below = self._outline.children.get(head.id, ())
         estimate = NOTHING
         with self._guard.item(head.id):
             estimate = estimator.of_parts(canonical_json(model_metadata(head)), below)
-        gate = self._gate(level, head.id, has_text=False, is_new=is_new, estimate=estimate, if_below=if_below)
+        told = self._documentation.of_upper(head)
+        gate = self._gate(
+            level,
+            head.id,
+            has_text=False,
+            is_new=is_new,
+            estimate=estimate,
+            is_documented=told,
+            if_below=if_below,
+            layer=layer,
+        )
         self._count(level, gate, estimate)
-        return Decision(None, gate=gate, estimate=estimate)
+        return Decision(None, gate=gate, estimate=estimate, is_documented=told)
 
     def is_trusted(self, id_: str) -> bool:
         return self._trusted is None or id_ in self._trusted
@@ -158,6 +178,10 @@ class ModelPlanner:
     def is_caller(self, level: Level, id_: str) -> bool:
         """Whether a model would have to be asked for it, if there were room for everything."""
         return (level, id_) in self._callers
+
+    def is_waiting(self, level: Level, id_: str) -> bool:
+        """Whether it may be asked for in a later run, for something in it is left to that."""
+        return (level, id_) in self._waiting and self.is_caller(level, id_)
 
     def writer(self, level: Level) -> str:
         return self._setup.writer(level)
@@ -173,6 +197,8 @@ class ModelPlanner:
             self._callers.values(), most=options.max_summaries_per_run, most_usd=options.max_cost_usd_per_run
         )
         chosen = [caller for name, caller in self._callers.items() if name in self._room]
+        left = (caller for name, caller in self._callers.items() if name not in self._room)
+        self._waiting = {above for caller in left for above in caller.above}
         held = needs_confirmation(chosen, existing, options.max_rewrite_fraction)
         self._is_held = held and not self._workspace.is_confirmed
         self._tallies = {level: _Tally() for level in Level}
@@ -190,7 +216,9 @@ class ModelPlanner:
             known.update({choice.wanted.id: choice for choice in chooser.choose(missing, self._guard)})
         return {source.id: known[source.id] for source in sources if source.id in known}
 
-    def _decide(self, level: Level, choice: Choice, estimate: Callable[[Choice], Estimate]) -> Decision:
+    def _decide(
+        self, level: Level, choice: Choice, estimate: Callable[[Choice], Estimate], is_documented: bool
+    ) -> Decision:
         id_ = choice.wanted.id
         has_text = choice.stands or choice.found is not None
         cost = NOTHING if has_text else self._estimates.get(id_)
@@ -199,16 +227,18 @@ class ModelPlanner:
             with self._guard.item(id_):
                 cost = estimate(choice)
             self._estimates[id_] = cost
-        gate = self._gate(level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost)
+        gate = self._gate(
+            level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=is_documented
+        )
         if gate is None:
             self._tallies[level].kept += has_text
             if not has_text:
                 self._count(level, gate, cost)
-            return Decision(choice.wanted, choice.stands, None, choice.cause, cost)
+            return Decision(choice.wanted, choice.stands, None, choice.cause, cost, is_documented)
         self._count(level, gate, cost)
         if gate is not Gate.TRUST and choice.leftover is not None:
-            return Decision(choice.leftover, True, gate, estimate=cost)
-        return Decision(None, gate=gate, estimate=cost)
+            return Decision(choice.leftover, True, gate, estimate=cost, is_documented=is_documented)
+        return Decision(None, gate=gate, estimate=cost, is_documented=is_documented)
 
     def _gate(
         self,
@@ -218,17 +248,24 @@ class ModelPlanner:
         has_text: bool,
         is_new: bool,
         estimate: Estimate,
+        is_documented: bool,
         if_below: bool = False,
+        layer: int = 0,
     ) -> Gate | None:
         name = (level, id_)
+        options = self._setup.options
+        is_left_out_test = not has_text and id_ in self._tests
+        is_left_to_author = not has_text and is_documented and not options.documented
         # A recording's answers are no calls; which requests it holds is seen when they are made.
-        has_text = has_text or self._setup.options.asks_nobody
+        has_text = has_text or options.asks_nobody
         gate = gate_of(
             Standing(
                 is_placeholder=False,
                 is_offline=self._workspace.options.scan.offline,
                 is_enabled=True,
                 is_trusted=self.is_trusted(id_),
+                is_left_out_test=is_left_out_test,
+                is_left_to_author=is_left_to_author,
                 has_text=has_text,
                 is_within_cap=self._room is None or name in self._room,
                 is_confirmed=not self._is_held,
@@ -236,7 +273,16 @@ class ModelPlanner:
         )
         if gate is None and not has_text and self._room is None:
             worth = self._importance.get(id_, 0.0)
-            self._callers[name] = Caller(name, worth, is_new, estimate.usd, tuple(self._above(id_)), if_below)
+            self._callers[name] = Caller(
+                name,
+                worth,
+                is_new,
+                estimate.usd,
+                tuple(self._above(id_)),
+                if_below,
+                (_LEVELS.index(level), layer),
+                is_documented,
+            )
         return gate
 
     def _above(self, id_: str) -> Iterator[tuple[Level, str]]:

@@ -16,15 +16,18 @@ _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
 @dataclass(slots=True)
 class Priced:
     """Of some planned documents: what is asked for (above functions at most), how many texts are there already, and
-    what is stopped by which gate."""
+    what is stopped by which gate. `documented` is what of both their authors documented."""
 
     asked: Saving = field(default_factory=Saving)
     found: int = 0
     stopped: dict[Gate, Saving] = field(default_factory=dict)
+    documented: Saving = field(default_factory=Saving)
 
     def add(self, row: PlanRow) -> None:
         """Count one document."""
         saving = Saving(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd)
+        if row.is_documented and row.predicted_input_tokens and row.gate not in _NO_MODEL:
+            self.documented += saving
         if row.gate is not None:
             if row.gate not in _NO_MODEL:
                 self.stopped[row.gate] = self.stopped.get(row.gate, Saving()) + saving
@@ -41,6 +44,17 @@ class Priced:
     @property
     def all_stopped(self) -> Saving:
         return sum(self.stopped.values(), Saving())
+
+    @property
+    def undocumented(self) -> Saving:
+        """What nobody documented, of what is asked for and what is stopped."""
+        whole, told = self.asked + self.all_stopped, self.documented
+        return Saving(
+            whole.calls - told.calls,
+            whole.input_tokens - told.input_tokens,
+            whole.output_tokens - told.output_tokens,
+            max(0.0, whole.usd - told.usd),
+        )
 
 
 def price_levels(rows: Iterable[PlanRow]) -> dict[Level, Priced]:
@@ -89,6 +103,19 @@ def _trust(key: str, options: Options, priced: Priced) -> str:
     return f"llm.trust = {trust!r} leaves {documents:,} documents out: no edge of a SCIP index touches them"
 
 
+def _tests(key: str, options: Options, priced: Priced) -> str:
+    return (
+        f"llm.tests = false leaves out test code: {_so_much(priced.stopped[Gate.TESTS])}. llm.tests = true asks for it"
+    )
+
+
+def _documented(key: str, options: Options, priced: Priced) -> str:
+    return (
+        f"llm.documented = false leaves {_so_much(priced.stopped[Gate.DOCUMENTED])} to their authors' words: "
+        "llm.documented = true asks for them"
+    )
+
+
 def _cap(key: str, options: Options, priced: Priced) -> str:
     llm, stopped = options.llm, priced.stopped[Gate.CAP]
     if not llm.max_summaries_per_run:
@@ -110,7 +137,14 @@ def _confirm(key: str, options: Options, priced: Priced) -> str:
     )
 
 
-_WAYS = {Gate.OFFLINE: _offline, Gate.TRUST: _trust, Gate.CAP: _cap, Gate.CONFIRM: _confirm}
+_WAYS = {
+    Gate.OFFLINE: _offline,
+    Gate.TRUST: _trust,
+    Gate.TESTS: _tests,
+    Gate.DOCUMENTED: _documented,
+    Gate.CAP: _cap,
+    Gate.CONFIRM: _confirm,
+}
 
 
 def _so_much(saving: Saving) -> str:

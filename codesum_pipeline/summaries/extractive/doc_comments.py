@@ -46,11 +46,16 @@ _ELLIPSIS = re.compile(r"[\s.\u2026]*$")
 
 def docstring_of(given: FunctionInput | ClassInput | FileInput) -> Docstring:
     """What a definition's documentation says, without its own name at the start."""
-    if given.language == "python":
-        return read_docstring(given.docstring)
     names = tuple(p.name for p in given.facts.parameters) if isinstance(given, FunctionInput) else ()
-    read = read_doc_comment(given.docstring or "", given.language, names)
-    return replace(read, sentences=without_name(read.sentences, given.name)) if read.sentences else read
+    return read_documentation(given.docstring, given.language, given.name, names)
+
+
+def read_documentation(text: str | None, language: str, name: str, parameters: tuple[str, ...] = ()) -> Docstring:
+    """The same of a definition's parts."""
+    if language == "python":
+        return read_docstring(text)
+    read = read_doc_comment(text or "", language, parameters)
+    return replace(read, sentences=without_name(read.sentences, name)) if read.sentences else read
 
 
 @lru_cache(maxsize=2048)

@@ -61,7 +61,7 @@ _FIXED_NAMES = {
 
 def write_file(given: FileInput) -> Written:
     """Write one file's text from its head and its top-level symbols' texts."""
-    doc = _without_own_name(docstring_of(given), given)
+    doc = file_docstring(given)
     told = purpose_from_docstring(doc)
     source = PurposeSource.DOCSTRING if told else PurposeSource.CHILDREN if given.children else PurposeSource.NAME
     purpose = told[0] if told else _fixed_purpose(given)
@@ -86,8 +86,9 @@ def write_file(given: FileInput) -> Written:
     return finished(text, source, own=own_names(given) | held_names(given.children))
 
 
-def _without_own_name(doc: Docstring, given: FileInput) -> Docstring:
-    """Many module docstrings open with a heading that only repeats the module's name."""
+def file_docstring(given: FileInput) -> Docstring:
+    """What a file's documentation says; many open with a heading that only repeats the module's name."""
+    doc = docstring_of(given)
     own = given.id.removesuffix(".py").replace("/", ".").lower()
     kept = tuple(
         one

@@ -76,13 +76,15 @@ def write_text_file(given: TextFileInput) -> Written:
     extension = given.name.rpartition(".")[2].lower()
     if language in _SETTINGS_LANGUAGES or extension in _SETTINGS_LANGUAGES:
         return _settings(given, known)
-    if (
-        language in _PROSE_LANGUAGES
-        or extension in ("md", "rst", "txt", "adoc")
-        or (known and language in ("", "unknown"))
-    ):
+    if is_prose(given) or (known and language in ("", "unknown")):
         return _prose(given, known)
     return _source(given, known)
+
+
+def is_prose(given: TextFileInput) -> bool:
+    """Whether a text file is written for readers, as a README is."""
+    extension = given.name.rpartition(".")[2].lower()
+    return given.language.lower() in _PROSE_LANGUAGES or extension in ("md", "rst", "txt", "adoc")
 
 
 def _prose(given: TextFileInput, known: str) -> Written:

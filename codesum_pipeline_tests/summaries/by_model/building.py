@@ -24,6 +24,8 @@ def model_settings(server: ScriptedServer, **llm: Any) -> dict[str, Any]:
         "api_base": server.base,
         "api_key_env": KEY_ENV,
         "max_summaries_per_run": 100_000,
+        "tests": True,
+        "documented": True,
         "concurrency": 16,
         **llm,
     }

@@ -1,6 +1,6 @@
 """The order of the gates, the caps over all levels, and when a model has to be confirmed."""
 
-from itertools import permutations, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ OPEN = {
     "is_offline": False,
     "is_enabled": True,
     "is_trusted": True,
+    "is_left_out_test": False,
+    "is_left_to_author": False,
     "has_text": False,
     "is_within_cap": True,
     "is_confirmed": True,
@@ -29,6 +31,8 @@ SHUTS = {
     Gate.OFFLINE: {"is_offline": True},
     Gate.DISABLED: {"is_enabled": False},
     Gate.TRUST: {"is_trusted": False},
+    Gate.TESTS: {"is_left_out_test": True},
+    Gate.DOCUMENTED: {"is_left_to_author": True},
     Gate.CAP: {"is_within_cap": False},
     Gate.CONFIRM: {"is_confirmed": False},
 }
@@ -38,7 +42,7 @@ ORDER = tuple(SHUTS)
 def test_of_all_gates_that_are_shut_the_first_in_order_answers() -> None:
     for shut in product((False, True), repeat=len(ORDER)):
         gates = [gate for gate, is_shut in zip(ORDER, shut, strict=True) if is_shut]
-        for order in permutations(gates):
+        for order in (gates, gates[::-1]):
             changed = {name: value for gate in order for name, value in SHUTS[gate].items()}
 
             assert gate_of(Standing(**{**OPEN, **changed})) == (gates[0] if gates else None)
@@ -95,20 +99,30 @@ def test_a_text_that_is_there_passes_where_calls_are_stopped_and_nowhere_else() 
         assert gate_of(Standing(**{**OPEN, **changed, "has_text": True})) == (None if passes else gate)
 
 
-callers = st.lists(
-    st.builds(
-        Caller,
-        id=st.text("abc", min_size=1, max_size=3),
-        importance=st.floats(0, 1),
-        is_new=st.booleans(),
-        predicted_usd=st.floats(0, 1),
-    ),
-    unique_by=lambda caller: caller.id,
-)
+@st.composite
+def forests(draw: st.DrawFn) -> list[Caller]:
+    """Callers in a random forest, each below one of a higher layer or below none."""
+    found: list[Caller] = []
+    for number in range(draw(st.integers(0, 12))):
+        parent = draw(st.sampled_from([None, *found]))
+        if parent is not None and not parent.layer[0]:
+            parent = None
+        found.append(
+            Caller(
+                f"{number:02}",
+                importance=draw(st.floats(0, 1)),
+                is_new=draw(st.booleans()),
+                predicted_usd=draw(st.floats(0, 1)),
+                above=(parent.id, *parent.above) if parent else (),
+                layer=(draw(st.integers(0, parent.layer[0] - 1)) if parent else draw(st.integers(0, 3)), 0),
+                is_documented=draw(st.booleans()),
+            )
+        )
+    return found
 
 
-@given(callers, st.integers(0, 10), st.none() | st.floats(0, 3), st.randoms())
-def test_the_caps_take_the_most_important_whatever_the_order_in_which_they_come(
+@given(forests(), st.integers(0, 12), st.none() | st.floats(0, 3), st.randoms())
+def test_the_caps_are_used_and_nothing_goes_before_what_is_in_it(
     found: list[Caller], most: int, most_usd: float | None, chance: object
 ) -> None:
     chosen = within_caps(found, most=most, most_usd=most_usd)
@@ -116,12 +130,33 @@ def test_the_caps_take_the_most_important_whatever_the_order_in_which_they_come(
 
     assert within_caps(found, most=most, most_usd=most_usd) == chosen
     assert len(chosen) == min(most, len(found)) if most_usd is None else len(chosen) <= most
-    left = [caller.importance for caller in found if caller.id not in chosen]
-    taken = [caller for caller in found if caller.id in chosen]
-    if most_usd is None:
-        assert min((caller.importance for caller in taken), default=1.0) >= max(left, default=0.0)
-    else:
-        assert sum(caller.predicted_usd for caller in taken) <= most_usd + 1e-9
+    left = [caller for caller in found if caller.id not in chosen]
+    spent = sum(caller.predicted_usd for caller in found if caller.id in chosen)
+    assert most_usd is None or spent <= most_usd + 1e-9
+    waiting = {above for caller in left for above in caller.above}
+    assert not waiting & chosen
+    if most_usd is not None and len(chosen) < most:
+        free = [caller for caller in left if caller.id not in waiting]
+        assert all(spent + caller.predicted_usd > most_usd - 1e-9 for caller in free)
+
+
+def test_from_the_bottom_up_what_nobody_documented_goes_first_then_the_most_important() -> None:
+    root = Caller("root", 1.0, True, 0.1, layer=(3, 0))
+    told = Caller("told", 0.6, True, 0.1, ("root",), is_documented=True)
+    small, large = Caller("small", 0.1, True, 0.1, ("root",)), Caller("large", 0.2, True, 0.1, ("root",))
+    found = [root, told, small, large]
+
+    orders = [within_caps(found, most=most, most_usd=None) for most in range(1, 5)]
+
+    assert orders == [{"large"}, {"large", "small"}, {"large", "small", "told"}, {caller.id for caller in found}]
+
+
+def test_what_is_too_dear_leaves_the_room_to_what_is_cheaper_but_not_to_what_holds_it() -> None:
+    dear = Caller("dear", 0.9, True, 0.5, ("around dear",))
+    cheap = Caller("cheap", 0.1, True, 0.1, ("around cheap",))
+    around = [Caller(f"around {name}", 1.0, True, 0.1, layer=(2, 0)) for name in ("dear", "cheap")]
+
+    assert within_caps([*around, dear, cheap], most=4, most_usd=0.4) == {"cheap", "around cheap"}
 
 
 def test_of_two_that_are_worth_the_same_what_changed_goes_before_what_is_new() -> None:
@@ -138,14 +173,3 @@ def test_more_than_the_share_of_what_stands_needs_to_be_confirmed() -> None:
     assert needs_confirmation(changed, 5, 0.5)
     assert not needs_confirmation(changed, 6, 0.5)
     assert not needs_confirmation([*new, *along], 1, 0.5)
-
-
-def test_with_a_document_go_those_above_it_that_would_lose_their_text() -> None:
-    file = Caller("file", 0.9, False, 0.1, ("folder",), if_below=True)
-    folder = Caller("folder", 1.0, False, 0.1, (), if_below=True)
-    small = Caller("small", 0.2, False, 0.1)
-    function = Caller("function", 0.5, False, 0.1, ("file", "folder"))
-
-    assert within_caps([folder, file, small], most=3, most_usd=None) == {"small"}
-    assert within_caps([folder, file, function, small], most=3, most_usd=None) == {"function", "file", "folder"}
-    assert within_caps([folder, file, function, small], most=2, most_usd=None) == {"function", "small"}

@@ -1,0 +1,126 @@
+"""What a model's texts are worth to the search: questions asked of one repository's index with and without them.
+
+    python -m benchmarks.model_texts TEXTS.jsonl QUESTIONS.jsonl CLONES [--home FOLDER]
+
+TEXTS.jsonl holds texts of one commit: `repo, commit, id, summary,
+business_intent, keywords`. They are put where the model's would stand, and what
+follows is built as ever. QUESTIONS.jsonl and CLONES are as `benchmarks.retrieval`
+takes them. Compared are extractive texts, the model's alone, the model's with the
+author's words beside them (as lanes read them), and the model's for what nobody
+documented.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+
+from benchmarks.retrieval import ask, by_question, print_table, tree_of, write_tree
+from codesum_pipeline.evaluation.bootstrap import paired_interval
+from codesum_pipeline.evaluation.evaluate import ALL
+from codesum_pipeline.evaluation.questions import Question, read_questions
+from codesum_pipeline.evaluation.report import signed
+from codesum_pipeline.indexes import lane_texts
+from codesum_pipeline.indexes.author_words import author_words
+from codesum_pipeline.model.documents import LEVELS, TextRow, WrittenBy
+from codesum_pipeline.model.progress import no_progress
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.pipeline import STEPS
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+
+MEASURES = ("ndcg@10", "file_ndcg@10")
+Texts = Mapping[str, Mapping[str, Any]]
+
+
+def main() -> None:
+    """Build each index, ask, and print a table in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("texts", "questions", "clones"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "codesum-model-texts")
+    arguments = parser.parse_args()
+    rows = [json.loads(line) for line in arguments.texts.read_text().splitlines()]
+    texts, repo = {row["id"]: row for row in rows}, rows[0]["repo"]
+    questions = [question for question in read_questions(arguments.questions) if question.repo == repo]
+    (tree,) = {tree_of(question) for question in questions}
+    folder = arguments.home / "trees" / tree.key
+    write_tree(tree, arguments.clones, folder)
+    entry = RepositoryEntry(tree.key, str(folder.resolve()), subdir=tree.scope)
+    asked = [replace(question, repo=tree.key) for question in questions]
+    found = {
+        name: _measures(arguments.home / "homes" / name.replace(" ", "-"), entry, asked, name, texts)
+        for name in ("extractive", "model alone", "model beside author", "model where undocumented")
+    }
+    print(f"\n{repo}: {len(asked)} questions, {len(texts):,} texts\n")
+    head = ["", *(column for measure in MEASURES for column in (measure, "against extractive"))]
+    print_table([head, *([name, *_cells(found["extractive"], values)] for name, values in found.items())])
+
+
+def _measures(
+    home: Path, entry: RepositoryEntry, asked: list[Question], name: str, texts: Texts
+) -> dict[str, dict[str, float]]:
+    opened = open_home(home)
+    workspace = workspace_of(opened, entry)
+    build(workspace, until="module_summaries")
+    if name != "extractive":
+        _put_in(workspace, texts, only_undocumented=name == "model where undocumented")
+    after = [step.name for step in STEPS].index("module_summaries") + 1
+    words = (lambda *_: {}) if name == "model alone" else author_words
+    with patch.object(lane_texts, "author_words", words):
+        for step in STEPS[after:]:
+            step.run(workspace, progress=no_progress)
+    answers = ask([PublishedIndex.open(opened.layout.published(entry.key))], asked, "static", [ALL])
+    return {measure: by_question(answers, measure) for measure in MEASURES}
+
+
+def _put_in(workspace: Workspace, texts: Texts, *, only_undocumented: bool) -> None:
+    """Let the texts stand as a model's."""
+    documented = set()
+    if only_undocumented:
+        documented = set(author_words(workspace, _every_document(workspace)))
+    for level in LEVELS:
+        rows = workspace.tables.read_rows(texts_table(level), workspace.key, TextRow)
+        written = [
+            row if row.id not in texts or row.id in documented else _by_model(row, texts[row.id]) for row in rows
+        ]
+        workspace.tables.write_rows(texts_table(level), workspace.key, written, TextRow)
+
+
+def _every_document(workspace: Workspace) -> pa.Table:
+    tables = [workspace.tables.read(texts_table(level), workspace.key, columns=["id", "level"]) for level in LEVELS]
+    return pa.concat_tables(tables).rename_columns(["id", "type"])
+
+
+def _by_model(row: TextRow, text: Mapping[str, Any]) -> TextRow:
+    said = {name: text[name] for name in ("summary", "business_intent")}
+    return replace(
+        row,
+        written_by=WrittenBy.LLM,
+        model="some/model",
+        text=replace(row.text, **said, keywords=tuple(text["keywords"])),
+    )
+
+
+def _cells(before: Mapping[str, Mapping[str, float]], now: Mapping[str, Mapping[str, float]]) -> list[str]:
+    cells = []
+    for measure in MEASURES:
+        ids = sorted(now[measure])
+        values = [now[measure][id_] for id_ in ids]
+        cells += [
+            f"{sum(values) / len(values):.3f}",
+            signed(paired_interval([before[measure][id_] for id_ in ids], values)),
+        ]
+    return cells
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What a build leaves to later runs: documents above one of these wait, for its text would be written again then."""
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import LEVELS, Cause, Gate, Level, PlanAction, WrittenBy
+from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.contexts import NO_NEIGHBOURS, Contexts, changed_by
+from codesum_pipeline.summaries.by_model.last import LastText, last_by_model
+from codesum_pipeline.summaries.by_model.setup import ModelSetup
+from codesum_pipeline.summaries.outline import Outline
+
+
+def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: Outline, level: Level) -> set[str]:
+    """The documents above one of a lower level that a later run may ask for; those of lower levels are written."""
+    found: set[str] = set()
+    for below in LEVELS[: LEVELS.index(level)]:
+        found.update(all_above(_left(workspace, setup, below), outline))
+    return found
+
+
+def all_above(ids: Iterable[str], outline: Outline) -> set[str]:
+    """All that holds one of some documents."""
+    found: set[str] = set()
+    for id_ in ids:
+        above = outline.parents.get(id_)
+        while above is not None and above not in found:
+            found.add(above)
+            above = outline.parents.get(above)
+    return found
+
+
+def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
+    """What the caps kept from being asked for: the row says so, or has a text of a model that would not stand."""
+    # Apart from what the step notes as read: no text is made from this.
+    tables = TableStore(workspace.tables.root)
+    names = ["id", "gate", "failure", "written_by"]
+    rows = tables.read_or_empty(texts_table(level), workspace.key, columns=names)
+    left = set(rows.filter(pc.equal(rows.column("gate"), Gate.CAP.value)).column("id").to_pylist())
+    wanted = _planned_calls(tables, workspace.key, level)
+    if not wanted:
+        return left
+    is_older = pc.and_(pc.equal(rows.column("written_by"), WrittenBy.LLM.value), pc.is_null(rows.column("failure")))
+    asked = wanted.keys() & set(rows.filter(is_older).column("id").to_pylist())
+    last = last_by_model(workspace, level) if asked else {}
+    contexts = Contexts(workspace)
+    for id_ in asked & last.keys():
+        is_other = not _is_current(last[id_], setup, level)
+        if not is_other and level is Level.FUNCTION and wanted[id_] in (Cause.GRAPH, None):
+            then = last[id_].written_with or NO_NEIGHBOURS
+            is_other = bool(changed_by(then, contexts.of(id_), workspace.options.graph))
+        if is_other:
+            left.add(id_)
+    return left
+
+
+def _planned_calls(tables: TableStore, key: str, level: Level) -> Mapping[str, Cause | None]:
+    """The documents for which the plan foresees a call, in this run or a later one, and why it is in this one."""
+    columns = ["id", "level", "action", "cause", "gate", "predicted_input_tokens"]
+    plan = tables.read("plan", key, columns=columns)
+    is_call = pc.and_(pc.equal(plan.column("level"), level.value), pc.greater(plan.column("predicted_input_tokens"), 0))
+    found = plan.filter(pc.and_(is_call, pc.not_equal(plan.column("action"), PlanAction.REMOVE.value)))
+    rows = zip(*(found.column(name).to_pylist() for name in ("id", "cause", "gate")), strict=True)
+    return {id_: Cause(cause) if cause else None for id_, cause, gate in rows if gate in (None, Gate.CAP)}
+
+
+def _is_current(last: LastText, setup: ModelSetup, level: Level) -> bool:
+    return last.writer == setup.writer(level) and last.model in setup.models and last.parameters == setup.parameters
