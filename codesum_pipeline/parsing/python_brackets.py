@@ -123,11 +123,17 @@ def _follows_soft_word(node: Node) -> bool:
     place: Node | None = node
     before: Node | None = None
     while place is not None and before is None:
-        before = place.prev_sibling
-        while before is not None and before.is_extra:
-            before = before.prev_sibling
+        before = _before(place)
         place = place.parent
     return before is not None and before.type in _SOFT_WORDS
+
+
+def _before(node: Node) -> Node | None:
+    """What stands before a node, comments and broken lines aside."""
+    before = node.prev_sibling
+    while before is not None and before.is_extra:
+        before = before.prev_sibling
+    return before
 
 
 def _level(inner: Node) -> int:
@@ -148,7 +154,7 @@ def _least(node: Node, parent: str, field: str | None) -> int:
             return _AWAIT if field == "left" else _UNARY
         return own if field == "left" else own + 1
     if parent == "conditional_expression":
-        before = node.prev_sibling
+        before = _before(node)
         return _LAMBDA if before is not None and before.type == "else" else _OR
     return _PLACES.get((parent, field), _NEVER)
 
@@ -176,7 +182,7 @@ def is_bare_tuple(node: Node, parent: str, field: str | None) -> bool:
     first = _first(node)
     if first is None or _holds(node, _ENCLOSED):
         return False
-    before = place.prev_sibling
+    before = _before(place)
     if parent == "yield":
         return before is None or before.type != "from"
     if parent == "subscript":
@@ -185,8 +191,9 @@ def is_bare_tuple(node: Node, parent: str, field: str | None) -> bool:
 
 
 def _is_whole(node: Node) -> bool:
-    """Whether nothing else is in a node's statement."""
-    return all(other is None or other.is_extra for other in (node.prev_sibling, node.next_sibling))
+    """Whether nothing else is in a node's statement; comments and broken lines do not count."""
+    around = node.parent
+    return around is None or all(child == node or child.is_extra for child in around.children)
 
 
 def _holds(node: Node, kinds: Collection[str]) -> bool:
@@ -195,22 +202,32 @@ def _holds(node: Node, kinds: Collection[str]) -> bool:
 
 def _is_alone_in_brackets(node: Node | None) -> bool:
     """Whether a node is all that stands in square brackets."""
-    before, after = (node.prev_sibling, node.next_sibling) if node is not None else (None, None)
-    return before is not None and before.type == "[" and after is not None and after.type == "]"
+    around = node.parent if node is not None else None
+    if around is None:
+        return False
+    in_order = [child for child in around.children if not child.is_extra]
+    place = in_order.index(node) if node in in_order else 0
+    return 0 < place < len(in_order) - 1 and in_order[place - 1].type == "[" and in_order[place + 1].type == "]"
 
 
 def is_bare_target(node: Node, parent: str, field: str | None) -> bool:
     """Whether targets are the same without their brackets; an annotated one is another kind of target with them."""
     if _first(node) is None:
         return False
+    place, around = node, node.parent
+    has_comma = any(child.type == "," for child in node.children)
+    while has_comma and around is not None and around.type == "tuple_pattern" and around.parent is not None:
+        # Of brackets in brackets the innermost are the tuple's.
+        if any(child.type == "," for child in around.children):
+            break
+        place, around = around, around.parent
+        parent, field = around.type, "left" if around.child_by_field_name("left") == place else None
     if parent in _TARGET_LISTS or (parent == "case_pattern" and _is_whole_case(node)):
         return not any(child.type == "," for child in node.children)
     if (parent, field) not in _TARGETS:
         return False
-    if parent == "assignment":
-        around = node.parent
-        if around is None or around.child_by_field_name("type") is not None:
-            return False
+    if parent == "assignment" and (around is None or around.child_by_field_name("type") is not None):
+        return False
     return not _SOFT.match((_first(node) or node).text or b"")
 
 

@@ -74,6 +74,7 @@ SAME = {
     "brackets that operators bind like": ("x = (a * b) + (c ** d) - (-e)", "x = a * b + c**d - -e"),
     "brackets around tuples": ("for (a, b) in (c, d): x[(a, b)] = (a, b)", "for a, b in c, d: x[a, b] = a, b"),
     "one in brackets": ("x = (a,)", "x = a,"),
+    "a target in two brackets": ("((a,)) = x", "a, = x"),
     "with": ("with (a as b, c,): pass", "with a as b, c: pass"),
     "with one": ("with (open(x)) as f: pass", "with open(x) as f: pass"),
     "imports": ("from a import (b, c,)", "from a import b, c"),
@@ -95,6 +96,7 @@ def test_what_a_formatter_changes_is_the_same_program(written: str, formatted: s
 
 
 DIFFERENT = {
+    "a tuple in a tuple, on two lines": ("(a, b) \\\n, c", "a, b, c"),
     "one is no tuple": ("x = (a,)", "x = (a)"),
     "one index is no tuple": ("x[a,]", "x[a]"),
     "a tuple of types": ("x: tuple[a,]", "x: tuple[a]"),
