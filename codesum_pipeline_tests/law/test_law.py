@@ -129,9 +129,7 @@ def check_random_sequences(first_seed: int, examples: int, folders: pytest.TempP
     the_law_holds()
 
 
-@pytest.mark.parametrize(
-    "number", [0, 1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("number", [0, *(pytest.param(number, marks=pytest.mark.slow) for number in (1, 2, 3))])
 def test_a_random_sequence_of_edits_ends_in_the_index_of_a_clean_build(number: int, tmp_path: Path) -> None:
     # Hypothesis begins with the simplest sequences, which the script has too.
     chance = random.Random(number)
