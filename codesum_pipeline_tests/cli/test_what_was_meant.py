@@ -136,8 +136,12 @@ def test_a_folder_inside_a_registered_plain_folder_is_covered(call, home, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "location", ["https://127.0.0.1:1/x.git", "ssh://git@127.0.0.1:1/x.git"], ids=["https", "ssh"]
-)  # fmt: skip
+    "location",
+    [
+        pytest.param("https://127.0.0.1:1/x.git", id="https"),
+        pytest.param("ssh://git@127.0.0.1:1/x.git", id="ssh", marks=pytest.mark.slow),
+    ],
+)
 def test_a_location_that_could_not_be_fetched_is_not_left_registered(call, home, location):
     done = call("index", location, "--key", "far")
 

@@ -112,6 +112,7 @@ def hold_the_law(cases: Sequence[LanguageCase], tmp_path: Path) -> None:
     assert first_difference(published_files(built), published_files(clean)) is None
 
 
+@pytest.mark.slow
 def test_changes_one_after_the_other_equal_a_clean_build(tmp_path: Path) -> None:
     assert len({case.path for case in CASES}) == len(CASES)
 
