@@ -14,10 +14,20 @@ def main() -> None:
     # What is imported is never garbage; `commands` looks for some once all is.
     gc.disable()
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION, 20, 20)
+    _open_standard_streams()
     try:
         _run()
     except SystemExit as ended:
         _leave(ended)
+
+
+def _open_standard_streams() -> None:
+    """Where the caller has closed one, its number would be given to the next file opened, and be written into."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def _leave(ended: SystemExit) -> NoReturn:

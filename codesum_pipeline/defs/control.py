@@ -23,7 +23,7 @@ from codesum_pipeline.defs.caller import Caller, called_by
 from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.defs.guarded_ui import guarded_command
 from codesum_pipeline.defs.instances import ensure_dagster_home, open_instance, reference_of, writing_records
-from codesum_pipeline.defs.partitions import PARTITIONS
+from codesum_pipeline.defs.partitions import PARTITIONS, add_partitions
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded, open_runs
 from codesum_pipeline.defs.steps import recorded_fingerprint
@@ -50,7 +50,7 @@ def mend_records(home: Home) -> list[str]:
         mended = mending.mend(reference_of(home.layout), home.layout.dagster_home)
     if mended:
         with open_instance(home.layout) as instance:
-            instance.add_dynamic_partitions(PARTITIONS, [entry.key for entry in home.registry.survey().entries])
+            add_partitions(instance, [entry.key for entry in home.registry.survey().entries])
     return mended
 
 
@@ -95,7 +95,7 @@ def is_recorded(home: Home, key: str, fingerprint: str) -> bool:
 def register_partition(home: Home, key: str) -> None:
     """Let Dagster know of a repository before its first run."""
     with open_instance(home.layout) as instance:
-        instance.add_dynamic_partitions(PARTITIONS, [key])
+        add_partitions(instance, [key])
 
 
 def forget_partition(home: Home, key: str) -> None:

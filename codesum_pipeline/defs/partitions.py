@@ -5,11 +5,27 @@ registry and where a run takes its lease.
 """
 
 import warnings
+from collections.abc import Sequence
 
 import dagster as dg
+from sqlalchemy.exc import IntegrityError
 
 # Checks per partition are a preview in Dagster 1.13; said once here instead of once per check.
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
 PARTITIONS = "codesum_repos"
 codesum_repos = dg.DynamicPartitionsDefinition(name=PARTITIONS)
+
+
+def add_partitions(instance: dg.DagsterInstance, keys: Sequence[str]) -> None:
+    """Let Dagster know of repositories; those that it knows stay.
+
+    Dagster looks which ones are missing and then adds them, so that it fails where another process adds one in between.
+    """
+    for _ in keys:
+        try:
+            instance.add_dynamic_partitions(PARTITIONS, list(keys))
+        except IntegrityError:
+            continue
+        return
+    instance.add_dynamic_partitions(PARTITIONS, list(keys))

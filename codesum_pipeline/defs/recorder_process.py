@@ -61,7 +61,9 @@ _started: list[Recorder] = []
 def start_recorder() -> None:
     """Let a child import Dagster, in case it is needed soon; it opens nothing by itself."""
     if not _started and not has_dagster() and (os.cpu_count() or 1) > 1:
-        _started.append(_new_recorder())
+        # Where none can be started now, `taken_recorder` tries once more.
+        with suppress(OSError):
+            _started.append(_new_recorder())
 
 
 def end_recorder() -> None:

@@ -18,7 +18,7 @@ from codesum_pipeline.defs.building.run_outcome import RunOutcome, failed_run
 from codesum_pipeline.defs.instances import open_instance, writing_records
 from codesum_pipeline.defs.jobs import JOB, resolve_job
 from codesum_pipeline.defs.outcomes import outcome_of, was_interrupted
-from codesum_pipeline.defs.partitions import PARTITIONS
+from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.defs.steps import recorded_fingerprint
 from codesum_pipeline.model.errors import CannotWrite
@@ -98,7 +98,7 @@ def open_runs(layout: HomeLayout, keys: Sequence[str]) -> Iterator[Runs]:
         # The UI's timeline shows runs whose origin it knows; `execute_in_process` creates them without.
         instance.create_run_for_job = partial(instance.create_run_for_job, remote_job_origin=_origin())  # type: ignore[method-assign]
         processes.end_vanished_runs(layout, instance)
-        instance.add_dynamic_partitions(PARTITIONS, list(keys))
+        add_partitions(instance, keys)
         yield Runs(layout, instance)
 
 

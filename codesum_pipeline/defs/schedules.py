@@ -3,7 +3,7 @@
 import dagster as dg
 
 from codesum_pipeline.defs.jobs import index_repository
-from codesum_pipeline.defs.partitions import PARTITIONS
+from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.ticks import take_tick
 
@@ -23,8 +23,7 @@ def nightly(cron: str) -> dg.ScheduleDefinition:
         context: dg.ScheduleEvaluationContext, codesum: CodesumResource
     ) -> list[dg.RunRequest] | dg.SkipReason:
         tick = take_tick(codesum.open_home(), context.instance, last="", log=context.log)
-        if tick.new_keys:
-            context.instance.add_dynamic_partitions(PARTITIONS, tick.new_keys)
+        add_partitions(context.instance, tick.new_keys)
         return tick.run_requests or dg.SkipReason(tick.plan.summary())
 
     return schedule

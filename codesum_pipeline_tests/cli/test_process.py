@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum, run_codesum
 from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal
 
@@ -191,3 +193,32 @@ def test_shell_completion_knows_commands_and_their_options(tmp_path):
 
     assert set(complete("codesum s", 1)) == {"search", "show", "sql", "status"}
     assert "--batch" in complete("codesum search --b", 2)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_build_whose_caller_has_closed_a_standard_stream_builds_as_any(closed, own_shop, tmp_path):
+    command = [*COMMAND, "--home", str(own_shop), "index", "shop", "--force"]
+
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *command],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_where_no_process_can_be_started_that_is_said_in_one_line(own_shop, tmp_path):
+    program = "import sys; sys.executable = '/nowhere/python'; from codesum_pipeline.cli import main; main()"
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--home", own_shop, "index", "shop", "--force"],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "codesum: /nowhere/python: No such file or directory"
+    assert "Traceback" not in done.stderr

@@ -28,11 +28,12 @@ IMPORTED = """
 import os, sys
 from pathlib import Path
 from codesum_pipeline.defs import instances, storage
+from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.store.layout import HomeLayout
 import dagster._core.storage.sqlite_storage
 def register(key):
     with instances.open_instance(HomeLayout(Path(sys.argv[1]))) as instance:
-        instance.add_dynamic_partitions("codesum_repos", [key])
+        add_partitions(instance, [key])
 """
 # A process for each key, all let go by the end of one pipe.
 AT_ONCE = f"""{IMPORTED}
@@ -45,6 +46,23 @@ for key in sys.argv[2:]:
         sys.exit()
 os.close(go)
 sys.exit(any(os.waitstatus_to_exitcode(os.wait()[1]) for _ in sys.argv[2:]))
+"""
+# Many processes that register the same keys one after the other, each again and again at the same moment as another.
+SAME_AT_ONCE = f"""{IMPORTED}
+home, processes, keys = HomeLayout(Path(sys.argv[1])), int(sys.argv[2]), sys.argv[3:]
+with instances.open_instance(home):
+    pass
+wait, go = os.pipe()
+for _ in range(processes):
+    if not os.fork():
+        os.close(go)
+        with instances.open_instance(home) as instance:
+            os.read(wait, 1)
+            for key in keys:
+                add_partitions(instance, [key])
+        os._exit(0)
+os.close(go)
+sys.exit(any([os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(processes)]))
 """
 KILLED = f"""{IMPORTED}
 os.replace = lambda *_: os.kill(os.getpid(), 9)
@@ -81,6 +99,17 @@ def test_processes_that_begin_at_one_moment_in_a_fresh_home_all_find_its_records
         assert len(look(file, "SELECT version_num FROM alembic_version")) == 1
         assert table in look(file, "SELECT name FROM sqlite_master")
         assert look(file, "SELECT count(*) FROM secondary_indexes WHERE migration_completed IS NULL") == [0]
+
+
+def test_processes_that_register_the_same_repository_at_one_moment_all_go_on(home: Home) -> None:
+    keys = [f"repository-{number}" for number in range(100)]
+
+    done = subprocess.run(
+        [sys.executable, "-c", SAME_AT_ONCE, home.layout.home, "4", *keys], capture_output=True, text=True
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert partitions(home) == sorted(keys)
 
 
 def test_a_ready_home_waits_for_nobody(home: Home) -> None:
