@@ -39,11 +39,16 @@ def model_lines(home: Home, outcome: "RunOutcome") -> Iterator[str]:
 
 
 def model_warnings(home: Home, outcome: "RunOutcome") -> Iterator[str]:
-    """What somebody has to do before a model writes."""
+    """What somebody has to do before a model writes, and what need not be paid for."""
     if not home.settings.llm.enabled:
         return
     if held := held_back(home.tables, outcome.key, home.settings.options):
         yield held
+    if outcome.numbers.get("retrieval_evaluation", {}).get("model_texts_cost_usd"):
+        from codesum_pipeline.evaluation.lift import savings
+        from codesum_pipeline.evaluation.records import last_lift
+
+        yield from savings(last_lift(home.workspace(outcome.key, run_id=outcome.run_id)))
 
 
 def shut_out(home: Home, outcomes: "Sequence[RunOutcome]") -> str | None:

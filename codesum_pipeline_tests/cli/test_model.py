@@ -216,6 +216,20 @@ def test_the_lift_ledger_sets_what_a_run_bought_beside_its_price(codesum: Any, b
     assert built.server.seen == []
 
 
+def test_a_run_says_which_setting_saves_what_gained_nothing(codesum: Any, new: Till) -> None:
+    place = {"file_path": "till/tax.py", "symbol": "add_tax", "kind": "function", "start_line": 6, "end_line": 10}
+    question = {"id": "tax", "query": "the amount with tax", "level": "function", "cited_symbols": [place]}
+    (new.home / "questions.jsonl").write_text(json.dumps(question | {"relevant": [{"file_path": "till/tax.py"}]}))
+    with (new.home / "codesum.toml").open("a") as settings:
+        settings.write('[evaluation]\nenabled = true\nquestions = "questions.jsonl"\n')
+
+    said = codesum(new.home, "index", new.repo.path)
+
+    (told,) = (line for line in said.stderr.splitlines() if "would save" in line)
+    assert told.startswith("till: What its author documented gained nothing by the model's texts")
+    assert told.endswith("which `llm.documented = false` would save.")
+
+
 def test_texts_that_came_from_the_cache_have_the_price_that_was_paid_for_them(codesum: Any, till: Till) -> None:
     before = lift(codesum, till)
     till.settings("enabled = false")
