@@ -56,6 +56,7 @@ class LanguageSpec:
     node, the name of what it stands in and its field there; a comma before the bracket that closes
     one of `lists` is left out, where that says so. `respelled` literals are written as that says,
     which is told the node, its text, and the same of its place; so are those `merged`, parts and all.
+    At the end of what is `terminated`, where that says so of a node, a `;` is written if none stands there.
     A token of `directives` takes a whole line of the file, to which a node of
     `directive_texts` may belong; comments among them may be what a language masks.
     `tokens` places tokens that are not what their spelling suggests (a named
@@ -102,6 +103,7 @@ class LanguageSpec:
     lists: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
     respelled: Mapping[str, "Spell"] = field(default_factory=dict)
     merged: Mapping[str, "Holds"] = field(default_factory=dict)
+    terminated: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
     tokens: Mapping[str, Token] = field(default_factory=dict)
     tokens_in: Mapping[tuple[str, str], Token] = field(default_factory=dict)
 
@@ -153,6 +155,7 @@ class Role:
     GLUED = 2147483648
     ENCLOSED = 4294967296  # may be bare, or merged
     RESPELLED = 8589934592
+    TERMINATED = 17179869184
     LAID_OUT = LINE | BLOCK | BRACED | PARENED | HANGING | ROWS | RESTART | OUTDENTED | FLEXIBLE
 
 
@@ -195,6 +198,7 @@ class Grammar:
     bare: Mapping[int, Holds] = field(default_factory=dict)
     respelled: Mapping[int, Spell] = field(default_factory=dict)
     lists: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
+    terminated: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
 
     def parser(self) -> Parser:
         """A new parser; parsers are not shared between threads."""
@@ -237,6 +241,7 @@ def compile_grammar(
         bare=kinds.keyed({**spec.bare, **spec.merged}),
         respelled=kinds.keyed(spec.respelled),
         lists=kinds.keyed(spec.lists),
+        terminated=kinds.keyed(spec.terminated),
     )
 
 
@@ -347,6 +352,7 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         (Role.BRANCH, spec.branches),
         (Role.ENCLOSED, frozenset(spec.bare).union(spec.merged)),
         (Role.RESPELLED, frozenset(spec.respelled)),
+        (Role.TERMINATED, frozenset(spec.terminated)),
     ):
         for name in names:
             for kind in kinds.tokens(name) if bit in _OF_TOKENS else kinds.node_types(name):

@@ -14,8 +14,8 @@ _UNIT = re.compile(r"""\\.|["']""", re.DOTALL)
 _DECIMAL = re.compile(r"(\d*)(?:\.(\d*))?(?:e([+-]?)(\d+))?")
 
 
-def is_list(node: Node) -> bool:
-    """A comma at the end of it says nothing."""
+def is_always(node: Node) -> bool:
+    """What holds of every node of a kind."""
     return True
 
 
@@ -26,7 +26,7 @@ def is_longer_than_one(node: Node) -> bool:
 
 def lists(*names: str, tuples: tuple[str, ...] = ()) -> Mapping[str, Callable[[Node], bool]]:
     """The lists of a language by the names of their node types."""
-    return {**dict.fromkeys(names, is_list), **dict.fromkeys(tuples, is_longer_than_one)}
+    return {**dict.fromkeys(names, is_always), **dict.fromkeys(tuples, is_longer_than_one)}
 
 
 def spell_quoted(node: Node, written: str, parent: str, field: str | None) -> str:

@@ -44,7 +44,8 @@ OF_DIRECTIVE = Role.DIRECTIVE | Role.DIRECTIVE_TEXT
 DROPPED = Role.DROPPED
 # Of a leaf: anything but that it is written down as it stands.
 UNUSUAL = FOLDED | TRIMMED | SPECIAL | OF_DIRECTIVE | BRACKET | Role.RESPELLED
-ENCLOSED, RESPELLED = Role.ENCLOSED, Role.RESPELLED
+ENCLOSED, RESPELLED, TERMINATED = Role.ENCLOSED, Role.RESPELLED, Role.TERMINATED
+LEAVING = INDENTING | TERMINATED
 
 # A node that a language asked for: the name of its kind, its first byte, the node.
 Mark = tuple[str, int, Node]
@@ -229,7 +230,9 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
             left = around
             parents.pop()
             around = roles[parents[-1]]
-            if left & INDENTING:
+            if left & LEAVING:
+                if left & TERMINATED and _terminate(tokens, cursor.node, grammar):
+                    before = COMMA
                 if braces and braces[-1][0] > len(parents):
                     depth = braces.pop()[1]
                 depth += 1 if left & LOWERED and around & ROWS else 0
@@ -249,6 +252,15 @@ def _respelled(tokens: Tokens, cursor: TreeCursor, node: Node, word: str, gramma
     if len(shown) != len(word):
         tokens.ends[node.start_byte] = node.end_byte
     return shown
+
+
+def _terminate(tokens: Tokens, node: Node | None, grammar: Grammar) -> bool:
+    """Write the `;` that a statement or member ends with, if it has none."""
+    if node is None or not tokens.parts or tokens.parts[-1] == ";" or not grammar.terminated[node.kind_id](node):
+        return False
+    tokens.parts.append(";")
+    tokens.offsets.append(node.end_byte)
+    return True
 
 
 def _leave_comma_out(tokens: Tokens, closer: Node, grammar: Grammar) -> None:

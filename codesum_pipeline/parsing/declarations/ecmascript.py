@@ -6,11 +6,14 @@ line's end, so an `else`, which may follow one, starts a line. Markup stays on
 the line it begins on: there a blank is text.
 """
 
+import re
+
 from tree_sitter import Node
 
+from codesum_pipeline.parsing.declarations.ecmascript_brackets import GROUP, is_bare_group
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.spacing import Token
-from codesum_pipeline.parsing.spelling import lists, spell_number, spell_quoted
+from codesum_pipeline.parsing.spelling import is_always, lists, spell_number, spell_quoted
 
 LINES = frozenset({
     "break_statement", "class_declaration", "class_static_block", "continue_statement", "debugger_statement",
@@ -68,6 +71,8 @@ TOKENS_IN = {
     ("generator_function", "*"): Token.CLOSE,
     ("yield_expression", "*"): Token.CLOSE,
     ("method_definition", "*"): Token.PREFIX,
+    # A field is ended by its own, which is written whether it stands there or not.
+    ("class_body", ";"): Token.OMITTED,
 }
 
 
@@ -85,9 +90,33 @@ def _is_one_name(parameters: Node, parent: str, field: str | None) -> bool:
     return only.type == "identifier" and not has_types
 
 
-BARE = {"formal_parameters": _is_one_name}
+def _spell_string(node: Node, written: str, parent: str, field: str | None) -> str:
+    """The name of a property without quotes, where it can stand without; else a text in double quotes."""
+    if (parent, field) in _PROPERTIES and _NAME.fullmatch(written[1:-1]):
+        return written[1:-1]
+    return spell_quoted(node, written, parent, field)
+
+
+def _has_no_declaration(export: Node) -> bool:
+    return export.child_by_field_name("declaration") is None
+
+
+_PROPERTIES = {
+    ("pair", "key"), ("pair_pattern", "key"), ("field_definition", "property"),
+    *((kind, "name") for kind in (
+        "method_definition", "property_signature", "method_signature", "public_field_definition", "enum_assignment",
+    )),
+}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+BARE = {"formal_parameters": _is_one_name, GROUP: is_bare_group}
+# What a `;` ends, written or not.
+_ENDED = (
+    "break_statement", "continue_statement", "debugger_statement", "do_statement", "expression_statement",
+    "import_statement", "lexical_declaration", "return_statement", "throw_statement", "variable_declaration",
+)  # fmt: skip
+TERMINATED = {**dict.fromkeys(_ENDED, is_always), "export_statement": _has_no_declaration}
 LISTS = lists("arguments", "formal_parameters", "array", "object", "object_pattern", "named_imports", "export_clause")
-RESPELLED = {"string": spell_quoted, "number": spell_number}
+RESPELLED = {"string": _spell_string, "number": spell_number}
 
 
 def _says_nothing(braces: Node) -> bool:

@@ -8,10 +8,11 @@ from codesum_pipeline.parsing.declarations import ecmascript_modules as modules
 from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs
 from codesum_pipeline.parsing.languages import LanguageSpec
+from codesum_pipeline.parsing.spelling import is_always
 
 SPEC = LanguageSpec(
     name="javascript",
-    version=3,
+    version=4,
     distribution="tree-sitter-javascript",
     grammar=tree_sitter_javascript.language,
     lines=ecmascript.LINES | {"using_declaration"},
@@ -30,6 +31,7 @@ SPEC = LanguageSpec(
     bare=ecmascript.BARE,
     lists=ecmascript.LISTS,
     respelled=ecmascript.RESPELLED,
+    terminated={**ecmascript.TERMINATED, "field_definition": is_always, "using_declaration": is_always},
     tokens=ecmascript.TOKENS | ecmascript.MARKUP_TOKENS,
     tokens_in=ecmascript.TOKENS_IN | ecmascript.MARKUP_TOKENS_IN,
 )

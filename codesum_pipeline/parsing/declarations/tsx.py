@@ -9,11 +9,11 @@ from codesum_pipeline.parsing.declarations import ecmascript, javascript, typesc
 SPEC = replace(
     typescript.SPEC,
     name="tsx",
-    version=3,
+    version=4,
     grammar=tree_sitter_typescript.language_tsx,
     atoms=typescript.SPEC.atoms | ecmascript.MARKUP_FOLDED,
     folded=ecmascript.MARKUP_FOLDED,
-    hollow=ecmascript.MARKUP_HOLLOW,
+    hollow={**typescript.SPEC.hollow, **ecmascript.MARKUP_HOLLOW},
     tokens={**typescript.SPEC.tokens, **ecmascript.MARKUP_TOKENS},
     tokens_in={**typescript.SPEC.tokens_in, **ecmascript.MARKUP_TOKENS_IN},
 )

@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 import tree_sitter_typescript
+from tree_sitter import Node
 
 from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions, javascript
 from codesum_pipeline.parsing.declarations import ecmascript_facts as facts
+from codesum_pipeline.parsing.declarations.ecmascript_brackets import is_bare_type
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
-from codesum_pipeline.parsing.spelling import lists
+from codesum_pipeline.parsing.spelling import is_always, lists
 
 _DECLARED = frozenset({
     "abstract_class_declaration", "ambient_declaration", "enum_declaration", "function_signature", "import_alias",
@@ -19,12 +21,31 @@ _MARKED_OPTIONAL = (
     "abstract_method_signature", "method_definition", "method_signature", "optional_parameter", "optional_type",
     "property_signature", "public_field_definition",
 )  # fmt: skip
+_ENDED = (
+    "abstract_method_signature", "function_signature", "import_alias", "public_field_definition",
+    "type_alias_declaration",
+)  # fmt: skip
+_MEMBERS = ("call_signature", "construct_signature", "index_signature", "method_signature", "property_signature")
 # The signatures of a function that come before it, or stand alone.
 HEADS = frozenset({"abstract_method_signature", "function_signature", "method_signature"})
 
+
+def _is_leading(mark: Node) -> bool:
+    """Whether nothing stands before the mark of a union: it says nothing."""
+    return mark.prev_sibling is None and mark.parent is not None and mark.parent.type == "union_type"
+
+
+def _is_followed(member: Node) -> bool:
+    """Whether a type's member is not its last; in a class each is ended."""
+    after = member.next_named_sibling
+    while after is not None and after.is_extra:
+        after = after.next_named_sibling
+    return after is not None or (member.parent is not None and member.parent.type == "class_body")
+
+
 SPEC = LanguageSpec(
     name="typescript",
-    version=2,
+    version=3,
     distribution="tree-sitter-typescript",
     grammar=tree_sitter_typescript.language_typescript,
     lines=ecmascript.LINES | _DECLARED,
@@ -38,9 +59,11 @@ SPEC = LanguageSpec(
     comments=ecmascript.COMMENTS,
     branches=ecmascript.BRANCHES,
     wrappers=ecmascript.WRAPPERS | {"ambient_declaration"},
-    bare=ecmascript.BARE,
+    bare={**ecmascript.BARE, "parenthesized_type": is_bare_type},
+    hollow={"|": _is_leading},
     lists={**ecmascript.LISTS, **lists("type_arguments", "enum_body")},
     respelled=ecmascript.RESPELLED,
+    terminated={**ecmascript.TERMINATED, **dict.fromkeys(_ENDED, is_always), **dict.fromkeys(_MEMBERS, _is_followed)},
     tokens={
         **ecmascript.TOKENS,
         "?.": Token.TIGHT,
@@ -50,6 +73,7 @@ SPEC = LanguageSpec(
     },
     tokens_in={
         **ecmascript.TOKENS_IN,
+        **{(kind, mark): Token.OMITTED for kind in ("interface_body", "object_type") for mark in ",;"},
         **{(kind, "?"): Token.CLOSE for kind in _MARKED_OPTIONAL},
         ("conditional_type", ":"): Token.INFIX,
         ("non_null_expression", "!"): Token.CLOSE,

@@ -28,7 +28,53 @@ SAME = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("language", "written", "formatted"), SAME.values(), ids=SAME)
+PRETTIER = {
+    "javascript: marks at ends": (
+        "javascript",
+        "a()\nlet b = 1\nif (c) d()\nelse throw e\nexport default f\n",
+        "a();\nlet b = 1;\nif (c) d();\nelse throw e;\nexport default f;\n",
+    ),
+    "javascript: fields": ("javascript", "class A { a = (1)\n b\n c() {}; }", "class A { a = 1; b; c() {} }"),
+    "javascript: brackets": (
+        "javascript",
+        "x = (a) + (b * c); return_((a ? b : c)); y = (a && b) || c; z = (a || b) ? (c) : (d);",
+        "x = a + b * c; return_(a ? b : c); y = a && b || c; z = a || b ? c : d;",
+    ),
+    "javascript: brackets of chains": (
+        "javascript",
+        "x = (a.b).c; (await_)(d); new (a.b)(c); y = (a[b])[c];",
+        "x = a.b.c; await_(d); new a.b(c); y = a[b][c];",
+    ),
+    "javascript: brackets around a whole": (
+        "javascript",
+        "function f() { return (a && b); }\nx = () => (a ? b : c);",
+        "function f() { return a && b; }\nx = () => a ? b : c;",
+    ),
+    "javascript: brackets around markup": ("javascript", "x = (<p>a</p>);", "x = <p>a</p>;"),
+    "javascript: brackets that say one order twice": ("javascript", "x = a && (b && c);", "x = a && b && c;"),
+    "javascript: names of properties": (
+        "javascript",
+        "x = {'a': 1, \"b\": 2, 'c-d': 3, 'e'() {}};",
+        "x = {a: 1, b: 2, 'c-d': 3, e() {}};",
+    ),
+    "typescript: marks at ends": (
+        "typescript",
+        "interface A { a: B, c(): D }\ntype E = F\nclass G { h: I\n j(): K\n j() {} }",
+        "interface A { a: B; c(): D; }\ntype E = F;\nclass G { h: I; j(): K; j() {} }",
+    ),
+    "typescript: a type on several lines": (
+        "typescript",
+        "type A =\n  | B\n  | C;\nlet d: (E) = f",
+        "type A = B | C;\nlet d: E = f;",
+    ),
+    "typescript: casts in each other": ("typescript", "f((a as B) as C)", "f(a as B as C);"),
+    "tsx: brackets around markup": ("tsx", "const A = () => (<p>{(a)}</p>);", "const A = () => <p>{a}</p>;"),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "written", "formatted"), [*SAME.values(), *PRETTIER.values()], ids=[*SAME, *PRETTIER]
+)
 def test_what_a_formatter_changes_is_the_same_program(language: str, written: str, formatted: str) -> None:
     one, other = parse(language, written).facts, parse(language, formatted).facts
 
@@ -42,6 +88,19 @@ DIFFERENT = {
     "javascript: a default": ("javascript", "f((a = 1) => a);", "f(a => a);"),
     "javascript: a template": ("javascript", "x = `a`;", "x = 'a';"),
     "javascript: numbers of two kinds": ("javascript", "x = 1n;", "x = 1;"),
+    "javascript: an order": ("javascript", "x = a * (b + c);", "x = a * b + c;"),
+    "javascript: a difference of a difference": ("javascript", "x = a - (b - c);", "x = a - b - c;"),
+    "javascript: a power": ("javascript", "x = (a ** b) ** c;", "x = a ** b ** c;"),
+    "javascript: the end of a chain": ("javascript", "x = (a?.b).c;", "x = a?.b.c;"),
+    "javascript: what is made": ("javascript", "x = new (f())();", "x = new f()();"),
+    "javascript: an object and a block": ("javascript", "x = () => ({});", "x = () => {};"),
+    "javascript: two and one": ("javascript", "f((a, b));", "f(a, b);"),
+    "javascript: two lines that are one statement": ("javascript", "a\n(b)", "a;\n(b)"),
+    "javascript: a return alone": ("javascript", "function f() { return\na }", "function f() { return a }"),
+    "javascript: a text that is no directive": ("javascript", "('use strict');", "'use strict';"),
+    "javascript: names with a mark": ("javascript", "x = {'a-b': 1};", "x = {'a_b': 1};"),
+    "typescript: a type of functions": ("typescript", "let a: (() => b)[];", "let a: () => b[];"),
+    "typescript: a cast": ("typescript", "x = (await a) as B;", "x = await (a as B);"),
     "typescript: a type": ("typescript", "f((a): A => a);", "f(a => a);"),
     "rust: one is no tuple": ("rust", "fn f() { g((a,)); }", "fn f() { g((a)); }"),
     "lua: long brackets": ("lua", "x = [[a]]", "x = 'b'"),

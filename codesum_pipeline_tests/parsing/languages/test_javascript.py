@@ -184,11 +184,11 @@ def test_modules_are_loaded_by_calls_too(source: str, expected: list[tuple[str, 
     assert [(found.module, found.name, found.alias) for found in imports] == expected
 
 
-def test_a_lines_end_that_closes_a_statement_stays_one() -> None:
+def test_a_statement_ends_with_its_mark_whether_it_is_written_or_not() -> None:
     source = "if (a) b()\nelse c()\nlet x = 1\n;[2].map(f)\nreturn_(1)\n{ d() }\n"
 
     assert parse("javascript", source).facts.source == (
-        "if (a) b()\nelse c()\nlet x = 1;\n[2].map(f)\nreturn_(1)\n{\n    d()\n}"
+        "if (a) b();\nelse c();\nlet x = 1;\n[2].map(f);\nreturn_(1);\n{\n    d();\n}"
     )
 
 
@@ -197,7 +197,7 @@ def test_what_only_names_functions_starts_no_line() -> None:
 
     assert names(source) == ["b::c", "returned"]
     assert parse("javascript", source).facts.source == (
-        "a = b = {\n    c() {}\n}\nx = (y = f({\n    z: 1\n}))\nreturned = () => (k = {\n    m: 1\n})"
+        "a = b = {\n    c() {}\n};\nx = y = f({\n    z: 1\n});\nreturned = () => k = {\n    m: 1\n};"
     )
 
 
@@ -207,7 +207,7 @@ def test_text_in_markup_and_templates_keeps_its_blanks() -> None:
     )
 
     assert parse("javascript", source).facts.source == (
-        "x = <p>One,  two{three}: {four}<i />{five}<b>six</b> seven</p>\ny = tag`a ${b} c` + `${1}`"
+        "x = <p>One,  two{three}: {four}<i />{five}<b>six</b> seven</p>;\ny = tag`a ${b} c` + `${1}`;"
     )
 
 

@@ -160,6 +160,8 @@ def _tokens(text: str, declaration: Declaration) -> str:
     omitted = {name for (_, name), token in declaration.spec.tokens_in.items() if token is Token.OMITTED}
     squeezed = re.sub(r",(?=[)\]}>])|_(?=\d)", "", _squeezed(text)).replace("'", '"')
     squeezed = re.sub(r"\((\w+)\)=>", r"\1=>", squeezed)
+    if "parenthesized_expression" in declaration.spec.bare:
+        omitted |= {"(", ")"}
     for name in omitted | {name for name in declaration.spec.dropped if not name.isidentifier()}:
         squeezed = squeezed.replace(name, "")
     return squeezed

@@ -145,7 +145,7 @@ def test_spacing_of_types() -> None:
     )
 
     assert parse("typescript", source).facts.source == (
-        "let a: Array<Map<string, number[]>>, b: unique symbol, c: [x: string, y?: number], d = <T> e\n"
+        "let a: Array<Map<string, number[]>>, b: unique symbol, c: [x: string, y?: number], d = <T> e;\n"
         "type F = new (a: string) => void;\ntype G = A extends B ? C : D;\ntype H = `on${E}`;\n"
-        "let i = j!.k!?.l?.();\nlet l!: M"
+        "let i = j!.k!?.l?.();\nlet l!: M;"
     )

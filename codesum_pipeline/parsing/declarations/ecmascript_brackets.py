@@ -1,0 +1,213 @@
+"""Which brackets around an expression of JavaScript and TypeScript say nothing: the tree is the same without them.
+
+Every expression has a level, as the operators' precedence gives it, and every
+place a least level that may stand in it without brackets. Places that no rule
+names keep theirs, and so does what a reader or another parser could take for
+something else: a comparison in a comparison (type arguments), `in` (the head
+of a `for`), one sign after another, casts and their operands (the grammar reads
+`await a as T` in another way than the language).
+"""
+
+import re
+
+from tree_sitter import Node
+
+GROUP = "parenthesized_expression"
+_SEQUENCE, _ASSIGNMENT, _CONDITIONAL, _OR, _AND, _BIT_OR, _BIT_XOR, _BIT_AND, _EQUALITY, _COMPARISON = range(10)
+_SHIFT, _SUM, _PRODUCT, _POWER, _UNARY, _POSTFIX, _NEW, _CALL, _ATOM, _NEVER = range(10, 20)
+
+_CASTS = ("as_expression", "satisfies_expression")
+_LEVELS = {
+    "sequence_expression": _SEQUENCE,
+    **dict.fromkeys(
+        ("assignment_expression", "augmented_assignment_expression", "arrow_function", "yield_expression"), _ASSIGNMENT
+    ),
+    "ternary_expression": _CONDITIONAL,
+    **dict.fromkeys(("unary_expression", "await_expression", "type_assertion"), _UNARY),
+    "update_expression": _POSTFIX,
+    **dict.fromkeys(("member_expression", "subscript_expression", "call_expression", "non_null_expression"), _CALL),
+    **dict.fromkeys(
+        (
+            "identifier", "this", "super", "number", "string", "template_string", "regex", "true", "false", "null",
+            "undefined", "object", "array", "function_expression", "generator_function", "class", "jsx_element",
+            "jsx_self_closing_element", "meta_property",
+        ),
+        _ATOM,
+    ),
+}  # fmt: skip
+_OPERATORS = {
+    "||": _OR, "??": _OR, "&&": _AND, "|": _BIT_OR, "^": _BIT_XOR, "&": _BIT_AND, "==": _EQUALITY, "!=": _EQUALITY,
+    "===": _EQUALITY, "!==": _EQUALITY, "<": _COMPARISON, ">": _COMPARISON, "<=": _COMPARISON, ">=": _COMPARISON,
+    "instanceof": _COMPARISON, "in": _COMPARISON, "<<": _SHIFT, ">>": _SHIFT, ">>>": _SHIFT, "+": _SUM, "-": _SUM,
+    "*": _PRODUCT, "/": _PRODUCT, "%": _PRODUCT, "**": _POWER,
+}  # fmt: skip
+_SAME_EITHER_WAY = ("||", "&&", "??")
+_PLACES: dict[tuple[str, str | None], int] = {
+    **dict.fromkeys(
+        (
+            ("return_statement", None), ("throw_statement", None), ("expression_statement", None),
+            ("subscript_expression", "index"), ("template_substitution", None), ("jsx_expression", None),
+            ("switch_case", "value"), ("for_statement", "increment"),
+        ),
+        _SEQUENCE,
+    ),
+    **dict.fromkeys(
+        (
+            ("arguments", None), ("array", None), ("pair", "value"), ("assignment_expression", "right"),
+            ("augmented_assignment_expression", "right"), ("variable_declarator", "value"),
+            ("assignment_pattern", "right"), ("object_assignment_pattern", "right"), ("spread_element", None),
+            ("yield_expression", None), ("arrow_function", "body"), ("ternary_expression", "consequence"),
+            ("ternary_expression", "alternative"), ("for_in_statement", "right"), ("field_definition", "value"),
+            ("public_field_definition", "value"), ("export_statement", "value"), ("computed_property_name", None),
+            ("required_parameter", "value"), ("optional_parameter", "value"), ("enum_assignment", "value"),
+            ("sequence_expression", None), ("sequence_expression", "left"), ("sequence_expression", "right"),
+        ),
+        _ASSIGNMENT,
+    ),
+    ("ternary_expression", "condition"): _OR,
+    **dict.fromkeys(((cast, None) for cast in _CASTS), _CALL),
+    ("unary_expression", "argument"): _UNARY,
+    ("await_expression", None): _UNARY,
+    ("update_expression", "argument"): _CALL,
+    ("member_expression", "object"): _CALL,
+    ("subscript_expression", "object"): _CALL,
+    ("call_expression", "function"): _CALL,
+    ("non_null_expression", None): _CALL,
+    ("extends_clause", "value"): _CALL,
+    ("class_heritage", None): _CALL,
+}  # fmt: skip
+# Places at whose beginning the whole may begin, or where what begins with one of `_OPENERS` is something else.
+_FIRST = {
+    ("expression_statement", None), ("arrow_function", "body"), ("export_statement", "value"),
+    ("sequence_expression", None), ("sequence_expression", "left"), ("ternary_expression", "condition"),
+    ("as_expression", None), ("satisfies_expression", None), ("update_expression", "argument"),
+    ("member_expression", "object"), ("subscript_expression", "object"), ("call_expression", "function"),
+    ("non_null_expression", None), ("extends_clause", "value"), ("class_heritage", None),
+    ("binary_expression", "left"), ("return_statement", None), ("throw_statement", None),
+}  # fmt: skip
+# Places that end where their expression does, whatever stands in it.
+_ENCLOSED = {
+    ("arguments", None), ("array", None), ("pair", "value"), ("return_statement", None), ("throw_statement", None),
+    ("subscript_expression", "index"), ("template_substitution", None), ("jsx_expression", None),
+}  # fmt: skip
+_OPENERS = re.compile(rb"\{|(?:function|class|async|let)\b")
+_IN = re.compile(rb"\bin\b")
+# Longer expressions and deeper ones keep their brackets, so that no file takes time with the square of its size.
+_LONGEST, _DEEPEST = 4_000, 64
+_LINKS = {"member_expression": "object", "subscript_expression": "object", "call_expression": "function"}
+
+
+def is_bare_group(node: Node, parent: str, field: str | None) -> bool:
+    """Whether the brackets around an expression say nothing."""
+    if parent == GROUP:
+        return True
+    inner = _only(node)
+    while inner is not None and inner.type == GROUP:
+        inner = _only(inner)
+    if inner is None:
+        return False
+    place = (parent, field)
+    if inner.type in _CASTS:
+        return place in _ENCLOSED or parent in _CASTS
+    level = _level(inner)
+    if (
+        level < _CALL
+        and place not in _ENCLOSED
+        and (inner.end_byte - inner.start_byte > _LONGEST or _IN.search(inner.text or b""))
+    ):
+        return False
+    if place in _FIRST and _may_open(inner, is_statement=parent == "expression_statement"):
+        return False
+    if parent == "new_expression":
+        return field == "constructor" and _is_path(inner)
+    if parent == "binary_expression":
+        return _fits_operator(node, field, inner, level)
+    if parent == "unary_expression" and inner.type in ("unary_expression", "update_expression"):
+        return False
+    if (parent, field) in (("member_expression", "object"), ("subscript_expression", "object")):
+        return level >= _CALL and inner.type != "number" and not _has_optional_link(inner)
+    if (parent, field) == ("call_expression", "function") or parent == "non_null_expression":
+        return level >= _CALL and not _has_optional_link(inner)
+    return level >= _PLACES.get(place, _NEVER)
+
+
+def is_bare_type(node: Node, parent: str, field: str | None) -> bool:
+    """Whether the brackets around a type say nothing: it is all that stands there, and no type of a function."""
+    if parent == "parenthesized_type":
+        return True
+    if parent not in ("type_annotation", "type_alias_declaration", "type_arguments"):
+        return False
+    inner = _only(node)
+    while inner is not None and inner.type == "parenthesized_type":
+        inner = _only(inner)
+    return inner is not None and inner.type in ("union_type", "intersection_type", "type_identifier", "predefined_type")
+
+
+def _only(node: Node) -> Node | None:
+    held = [child for child in node.named_children if not child.is_extra]
+    return held[0] if len(held) == 1 else None
+
+
+def _level(inner: Node) -> int:
+    if inner.type == "binary_expression":
+        return _OPERATORS.get(_operator(inner), -1)
+    if inner.type == "new_expression":
+        return _NEW if inner.child_by_field_name("arguments") is None else _CALL
+    return _LEVELS.get(inner.type, -1)
+
+
+def _fits_operator(node: Node, field: str | None, inner: Node, level: int) -> bool:
+    """Whether an operand stands beside its operator as it does in brackets."""
+    around = node.parent
+    outer = _operator(around) if around is not None else ""
+    own = _OPERATORS.get(outer, _NEVER)
+    held = _operator(inner) if inner.type == "binary_expression" else ""
+    if own == _POWER:
+        return level >= (_POSTFIX if field == "left" else _POWER)
+    if level == _COMPARISON and own in (_EQUALITY, _COMPARISON):
+        return False
+    if "??" in (outer, held) and outer != held and held in _SAME_EITHER_WAY:
+        return False
+    is_same = outer == held and outer in _SAME_EITHER_WAY
+    return level >= (own if field == "left" or is_same else own + 1)
+
+
+def _operator(node: Node) -> str:
+    operator = node.child_by_field_name("operator")
+    return operator.type if operator is not None else ""
+
+
+def _may_open(inner: Node, *, is_statement: bool) -> bool:
+    """Whether an expression begins with what opens something else at the beginning of a statement."""
+    first: Node | None = inner
+    for _ in range(_DEEPEST):
+        if first is None or first.type == "string" or not first.child_count:
+            break
+        first = next((child for child in first.children if child.type != "(" and not child.is_extra), None)
+    else:
+        return True
+    if first is None or (is_statement and first.type == "string"):
+        return True
+    return _OPENERS.match((first.text or b"")[:10]) is not None
+
+
+def _is_path(inner: Node) -> bool:
+    """Whether an expression is a name, or names and dots."""
+    for _ in range(_DEEPEST):
+        held = inner.child_by_field_name("object") if inner.type == "member_expression" else None
+        if held is None:
+            return inner.type in ("identifier", "this")
+        inner = held
+    return False
+
+
+def _has_optional_link(inner: Node) -> bool:
+    """Whether a chain may end early (`a?.b.c`): brackets end it there."""
+    link: Node | None = inner
+    for _ in range(_DEEPEST):
+        if link is None or (link.type not in _LINKS and link.type != "non_null_expression"):
+            return False
+        if any(child.type in ("optional_chain", "?.") for child in link.children):
+            return True
+        link = link.child_by_field_name(_LINKS[link.type]) if link.type in _LINKS else _only(link)
+    return True
