@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from tree_sitter import Node
 
 _QUOTED = re.compile(r"""(['"])(.*)\1""", re.DOTALL)
+_PLAIN = re.compile(r"""(['"])([^\\'"$#{]*)\1""", re.DOTALL)
 _UNIT = re.compile(r"""\\.|["']""", re.DOTALL)
 _DECIMAL = re.compile(r"(\d*)(?:\.(\d*))?(?:e([+-]?)(\d+))?")
 
@@ -38,6 +39,12 @@ def spell_quoted(node: Node, written: str, parent: str, field: str | None) -> st
     if parent == "jsx_attribute":
         return written if '"' in body else f'"{body}"'
     return f'"{_UNIT.sub(_unit, body)}"' if "\\" in body or '"' in body else f'"{body}"'
+
+
+def spell_plain(node: Node, written: str, parent: str, field: str | None) -> str:
+    """A text in double quotes, where it holds nothing that either kind of quotes reads in a way of its own."""
+    match = _PLAIN.fullmatch(written)
+    return f'"{match[2]}"' if match else written
 
 
 def _unit(match: re.Match[str]) -> str:

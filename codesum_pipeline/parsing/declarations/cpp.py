@@ -45,7 +45,7 @@ _REFERENCES = ("reference_declarator", "abstract_reference_declarator")
 
 SPEC = LanguageSpec(
     name="cpp",
-    version=2,
+    version=3,
     distribution="tree-sitter-cpp",
     grammar=tree_sitter_cpp.language,
     lines=c_family.LINES

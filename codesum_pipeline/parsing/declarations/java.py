@@ -44,7 +44,7 @@ ACCESS = frozenset({"public", "protected", "private"})
 
 SPEC = LanguageSpec(
     name="java",
-    version=2,
+    version=3,
     distribution="tree-sitter-java",
     grammar=tree_sitter_java.language,
     lines=frozenset({"switch_block_statement_group", "switch_rule"}),

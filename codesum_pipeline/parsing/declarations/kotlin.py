@@ -40,7 +40,7 @@ STATEMENTS = frozenset({"property_declaration", "assignment", "for_statement", "
 
 SPEC = LanguageSpec(
     name="kotlin",
-    version=2,
+    version=3,
     distribution="tree-sitter-kotlin",
     grammar=tree_sitter_kotlin.language,
     lines=frozenset(),

@@ -21,7 +21,7 @@ from codesum_pipeline.parsing.declared.declaration import (
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
-from codesum_pipeline.parsing.spelling import lists
+from codesum_pipeline.parsing.spelling import lists, spell_plain
 
 _CLOSURES = frozenset({"anonymous_function", "arrow_function"})
 _TEST_ATTRIBUTES = ("Test", "DataProvider", "TestWith")
@@ -36,7 +36,7 @@ STATEMENTS = frozenset({
 
 SPEC = LanguageSpec(
     name="php",
-    version=3,
+    version=4,
     distribution="tree-sitter-php",
     grammar=tree_sitter_php.language_php,
     lines=frozenset({
@@ -64,6 +64,7 @@ SPEC = LanguageSpec(
         "if_statement", "else_if_clause", "while_statement", "do_statement", "for_statement", "foreach_statement",
         "case_statement", "catch_clause", "match_conditional_expression",
     }),
+    respelled={"string": spell_plain, "encapsed_string": spell_plain},
     lists=lists("arguments", "formal_parameters", "array_creation_expression", "anonymous_function_use_clause"),
     tokens={
         **BRACKETS,

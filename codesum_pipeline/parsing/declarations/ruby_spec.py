@@ -5,7 +5,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
-from codesum_pipeline.parsing.spelling import lists
+from codesum_pipeline.parsing.spelling import lists, spell_plain
 
 
 def _is_alone(node: Node) -> bool:
@@ -13,9 +13,17 @@ def _is_alone(node: Node) -> bool:
     return sum(not child.is_extra for child in node.named_children[:9]) < 2
 
 
+def _spell_quote(quote: Node, written: str, parent: str, field: str | None) -> str:
+    """A double quote, where what stands between holds nothing that either kind reads in a way of its own."""
+    text = quote.parent
+    if written != "'" or parent != "string" or text is None:
+        return written
+    return '"' if spell_plain(text, (text.text or b"").decode("latin-1"), parent, field)[0] == '"' else written
+
+
 SPEC = LanguageSpec(
     name="ruby",
-    version=2,
+    version=3,
     distribution="tree-sitter-ruby",
     grammar=tree_sitter_ruby.language,
     lines=frozenset(),
@@ -45,6 +53,7 @@ SPEC = LanguageSpec(
     }),
     wrappers=frozenset({"call", "argument_list"}),
     row_marks=frozenset({"identifier"}),
+    respelled={'"': _spell_quote},
     lists=lists("argument_list", "array", "hash"),
     tokens={
         "(": Token.OPEN,

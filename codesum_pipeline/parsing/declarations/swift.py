@@ -33,7 +33,7 @@ _STATEMENTS = frozenset({
 
 SPEC = LanguageSpec(
     name="swift",
-    version=3,
+    version=4,
     distribution="tree-sitter-swift",
     grammar=tree_sitter_swift.language,
     lines=frozenset({"switch_entry"}),

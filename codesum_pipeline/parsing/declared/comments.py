@@ -19,6 +19,8 @@ from codesum_pipeline.parsing.walk import Tokens
 _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")
 _CLOSING = re.compile(r"\s*(?:\*+/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
 _STAR = re.compile(r"^\s*\*(?!/)")
+# What a tag says may be set in columns: `* @param  string  $name`.
+_TAG = re.compile(r"\* +@.*")
 _RULE = re.compile(r"^[\W_]*$")
 # Notes to tools: they neither document nor part a comment from what it documents.
 _DIRECTIVE = re.compile(
@@ -99,7 +101,7 @@ class Comments:
             offsets.append(offsets[-1] + len(row) + 1)
         rest = dedent("\n".join(rows[1:])).split("\n") if len(rows) > 1 else []
         if all(_STAR.match(row) or row.strip() in ("", "*/") for row in rest):
-            rest = [f" {row.strip()}" if row.strip() else "" for row in rest]
+            rest = [f" {_TAG.sub(_on_one_blank, row.strip())}" if row.strip() else "" for row in rest]
         lines = list(zip([rows[0], *rest], offsets, strict=True))
         return DocComment(node.start_byte, (*lines, ("", lines[-1][1])) if stands_apart else tuple(lines))
 
@@ -161,3 +163,8 @@ def _block_lines(comment: str) -> list[str]:
     if all(_STAR.match(line) for line in others if line.strip()):
         others = [_STAR.sub("", line) for line in others]
     return [_OPENING.sub("", first).strip(), *dedent("\n".join(others)).split("\n")]
+
+
+def _on_one_blank(match: re.Match[str]) -> str:
+    """A line whose words stand one blank apart."""
+    return " ".join(match.group().split())

@@ -23,12 +23,19 @@ SAME = {
     "swift": ("swift", "let x = [1, 2,]", "let x = [1, 2]"),
     "zig": ("zig", "const x = f(a, b,);", "const x = f(a, b);"),
     "c-sharp": ("c-sharp", "enum E { A, B, }", "enum E { A, B }"),
+    "ruby: quotes": ("ruby", "f('a', {'b' => 1}, \"it's\")", 'f("a", {"b" => 1}, "it\'s")'),
+    "php: quotes": ("php", "<?php f('a', \"it's\");", '<?php f("a", "it\'s");'),
     "c": ("c", "int x[] = {1, 2,};", "int x[] = {1, 2};"),
     "cpp": ("cpp", "int x[] = {1, 2,};", "int x[] = {1, 2};"),
 }  # fmt: skip
 
 
-PRETTIER = {
+IN_SEVERAL_LINES = {
+    "php: columns of tags": (
+        "php",
+        "<?php\n/**\n * @param  int   $a  b\n */\nfunction f($a) {}",
+        "<?php\n/**\n * @param int $a b\n */\nfunction f($a) {}",
+    ),
     "javascript: marks at ends": (
         "javascript",
         "a()\nlet b = 1\nif (c) d()\nelse throw e\nexport default f\n",
@@ -73,7 +80,7 @@ PRETTIER = {
 
 
 @pytest.mark.parametrize(
-    ("language", "written", "formatted"), [*SAME.values(), *PRETTIER.values()], ids=[*SAME, *PRETTIER]
+    ("language", "written", "formatted"), [*SAME.values(), *IN_SEVERAL_LINES.values()], ids=[*SAME, *IN_SEVERAL_LINES]
 )
 def test_what_a_formatter_changes_is_the_same_program(language: str, written: str, formatted: str) -> None:
     one, other = parse(language, written).facts, parse(language, formatted).facts
@@ -105,6 +112,9 @@ DIFFERENT = {
     "rust: one is no tuple": ("rust", "fn f() { g((a,)); }", "fn f() { g((a)); }"),
     "lua: long brackets": ("lua", "x = [[a]]", "x = 'b'"),
     "ruby: quotes that read escapes": ("ruby", "x = 'a\\n'", 'x = "a\\n"'),
+    "ruby: a text that is put in": ("ruby", "x = '#{a}'", 'x = "#{a}"'),
+    "ruby: a symbol": ("ruby", "x = :'a'", "x = 'a'"),
+    "php: quotes that read escapes": ("php", "<?php f('\\n');", '<?php f("\\n");'),
     "php: quotes that read names": ("php", "<?php f('$a');", '<?php f("$a");'),
 }
 
