@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.model.documents import Gate, Level, WrittenBy
+from codesum_pipeline.model.options import LlmOptions
 
 _PUBLISHED = ("written_by", "model", "prompt_version", "gate")
 _IN_TABLES = ("failure", "cost_usd")
@@ -30,6 +31,18 @@ def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) ->
     rows = texts.filter(pc.equal(texts.column("id"), document["id"])).to_pylist()
     same = [row for row in rows if row["text_hash"] == document["text_hash"]]
     return {name: row[name] for row in same for name in _IN_TABLES}
+
+
+def templates_named(llm: LlmOptions, document: Mapping[str, Any]) -> list[str] | None:
+    """The templates that a model wrote a document with; None where no model did, or they have changed since."""
+    if not document["prompt_version"]:
+        return None
+    # Most documents are shown without what reads a template.
+    from codesum_pipeline.llm.templates import resolve, resolve_short
+
+    level, folder = Level(document["type"]), Path(llm.prompts_folder)
+    known = [read(folder, level, language=llm.language) for read in (resolve, resolve_short)]
+    return next((list(one.names) for one in known if one and one.digest == document["prompt_version"]), None)
 
 
 def readable(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """`codesum prompts`: the templates of what a language model is told."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,20 +12,26 @@ from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, on_terminal, show, table
 from codesum_pipeline.cli.safe_text import escaped, safe_json
+from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.templates import (
+    SHORT_NAME,
     FoundTemplate,
     TemplateKind,
     delete_template,
     find_for,
+    find_short,
     find_template,
     list_templates,
     load_template,
     rename_template,
     resolve,
+    resolve_fitting,
+    resolve_short,
     save_template_atomic,
 )
-from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.options import LlmOptions
 
 prompts = typer.Typer(
     name="prompts",
@@ -45,7 +52,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object per
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List all templates: whose they are, and which levels use them.
 
-    A template of your own comes before the package's; a level uses the one of its name, else [bold]default[/].
+    A template of your own comes before the package's; a level uses the one of its name, else [bold]default[/], and
+    [bold]short[/] where the model's prompt has no room for that one.
     """
     folder = _folder(ctx)
     rows = [_listed(folder, kind, name) for kind in TemplateKind for name in list_templates(folder, kind)]
@@ -70,7 +78,7 @@ def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: AsJson = False) -
 
 @prompts.command(cls=PlainCommand)
 def check(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """Check every template, and say which ones each level is written with.
+    """Check every template, and say which ones each level is written with by the model that is set.
 
     What could not be used is named with its placeholder; the exit code is 2 then.
     """
@@ -78,25 +86,13 @@ def check(ctx: typer.Context, as_json: AsJson = False) -> None:
     problems = [problem for kind in TemplateKind for problem in _problems(folder, kind)]
     if problems:
         raise ConfigurationError("; ".join(problems))
-    language = invocation(ctx).settings.options.llm.language
-    rows = []
-    for level in LEVELS:
-        resolved = resolve(folder, level, language=language)
-        system, instruction = (find_for(folder, kind, level) for kind in TemplateKind)
-        rows.append(
-            {
-                "level": level.value,
-                "system": str(system.path),
-                "instruction": str(instruction.path),
-                "characters": len(resolved.system) + resolved.wrapper_chars,
-                "digest": resolved.digest,
-            }
-        )
+    rows = [row for level in LEVELS for row in _checked(invocation(ctx).settings.options.llm, folder, level)]
     if as_json:
         for row in rows:
             typer.echo(safe_json(row))
         return
-    show(table(tuple(rows[0]), [tuple(row.values()) for row in rows], right=("characters",)))
+    cells = [("yes" if row["is_used"] else None, *list(row.values())[1:]) for row in rows]
+    show(table(("used", *list(rows[0])[1:]), cells, right=("characters",)))
 
 
 @prompts.command(cls=PlainCommand)
@@ -148,7 +144,27 @@ def _listed(folder: Path, kind: TemplateKind, name: str) -> dict[str, Any]:
 
 
 def _levels_of(folder: Path, found: FoundTemplate) -> list[str]:
+    if (found.kind, found.name) == (TemplateKind.SYSTEM, SHORT_NAME):
+        return [level.value for level in LEVELS if find_short(folder, level) == found]
     return [level.value for level in LEVELS if find_for(folder, found.kind, level) == found]
+
+
+def _checked(llm: LlmOptions, folder: Path, level: Level) -> Iterator[dict[str, Any]]:
+    """A level's full templates and its short ones, and which of both are used with the model that is set."""
+    full = resolve(folder, level, language=llm.language)
+    short = resolve_short(folder, level, language=llm.language)
+    used = resolve_fitting(folder, level, language=llm.language, max_prompt_chars=prompt_chars(llm))
+    paths = (find_for(folder, TemplateKind.SYSTEM, level), find_short(folder, level))
+    for template, system in zip((full, short), paths, strict=True):
+        if template and system:
+            yield {
+                "is_used": template == used,
+                "level": level.value,
+                "system": str(system.path),
+                "instruction": str(find_for(folder, TemplateKind.INSTRUCTION, level).path),
+                "characters": template.characters,
+                "digest": template.digest,
+            }
 
 
 def _problems(folder: Path, kind: TemplateKind) -> list[str]:

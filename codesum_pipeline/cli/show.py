@@ -10,7 +10,7 @@ from rich.text import Text
 
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.lookup import RepoOption, find_document
-from codesum_pipeline.cli.origin import failure_and_price, readable
+from codesum_pipeline.cli.origin import failure_and_price, readable, templates_named
 from codesum_pipeline.cli.reading_aids import described
 from codesum_pipeline.cli.refused_answer import answer_sections, refused_answer
 from codesum_pipeline.cli.render import fields, indented, lines_of, styled
@@ -19,8 +19,8 @@ from codesum_pipeline.cli.safe_text import clean, one_line, safe_json
 from codesum_pipeline.retrieval.surroundings import Surroundings, surroundings_of
 
 _ORIGIN_FIELDS = (
-    "written_by", "model", "prompt_version", "gate", "failure", "last_updated", "cause", "cause_ids", "commit",
-    "run_id", "content_hash", "graph_hash", "summary_hash", "text_hash",
+    "written_by", "model", "prompt_version", "templates", "gate", "failure", "last_updated", "cause", "cause_ids",
+    "commit", "run_id", "content_hash", "graph_hash", "summary_hash", "text_hash",
 )  # fmt: skip
 
 
@@ -48,6 +48,7 @@ def show(
         return
     document, around = found.document(), surroundings_of(found.index, found.row)
     document |= failure_and_price(called.layout.warehouse, found.repo, document)
+    document["templates"] = templates_named(called.settings.options.llm, document)
     if as_json:
         typer.echo(safe_json({"repo": found.repo, **document, **asdict(around)}))
     else:

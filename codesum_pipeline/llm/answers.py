@@ -2,8 +2,10 @@
 
 The bounds stand in the schema, so that a model knows them before it answers.
 Every field is required and nothing else is allowed: strict modes of providers
-take the schema as it is. It has no `$schema`, titles or references, and its
-bytes are canonical: they are part of what a provider's prompt cache goes by.
+take the schema as it is. Models fill fields in their order: first what is said,
+then what it rests on, last its proof. The schema has no `$schema`, titles or
+references, and its bytes are always the same: they are part of what a
+provider's prompt cache goes by.
 """
 
 import json
@@ -15,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.hashing import canonical_json
 
 TOOL_NAME = "emit_symbol_summary"
 # More than the default `max_tokens` can fill, in any script.
@@ -96,7 +97,7 @@ class UpperAnswer(_Part):
 
 @dataclass(frozen=True)
 class AnswerTool:
-    """The tool of one level; `schema_bytes` are the canonical JSON of `schema`, keys in their order."""
+    """The tool of one level; `schema_bytes` are the JSON of `schema` without spaces, fields in their order."""
 
     name: str
     description: str
@@ -115,19 +116,23 @@ def answer_tool(level: Level) -> AnswerTool:
     """The tool that a model of this level is made to call."""
     raw = answer_model(level).model_json_schema()
     # The tool's description stands in the schema, too: so the digest that requests pin covers it.
-    text = canonical_json({"description": _DESCRIPTIONS[level], **_plain(raw, raw.get("$defs", {}))})
+    value = {"description": _DESCRIPTIONS[level], **_plain(raw, raw.get("$defs", {}))}
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return AnswerTool(TOOL_NAME, _DESCRIPTIONS[level], json.loads(text), text.encode(), blake3_of(text))
 
 
 def _plain(part: Any, shapes: dict[str, Any]) -> Any:
-    """A schema with its references filled in, without names that only pydantic gives."""
+    """A schema with its references filled in, without names that only pydantic gives.
+
+    Keys are sorted, but the fields of an object.
+    """
     if isinstance(part, list):
         return [_plain(one, shapes) for one in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
         return _plain(shapes[part["$ref"].rpartition("/")[2]], shapes)
-    plain = {name: _plain(value, shapes) for name, value in part.items() if name not in ("$defs", "title")}
+    plain = {name: _plain(value, shapes) for name, value in sorted(part.items()) if name not in ("$defs", "title")}
     if "properties" in part:
         plain["properties"] = {name: _plain(value, shapes) for name, value in part["properties"].items()}
         plain.pop("description", None)

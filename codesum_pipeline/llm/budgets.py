@@ -21,6 +21,11 @@ DEFAULT_PROMPT_CHARS = 200_000
 # Of a body longer than this something is always shown: less says nothing, so the last ones are left out instead.
 LEAST_SHOWN = 80
 CUT_MARK = "[cut here]"
+# A function of a hundred lines with what stands around it, or the head of a file and thirty children. A system template
+# that leaves less does not fit: of most documents something would be cut.
+FAIR_MATERIAL_CHARS = 6_000
+# Where there is no shorter template: markers, names and a few lines.
+LEAST_MATERIAL_CHARS = 1_000
 
 _SENTENCE_END = re.compile(r"[.!?…](?=\s)|[。！？]")
 _SPACE = re.compile(r"\s")
@@ -81,6 +86,16 @@ def _chars_of(model: str, options: LlmOptions) -> int:
     if isinstance(tokens, int) and tokens > 0:
         return int(tokens * CHARS_PER_TOKEN)
     return options.max_prompt_chars or DEFAULT_PROMPT_CHARS
+
+
+def chars_left(max_prompt_chars: int, template_chars: int) -> int:
+    """What is left for material beside a system template and an instruction; may be negative."""
+    return int(max_prompt_chars * USABLE_SHARE) - template_chars
+
+
+def least_prompt_chars(template_chars: int) -> int:
+    """The smallest prompt that templates of this length can be used in."""
+    return _least(template_chars + LEAST_MATERIAL_CHARS)
 
 
 def body_budget(max_prompt_chars: int, *, system: str, wrapper_chars: int, boilerplate_chars: int = 0) -> int:

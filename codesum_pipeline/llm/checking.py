@@ -21,7 +21,7 @@ from codesum_pipeline.llm.answers import (
     answer_tool,
 )
 from codesum_pipeline.llm.forbidden import forbidden_in, unknown_parameters
-from codesum_pipeline.llm.leaks import leaked_names
+from codesum_pipeline.llm.leaks import leaked_names, names_in
 from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryResponse
 from codesum_pipeline.llm.repairs import repaired
 from codesum_pipeline.model.documents import Citation, InputSpec, Level, Returns, WrittenText
@@ -45,6 +45,7 @@ class Shown:
     `line_count` is that of the numbered lines (None above functions),
     `child_names` are the parts that a responsibility may name, `hidden_names`
     all callers and callees that the graph knows, as qualified names or ids,
+    `context_names` other names that the writer knows from the context alone,
     `own_names` the document's own names, in lower case. `name` is its qualified
     name, `head_names` are the names in a function's head, in lower case (None:
     its parameters have no names), `receivers` those of them that no caller gives.
@@ -54,6 +55,7 @@ class Shown:
     line_count: int | None
     child_names: tuple[str, ...] = ()
     hidden_names: tuple[str, ...] = ()
+    context_names: tuple[str, ...] = ()
     own_names: frozenset[str] = frozenset()
     name: str = ""
     head_names: frozenset[str] | None = None
@@ -193,4 +195,10 @@ def _with_names(item: ResponsibilityAnswer) -> str:
 def _leaks(written: WrittenText, shown: Shown) -> list[str]:
     field = "purpose" if shown.level is Level.FUNCTION else "summary"
     names = leaked_names((written.summary, written.business_intent), shown.hidden_names, shown.own_names)
-    return [f"{field}, business_intent: must not name the caller or callee {name!r}" for name in names]
+    others = leaked_names(
+        (written.summary, written.business_intent), shown.context_names, {*shown.own_names, *names_in(*names)}
+    )
+    return [
+        *(f"{field}, business_intent: must not name the caller or callee {name!r}" for name in names),
+        *(f"{field}, business_intent: must not name {name!r}, which stands in the context alone" for name in others),
+    ]

@@ -32,6 +32,9 @@ _SPACES = re.compile(r"[ \t\r\f\v\n]+")
 _NO_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*>?|(<)(?=[^<>]*(?:<|\Z))", re.S)
 
 _UNSHOWN = frozenset(("head", "iframe", "math", "noscript", "object", "script", "style", "svg", "template", "title"))
+# A line at the margin of two words or more, and what is taken out before one is looked for.
+_SAYING = re.compile(r"^[^\W\d_]+ [^\W\d_]+[\w ,.;:'()-]*$", re.MULTILINE)
+_UNSEEN = re.compile(rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(_UNSHOWN))})\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 _PARAGRAPHS = frozenset(
     (
         *("article", "aside", "blockquote", "details", "dl", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5"),
@@ -78,6 +81,18 @@ def plain_text(text: str, markup: Markup) -> str:
     """The words of a text, blocks apart by an empty line; what cannot be read as its markup stays as it is."""
     whole = _BLANK_LINES.sub("\n\n", text.replace("\r\n", "\n")).strip()
     return _converted(cut(whole, MAX_READ_CHARS.get(markup, len(whole))), markup)
+
+
+def has_words(text: str, markup: Markup) -> bool:
+    """Whether anything is said once the markup is gone.
+
+    Most texts have a line that no markup can make anything else of: these are not converted.
+    """
+    if markup is Markup.PLAIN or not any(map(str.isalnum, text)):
+        return any(map(str.isalnum, text))
+    head = text[: MAX_READ_CHARS[markup] // 2]
+    seen = head if markup is Markup.RST else _UNSEEN.sub("", head)
+    return bool(_SAYING.search(seen)) or any(map(str.isalnum, plain_text(text, markup)))
 
 
 # A plan reads each text twice and its writing once more: all three took two fifths of a build in which little changed.

@@ -6,6 +6,10 @@ levels and `default`, which stands for every level without a template of its
 own; the whole project's folder comes before the package's copy. A file is read
 each time it is asked for, so that an edit counts from the next run on.
 
+`system/short` stands for every level whose system template does not fit the
+model's prompt. A project's own system template is never replaced by the
+package's short one: whoever says something of their own says it shorter, too.
+
 Braces belong to placeholders: what shall stand as a brace is doubled. Values
 are put in once and never looked at again, whatever they hold.
 """
@@ -17,6 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from string import Formatter
 
+from codesum_pipeline.llm.budgets import FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS, chars_left, least_prompt_chars
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
@@ -26,6 +31,7 @@ from codesum_pipeline.store.refusals import writing
 
 MAX_TEMPLATE_BYTES = 64 * 1024
 DEFAULT_NAME = "default"
+SHORT_NAME = "short"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SUFFIX = ".md"
@@ -44,13 +50,22 @@ PLACEHOLDERS = {
     },
     TemplateKind.INSTRUCTION: {
         "level": "function, class, file or module",
-        "name": "the document's own name, between markers: a function's and class's is qualified",
+        "name": "the document's own name, between markers: a function's and class's is qualified, a file's has no path",
         "code_language": "the programming language; nothing for a module",
         "metadata": "what a class, file or module says of itself, between markers: signature, docstring, README",
         "body": "a function's source in numbered lines, or a text file's text, between markers",
         "children": "names and texts of what a class, file or module holds, between markers",
-        "context": "names of some callers and callees, between markers",
+        "context": "a function's class and file, names of callers, callees with their signatures, between markers",
     },
+}
+
+# What is shown at each level; a placeholder that stays empty in every prompt is a mistake in a template.
+_EVERYWHERE = frozenset({"level", "name"})
+FILLED = {
+    Level.FUNCTION: _EVERYWHERE | {"code_language", "body", "context"},
+    Level.CLASS: _EVERYWHERE | {"code_language", "metadata", "children"},
+    Level.FILE: _EVERYWHERE | {"code_language", "metadata", "body", "children"},
+    Level.MODULE: _EVERYWHERE | {"metadata", "children"},
 }
 
 # Without these a writer is not shown what it shall write about.
@@ -76,13 +91,14 @@ class FoundTemplate:
 class ResolvedTemplate:
     """The two templates of one level: `system` as it is sent, `instruction` as it is written.
 
-    `digest` covers both raw texts and the language: it is what a request pins.
+    `digest` covers both raw texts and the language: it is what a request pins. `names` are those of the templates.
     """
 
     level: Level
     system: str
     instruction: str
     digest: str
+    names: tuple[str, ...] = ()
 
     def render(self, **fields: str) -> str:
         """The user's turn. `fields` are all placeholders of an instruction; those that do not apply are empty."""
@@ -93,10 +109,56 @@ class ResolvedTemplate:
         """Characters of the user's turn when every placeholder is empty."""
         return len(self.render(**dict.fromkeys(PLACEHOLDERS[TemplateKind.INSTRUCTION], "")))
 
+    @property
+    def characters(self) -> int:
+        """Those of both turns without any material."""
+        return len(self.system) + self.wrapper_chars
+
 
 def resolve(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate:
     """The templates that stand for a level; raises `TemplateRenderError` where one of them cannot be used."""
-    system = find_for(prompts_dir, TemplateKind.SYSTEM, level)
+    return _resolved(prompts_dir, level, find_for(prompts_dir, TemplateKind.SYSTEM, level), language)
+
+
+def resolve_short(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate | None:
+    """The same with the short system template; None where the level's own has none."""
+    short = find_short(prompts_dir, level)
+    return _resolved(prompts_dir, level, short, language) if short else None
+
+
+def resolve_fitting(
+    prompts_dir: Path | None, level: Level, *, language: str, max_prompt_chars: int
+) -> ResolvedTemplate:
+    """The templates that a level is written with under this bound: the short one only where the full one does not fit.
+
+    Raises `ConfigurationError` where neither can be used.
+    """
+    full = resolve(prompts_dir, level, language=language)
+    short = resolve_short(prompts_dir, level, language=language)
+    for least in (FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS):
+        for template in filter(None, (full, short)):
+            if chars_left(max_prompt_chars, template.characters) >= least:
+                return template
+    raise ConfigurationError(_too_long(full, short, max_prompt_chars))
+
+
+def _too_long(full: ResolvedTemplate, short: ResolvedTemplate | None, max_prompt_chars: int) -> str:
+    """What does not fit, and the ways out."""
+    told = f"{full.names[0]} ({full.characters:,} characters with its instruction)"
+    if short:
+        told += f" and {short.names[0]} ({short.characters:,}) do not fit"
+        way = ""
+    else:
+        told += f" does not fit, and the package's {TemplateKind.SYSTEM}/{SHORT_NAME} never stands for one of your own"
+        way = f"save a short one (`codesum prompts save {TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or "
+    return (
+        f"llm.max_prompt_chars, or what the model takes, is {max_prompt_chars:,} characters. Of the templates for "
+        f"level {full.level.value}, {told}: {way}take a model, or a setting, of at least "
+        f"{least_prompt_chars((short or full).characters):,}"
+    )
+
+
+def _resolved(prompts_dir: Path | None, level: Level, system: FoundTemplate, language: str) -> ResolvedTemplate:
     instruction = find_for(prompts_dir, TemplateKind.INSTRUCTION, level)
     system_text, instruction_text = _read(system), _read(instruction)
     return ResolvedTemplate(
@@ -106,7 +168,18 @@ def resolve(prompts_dir: Path | None, level: Level, *, language: str) -> Resolve
         digest=blake3_of(
             canonical_json({"system": system_text, "instruction": instruction_text, "language": language})
         ),
+        names=tuple(f"{found.kind}/{found.name}" for found in (system, instruction)),
     )
+
+
+def find_short(prompts_dir: Path | None, level: Level) -> FoundTemplate | None:
+    """The short system template that may stand for a level's: the project's, or the package's for the package's own."""
+    path = _path_in(prompts_dir, TemplateKind.SYSTEM, SHORT_NAME) if prompts_dir else None
+    if path and path.is_file():
+        return FoundTemplate(TemplateKind.SYSTEM, SHORT_NAME, path, is_packaged=False)
+    if not find_for(prompts_dir, TemplateKind.SYSTEM, level).is_packaged:
+        return None
+    return find_template(None, TemplateKind.SYSTEM, SHORT_NAME)
 
 
 def find_for(prompts_dir: Path | None, kind: TemplateKind, level: Level) -> FoundTemplate:
@@ -174,6 +247,7 @@ def save_template_atomic(prompts_dir: Path, kind: TemplateKind, name: str, conte
     """Write a template into the project's folder: a reader sees the old text or the new one."""
     path = _path_in(prompts_dir, kind, name)
     try_render(kind, name, content)
+    _check_filled(kind, name, content)
     write_text_atomically(path, content)
     return path
 
@@ -183,7 +257,9 @@ def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_na
     old, new = _own(prompts_dir, kind, old_name), _path_in(prompts_dir, kind, new_name)
     if new.exists():
         raise ConfigurationError(f"template {kind}/{new_name} is there already, in {new}: delete it first")
-    try_render(kind, new_name, _read(FoundTemplate(kind, old_name, old, is_packaged=False)))
+    content = _read(FoundTemplate(kind, old_name, old, is_packaged=False))
+    try_render(kind, new_name, content)
+    _check_filled(kind, new_name, content)
     with writing(new):
         # Unlike Path.rename, this name says nothing of replacing: the new name was free.
         os.rename(old, new)  # noqa: PTH104
@@ -267,6 +343,14 @@ def _check_needed(kind: TemplateKind, name: str, used: set[str]) -> None:
     levels = [Level(name)] if name in _NEEDED else list(LEVELS) if name == DEFAULT_NAME else []
     for field in sorted(set().union(*(_NEEDED[level] for level in levels)) - used):
         raise TemplateRenderError(f"template {kind}/{name} lacks {{{field}}}: the model would not see what it is about")
+
+
+def _check_filled(kind: TemplateKind, name: str, content: str) -> None:
+    """Refuse what is surely a mistake when it is written; a template that has it already can be used."""
+    if kind is TemplateKind.INSTRUCTION and name in set(Level):
+        used = {field for _, field in _pieces(kind, name, content) if field}
+        for field in sorted(used - FILLED[Level(name)]):
+            raise TemplateRenderError(f"template {kind}/{name}: {{{field}}} is always empty at this level: remove it")
 
 
 def _fill(kind: TemplateKind, name: str, text: str, fields: dict[str, str]) -> str:

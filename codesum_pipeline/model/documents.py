@@ -145,12 +145,17 @@ class Neighbour:
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
     """The context that a model wrote a text with, and, to tell what came since, all callers and all neighbours in
-    other modules at that time, by id."""
+    other modules at that time, by id.
+
+    `around` are what holds the function (its class, its file) and its callees, each with a hash of what was shown of
+    it; None where that was not noted.
+    """
 
     called_by: tuple[Neighbour, ...]
     calls: tuple[Neighbour, ...]
     callers: tuple[str, ...]
     cross_module: tuple[str, ...]
+    around: tuple[Neighbour, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ EVERYWHERE: Mapping[str, str] = {
 
 _TEXTS: Mapping[str, str] = {
     "parameters": "Hash of the model's parameters, such as temperature; null where no model wrote the text.",
-    "written_with": "The callers and callees that a model was shown; null where no model wrote the text.",
+    "written_with": "The context that a model was shown, its lines as hashes; null where no model wrote the text.",
     "own_hash": "Hash of what the writer was shown of the document itself, without its children.",
     "children": "Id, name and text hash of each child, as the writer was shown them.",
     "text": "The written fields: summary, intent, keywords, inputs, returns, side effects, citations, …",

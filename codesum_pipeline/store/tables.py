@@ -248,11 +248,14 @@ def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa
 
 
 def _with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
-    """A table that was written before a column was added has nothing in it, where nothing is a value."""
+    """A table that was written before a column, or a field of one, was added has nothing in it, where nothing is a
+    value."""
     for place, name in enumerate(schema.names if columns is None else columns):
         field = schema.field(name)
         if field.nullable and name not in found.column_names:
             found = found.add_column(place, field, pa.nulls(found.num_rows, field.type))
+        elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
+            found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
     return found
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from codesum_pipeline.llm.plain_text import has_words, markup_of
 from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import FilterOptions
@@ -35,7 +36,7 @@ from codesum_pipeline.summaries.inputs import (
     children_of,
 )
 
-PLACEHOLDER_VERSION = "1"
+PLACEHOLDER_VERSION = "2"
 
 UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
 AnyInput = FunctionInput | UpperInput
@@ -84,9 +85,9 @@ def is_empty(given: UpperInput, children: Sequence[ChildHead | ChildText]) -> bo
         case FileInput():
             return not (children or given.docstring or given.imports or given.globals or given.exports)
         case TextFileInput():
-            return not any(map(str.isalnum, given.text))
+            return not has_words(given.text, markup_of(given.name))
         case ModuleInput():
-            has_readme = given.readme is not None and any(map(str.isalnum, given.readme))
+            has_readme = given.readme is not None and has_words(given.readme, markup_of(given.readme_name or ""))
             return not has_readme and all(child.is_placeholder for child in children)
 
 
@@ -113,6 +114,8 @@ def _templates(given: AnyInput, name: str) -> tuple[str, str, Level]:
             return f"Class {name} without members of its own{bases}", f"Gives a name to {words}", Level.CLASS
         case ModuleInput():
             return f"Folder {name} with nothing but empty files", "Keeps a place", Level.MODULE
+        case TextFileInput() if given.text.strip():
+            return f"File {name} without words", "Keeps a place", Level.FILE
         case _:
             return f"File {name} without content", "Keeps a place", Level.FILE
 

@@ -182,7 +182,11 @@ class _Planner:
         wanted = [want_unless_it_fails(found, (), self._guard) for found in files]
         decisions: Mapping[str, Decision] = {}
         if self._model:
-            decisions = self._model.texts([found for found in files if not is_empty(found, ())])
+            asked = []
+            for found in files:
+                with self._guard.item(found.id):
+                    asked += [] if is_empty(found, ()) else [found]
+            decisions = self._model.texts(asked)
         self._exact(Level.FILE, wanted, decisions)
 
     def _exact(self, level: Level, wanted: Sequence[Wanted], decisions: Mapping[str, Decision]) -> None:

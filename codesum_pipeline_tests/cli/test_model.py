@@ -1,6 +1,7 @@
 """A model on the command line: first the price, then the cap, a run, a confirmation, and the account of it."""
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -340,7 +341,7 @@ def test_a_key_that_stands_in_good_answers_is_published_nowhere_and_kept_nowhere
     (new.home / "codesum.toml").write_text(text.replace(f"api_key_env = {json.dumps(KEY_ENV)}\n", ""))
     echo = Answers(model="claude-haiku-4-5-20251001", echoes_key=True, written=write)
     new.server.script = lambda asked: (
-        Says(f"I will not: {write(key)}") if "def round_up" in asked.prompt
+        Says(f"I will not: {write(key)}") if "1| def round_up" in asked.prompt
         else Fails(400, f"you sent {write(key)}", echoes_key=True, headers={"x-echo": key})
         if "class Basket" in asked.prompt else echo
     )  # fmt: skip
@@ -415,6 +416,19 @@ def test_the_meter_and_the_writer_of_a_text_can_be_read_afterwards(codesum: Any,
     assert "llm/" in explained and "$0.0" in explained and "free" not in explained
     assert f"{BY_MODEL} by {MODEL}, 1 by placeholder" in " ".join(status.split())
     assert f"{BY_MODEL + 4} for $0.0" in status
+
+
+def test_a_document_names_the_templates_that_it_was_written_with(codesum: Any, new: Till) -> None:
+    new.settings("max_prompt_chars = 30000")
+    assert codesum(new.home, "index", new.repo.path).exit_code == 0
+
+    shown = codesum(new.home, "show", "till/tax.py::add_tax").stdout
+    found = json.loads(codesum(new.home, "show", "till/tax.py::add_tax", "--json").stdout)
+
+    assert re.search(r"templates +system/short\n +instruction/function\n", shown)
+    assert found["templates"] == ["system/short", "instruction/function"]
+    assert codesum(new.home, "prompts", "save", "system", "short", "-", stdin="Briefly.").exit_code == 0
+    assert json.loads(codesum(new.home, "show", "till/tax.py::add_tax", "--json").stdout)["templates"] is None
 
 
 def test_a_rebuild_takes_texts_from_the_cache_and_keeps_the_books(codesum: Any, till: Till) -> None:

@@ -78,10 +78,35 @@ def test_a_template_with_an_unknown_placeholder_is_not_saved(codesum, home):
 def test_a_check_says_what_each_level_is_written_with(codesum, home):
     rows = _rows(codesum(home, "prompts", "check", "--json"))
 
-    assert [row["level"] for row in rows] == ["function", "class", "file", "module"]
-    assert {Path(row["system"]).name for row in rows} == {"default.md"}
-    assert all(row["digest"].startswith("blake3:") and row["characters"] > 20_000 for row in rows)
+    assert [row["level"] for row in rows[::2]] == ["function", "class", "file", "module"]
+    assert [Path(row["system"]).name for row in rows] == ["default.md", "short.md"] * 4
+    assert [row["is_used"] for row in rows] == [True, False] * 4
+    assert len({row["digest"] for row in rows}) == 8
+    assert all(row["digest"].startswith("blake3:") for row in rows)
+    assert all(row["characters"] > 20_000 for row in rows[::2])
+    assert all(row["characters"] < 7_000 for row in rows[1::2])
     assert "characters" in codesum(home, "prompts", "check").stdout
+
+
+def test_a_check_says_that_a_small_model_is_told_the_short_template(codesum, home):
+    home.mkdir()
+    (home / "codesum.toml").write_text("[llm]\nmax_prompt_chars = 30000\n")
+
+    rows = _rows(codesum(home, "prompts", "check", "--json"))
+
+    assert [row["is_used"] for row in rows] == [False, True] * 4
+
+
+def test_the_short_template_is_listed_and_saved_like_the_others(codesum, home):
+    saved = codesum(home, "prompts", "save", "system", "short", "-", stdin="Briefly, in {language}.")
+    rows = {(row["kind"], row["name"]): row for row in _rows(codesum(home, "prompts", "list", "--json"))}
+
+    assert "used for function, class, file, module" in saved.stderr
+    assert (rows["system", "short"]["from"], rows["system", "short"]["levels"]) == (
+        "project",
+        ["function", "class", "file", "module"],
+    )
+    assert codesum(home, "prompts", "show", "system", "short").stdout == "Briefly, in {language}."
 
 
 def test_a_check_names_every_template_that_cannot_be_used(codesum, home):

@@ -21,16 +21,34 @@ def keys_of(value: object) -> set[str]:
 
 
 @pytest.mark.parametrize("level", list(Level))
-def test_a_tools_schema_is_canonical_whole_and_without_names_of_ours(level: Level) -> None:
+def test_a_tools_schema_is_whole_and_without_names_of_ours(level: Level) -> None:
     tool = answer_tool(level)
 
     assert tool.name == "emit_symbol_summary"
     assert json.loads(tool.schema_bytes) == tool.schema
-    assert (
-        tool.schema_bytes == json.dumps(tool.schema, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
-    )
+    assert tool.schema_bytes == json.dumps(tool.schema, ensure_ascii=False, separators=(",", ":")).encode()
     assert tool.schema_blake3 == blake3_of(tool.schema_bytes.decode())
     assert keys_of(tool.schema).isdisjoint({"$schema", "$defs", "$ref", "title", "default"})
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_a_schema_asks_first_for_what_is_said_and_last_for_its_proof(level: Level) -> None:
+    schema = json.loads(answer_tool(level).schema_bytes)
+    first, last = ("purpose", "citations") if level is Level.FUNCTION else ("summary", "responsibilities")
+
+    fields = list(schema["properties"])
+    assert (fields[0], fields[-1], fields) == (first, last, schema["required"])
+    if level is not Level.FUNCTION:
+        assert list(schema["properties"]["responsibilities"]["items"]["properties"]) == ["text", "children"]
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_the_worked_examples_answer_in_the_order_of_the_schema(level: Level) -> None:
+    system = resolve(None, level, language="English").system
+    examples = [json.loads(block) for block in re.findall(r"```json\n(\{.*?\n\})\n```", system, re.DOTALL)]
+    fields = list(answer_tool(level).schema["properties"])
+
+    assert [list(one) for one in examples if fields[0] in one] == [fields] * (1 + (level is Level.FUNCTION))
 
 
 @pytest.mark.parametrize("level", list(Level))

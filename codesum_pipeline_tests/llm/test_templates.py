@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.llm.budgets import FAIR_MATERIAL_CHARS, USABLE_SHARE
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.templates import (
     MAX_TEMPLATE_BYTES,
@@ -20,6 +21,8 @@ from codesum_pipeline.llm.templates import (
     render_instruction,
     render_system,
     resolve,
+    resolve_fitting,
+    resolve_short,
     save_template_atomic,
     template_exists,
     try_render,
@@ -41,7 +44,7 @@ def put(folder: Path, kind: TemplateKind, name: str, content: str | bytes) -> Pa
 
 def test_the_package_has_a_template_for_every_level() -> None:
     assert list_templates(None, INSTRUCTION) == PACKAGED
-    assert list_templates(None, SYSTEM) == ["default"]
+    assert list_templates(None, SYSTEM) == ["default", "short"]
     for level in LEVELS:
         assert resolve(None, level, language="English").system.count("Write every text\nin English;") == 1
 
@@ -195,7 +198,7 @@ def test_only_templates_are_listed(tmp_path: Path) -> None:
     (tmp_path / "system" / "out.md").symlink_to("/etc/hostname")
     os.mkfifo(tmp_path / "system" / "pipe.md")
 
-    assert list_templates(tmp_path, SYSTEM) == ["default", "mine"]
+    assert list_templates(tmp_path, SYSTEM) == ["default", "mine", "short"]
 
 
 def test_a_failed_save_leaves_the_old_text_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,6 +259,75 @@ def test_a_missing_template_names_those_that_there_are(tmp_path: Path) -> None:
         load_template(tmp_path, INSTRUCTION, "clas")
     with pytest.raises(TemplateNotFound, match=r"no template instruction/clas in .*"):
         delete_template(tmp_path, INSTRUCTION, "clas")
+
+
+@pytest.mark.parametrize(
+    ("level", "field"),
+    [
+        pytest.param("class", "context", id="a class has no callers"),
+        pytest.param("class", "body", id="a class shows no code"),
+        pytest.param("function", "metadata", id="a function shows its code"),
+        pytest.param("module", "code_language", id="a folder has no language"),
+    ],
+)
+def test_a_placeholder_that_is_always_empty_at_a_level_is_not_saved(tmp_path: Path, level: str, field: str) -> None:
+    needed = "{body}" if level == "function" else "{children}"
+
+    with pytest.raises(TemplateRenderError, match=rf"instruction/{level}: \{{{field}\}} is always empty at this level"):
+        save_template_atomic(tmp_path, INSTRUCTION, level, f"{needed} {{{field}}}")
+    save_template_atomic(tmp_path, INSTRUCTION, "mine", f"{needed} {{{field}}}")
+    with pytest.raises(TemplateRenderError, match="is always empty"):
+        rename_template(tmp_path, INSTRUCTION, "mine", level)
+
+
+def chosen(folder: Path | None, max_prompt_chars: int) -> tuple[str, ...]:
+    return resolve_fitting(folder, Level.CLASS, language="English", max_prompt_chars=max_prompt_chars).names
+
+
+def test_the_short_template_is_taken_only_where_the_full_one_does_not_fit() -> None:
+    full, short = (read(None, Level.CLASS, language="English") for read in (resolve, resolve_short))
+    assert short
+    fits = int((full.characters + FAIR_MATERIAL_CHARS) / USABLE_SHARE) + 1
+
+    assert chosen(None, fits) == ("system/default", "instruction/class")
+    assert chosen(None, fits - 2) == ("system/short", "instruction/class")
+    assert full.digest != short.digest
+    assert short.characters < full.characters / 3
+
+
+def test_the_digest_of_the_short_template_covers_its_text(tmp_path: Path) -> None:
+    before = resolve_short(tmp_path, Level.CLASS, language="English")
+    save_template_atomic(tmp_path, SYSTEM, "short", "Be brief, in {language}.")
+    after = resolve_short(tmp_path, Level.CLASS, language="English")
+
+    assert before and after
+    assert (after.system, after.digest == before.digest) == ("Be brief, in English.", False)
+    assert resolve(tmp_path, Level.CLASS, language="English") == resolve(None, Level.CLASS, language="English")
+
+
+def test_the_packages_short_template_never_stands_for_one_of_your_own(tmp_path: Path) -> None:
+    save_template_atomic(tmp_path, SYSTEM, "default", "Our rules. " * 2_000)
+
+    with pytest.raises(ConfigurationError) as raised:
+        chosen(tmp_path, 20_000)
+    assert str(raised.value).startswith(
+        "llm.max_prompt_chars, or what the model takes, is 20,000 characters. Of the templates for level class, "
+        "system/default (22,2"
+    )
+    assert "save a short one (`codesum prompts save system short FILE`), or take a model, or a setting, of at" in str(
+        raised.value
+    )
+    least = int(str(raised.value).rpartition(" ")[2].replace(",", ""))
+    assert chosen(tmp_path, least) == ("system/default", "instruction/class")
+    save_template_atomic(tmp_path, SYSTEM, "short", "Our rules, in short.")
+    assert chosen(tmp_path, 20_000) == ("system/short", "instruction/class")
+
+
+def test_where_no_template_fits_both_are_named() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"system/default \(.* and system/short \(.*\) do not fit: take a model"
+    ):
+        chosen(None, 3_000)
 
 
 def test_the_page_beside_the_templates_names_every_placeholder() -> None:

@@ -1,13 +1,12 @@
-"""What a model is shown of a function's neighbours, and when that has become another context.
+"""What a model is shown of a function's surroundings, and when that has become another context.
 
 A context is updated with every change of the graph; a text is written again
 for it only past two thresholds, or on any change under `GraphPolicy.STRICT`.
 """
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,28 +14,27 @@ import pyarrow.compute as pc
 from codesum_pipeline.model.documents import Neighbour, Neighbourhood
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.options import GraphOptions, GraphPolicy
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.surroundings import Surroundings
+from codesum_pipeline.summaries.neighbours import said_name
 
-_NUMBER = re.compile(r"#\d+$")
 NO_NEIGHBOURS = Neighbourhood((), (), (), ())
 
 
 @dataclass(frozen=True, slots=True)
 class ShownContext:
-    """Qualified names, sorted and without repetition: what moves between files is shown the same."""
+    """What a model is shown: the callers' qualified names, sorted and without repetition, and a line each about what
+    holds the function and about its callees. What moves between files is shown the same.
 
-    called_by: tuple[str, ...]
-    calls: tuple[str, ...]
+    `code` is the part of the lines whose names are other code's; `masked` counts the secrets taken out, by kind.
+    """
 
-    @classmethod
-    def of(cls, found: Neighbourhood) -> "ShownContext":
-        return cls(_names(found.called_by), _names(found.calls))
-
-    @property
-    def hash(self) -> str:
-        return hash_of([self.called_by, self.calls])
+    called_by: tuple[str, ...] = ()
+    holders: tuple[str, ...] = ()
+    callees: tuple[str, ...] = ()
+    code: str = ""
+    masked: Mapping[str, int] = field(default_factory=dict)
 
 
 class Contexts:
@@ -44,10 +42,29 @@ class Contexts:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._surroundings = Surroundings(workspace)
         self._found: dict[str, Neighbourhood] | None = None
 
     def of(self, id_: str) -> Neighbourhood:
-        """The neighbourhood of a function; an empty one where the graph knows none."""
+        """The neighbourhood of a function and what stands around it; no neighbours where the graph knows none."""
+        found = self._graph(id_)
+        holders, callees = self._surroundings.of(id_, [one.id for one in found.calls])
+        return replace(found, around=tuple(piece.neighbour for piece in (*holders, *callees)))
+
+    def shown(self, id_: str) -> ShownContext:
+        """The same as a model is shown it."""
+        found = self._graph(id_)
+        holders, callees = self._surroundings.of(id_, [one.id for one in found.calls])
+        pieces = (*holders, *callees)
+        return ShownContext(
+            called_by=names_of_neighbours(found.called_by),
+            holders=tuple(piece.line for piece in holders),
+            callees=tuple(piece.line for piece in callees),
+            code="\n".join(piece.code for piece in pieces),
+            masked=sum((Counter(piece.masked) for piece in pieces), Counter()),
+        )
+
+    def _graph(self, id_: str) -> Neighbourhood:
         if self._found is None:
             self._found = _read(self._workspace)
         return self._found.get(id_, NO_NEIGHBOURS)
@@ -56,9 +73,11 @@ class Contexts:
 def changed_by(then: Neighbourhood, now: Neighbourhood, options: GraphOptions) -> tuple[str, ...]:
     """The ids that make a context another one, sorted; none where it counts as the same."""
     if options.policy is GraphPolicy.STRICT:
-        if ShownContext.of(then) == ShownContext.of(now):
+        if hash_of_shown(then) == hash_of_shown(now):
             return ()
-        return tuple(sorted(_ids(then) ^ _ids(now))) or tuple(sorted(_ids(now)))
+        known = {one.content_hash for one in then.around or ()}
+        told = {one.id for one in now.around or () if one.content_hash not in known}
+        return tuple(sorted(told | (_ids(then) ^ _ids(now)))) or tuple(sorted(_ids(now)))
     if _similarity(then, now) > options.similarity_threshold:
         return ()
     new_callers = set(now.callers) - set(then.callers)
@@ -66,6 +85,17 @@ def changed_by(then: Neighbourhood, now: Neighbourhood, options: GraphOptions) -
     if not new_across and len(new_callers) <= options.max_new_callers:
         return ()
     return tuple(sorted(new_across | new_callers))
+
+
+def hash_of_shown(found: Neighbourhood) -> str:
+    """A hash of all that a model is shown of it."""
+    around = None if found.around is None else sorted(one.content_hash for one in found.around)
+    return hash_of([names_of_neighbours(found.called_by), names_of_neighbours(found.calls), around])
+
+
+def names_of_neighbours(neighbours: Sequence[Neighbour]) -> tuple[str, ...]:
+    """Their qualified names, sorted and without repetition."""
+    return tuple(sorted({said_name(one.id) for one in neighbours}))
 
 
 def _similarity(then: Neighbourhood, now: Neighbourhood) -> float:
@@ -120,12 +150,6 @@ def _neighbours(edges: pa.Table) -> tuple[defaultdict[str, set[str]], defaultdic
 def _known(ids: Iterable[str], hashes: dict[str, str]) -> tuple[Neighbour, ...]:
     """Symbols among the neighbours: a file that calls at its top level has no name but its path."""
     return tuple(Neighbour(id_, hashes[id_]) for id_ in sorted(set(ids)) if id_ in hashes)
-
-
-def _names(neighbours: Sequence[Neighbour]) -> tuple[str, ...]:
-    """The qualified names that stand in the ids, without their paths and numbers."""
-    names = {_NUMBER.sub("", one.id.partition(SEPARATOR)[2]) for one in neighbours}
-    return tuple(sorted(name.replace(SEPARATOR, ".") for name in names))
 
 
 def _ids(found: Neighbourhood) -> set[str]:

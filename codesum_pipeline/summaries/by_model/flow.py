@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from codesum_pipeline.model.documents import Gate, TextRow, WrittenBy
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.choosing import Choice
-from codesum_pipeline.summaries.by_model.contexts import NO_NEIGHBOURS, ShownContext
 from codesum_pipeline.summaries.by_model.level import Job, ModelLevel, Results
 from codesum_pipeline.summaries.by_model.wanting import ChildOrder, Source, function_source, upper_source
 from codesum_pipeline.summaries.decide import Rewrite
@@ -64,8 +63,7 @@ def _function_job(
     before: Mapping[str, TextRow],
 ) -> Job:
     id_ = choice.wanted.id
-    context = ShownContext.of(choice.context or NO_NEIGHBOURS)
-    return Job(choice, rewrites[id_], partial(model.prompter.of_function, *shown[id_], context), before.get(id_))
+    return Job(choice, rewrites[id_], partial(model.prompt_of_function, id_, *shown[id_]), before.get(id_))
 
 
 def layer_by_model(
@@ -74,15 +72,13 @@ def layer_by_model(
     """Have classes, files or folders written that do not depend on one another; those that are left to others."""
     order = ChildOrder(build.workspace, outline)
     below = {head.id: order(texts.heads(head.id, outline)) for head in heads}
-    asked = {
-        head.id: head
-        for head in heads
-        if model.planned.get(head.id) is not Gate.TRUST and not is_empty(head, below[head.id])
-    }
+    asked: dict[str, UpperInput] = {}
     sources: list[Source] = []
-    for head in asked.values():
+    for head in heads:
         with build.guard.item(head.id):
-            sources.append(upper_source(head, below[head.id]))
+            if model.planned.get(head.id) is not Gate.TRUST and not is_empty(head, below[head.id]):
+                sources.append(upper_source(head, below[head.id]))
+                asked[head.id] = head
     choices = {choice.wanted.id: choice for choice in model.choose(sources)}
     build.gates.stopped.update(dict.fromkeys(model.left_to_later([*choices.values()]), Gate.CAP))
     open_ones = [c for c in choices.values() if not c.stands and model.may_be_written(c)]

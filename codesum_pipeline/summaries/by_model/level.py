@@ -99,8 +99,8 @@ class ModelLevel:
         self._guard = guard
         self._cache = setup.cache(workspace)
         self._importance = importance_of(workspace, outline)
-        contexts = Contexts(workspace) if level is Level.FUNCTION else None
-        self._chooser = Chooser(workspace, setup, level, contexts)
+        self._contexts = Contexts(workspace)
+        self._chooser = Chooser(workspace, setup, level, self._contexts if level is Level.FUNCTION else None)
         self.prompter = Prompter(setup.templates[level], setup.max_prompt_chars)
         self.planned, self._predicted, self._documented = read_plan(workspace, level)
         self._gates = dict(self.planned)
@@ -114,6 +114,10 @@ class ModelLevel:
         self._outline = outline
         self._seen = Seen()
         self._was_over = False
+
+    def prompt_of_function(self, id_: str, qualified_name: str, language: str, source: str) -> Prompt:
+        """What is asked about a function, in the graph at hand."""
+        return self.prompter.of_function(qualified_name, language, source, self._contexts.shown(id_))
 
     def choose(self, sources: Sequence[Source]) -> list[Choice]:
         choices = self._chooser.choose(sources, self._guard)

@@ -9,7 +9,7 @@ from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
-from codesum_pipeline.summaries.by_model.contexts import Contexts, ShownContext
+from codesum_pipeline.summaries.by_model.contexts import Contexts
 from codesum_pipeline.summaries.by_model.estimates import Estimate, Estimator
 from codesum_pipeline.summaries.by_model.gates import Caller, Standing, gate_of, needs_confirmation, within_caps
 from codesum_pipeline.summaries.by_model.importance import importance_of
@@ -122,7 +122,7 @@ class ModelPlanner:
 
         def estimate(choice: Choice) -> Estimate:
             name, language, source = sources[choice.wanted.id]
-            context = ShownContext.of(self._contexts.of(choice.wanted.id))
+            context = self._contexts.shown(choice.wanted.id)
             return estimator.of_prompt(prompter.of_function(name, language, source, context).text)
 
         self._documentation.look_at_functions([id_ for id_, c in choices.items() if not (c.stands or c.found)])

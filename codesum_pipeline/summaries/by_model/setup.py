@@ -12,12 +12,12 @@ from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.prices import Price, price_of
-from codesum_pipeline.llm.templates import ResolvedTemplate, resolve
+from codesum_pipeline.llm.templates import ResolvedTemplate, resolve_fitting
 from codesum_pipeline.model.documents import Level, Neighbourhood, WrittenBy
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.options import GraphPolicy, LlmOptions
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.contexts import ShownContext
+from codesum_pipeline.summaries.by_model.contexts import hash_of_shown
 from codesum_pipeline.summaries.decide import Wanted
 
 
@@ -67,7 +67,7 @@ class ModelSetup:
         """Under which a text is kept: with the document's id, and without it."""
         body = [wanted.summary_hash, level, self.options.model, self.parameters, self.options.language]
         if self.graph_policy is GraphPolicy.STRICT and context is not None:
-            body.append(ShownContext.of(context).hash)
+            body.append(hash_of_shown(context))
         return hash_of([wanted.id, body]), hash_of(body)
 
     def cache(self, workspace: Workspace) -> AnswerCache:
@@ -76,8 +76,8 @@ class ModelSetup:
 
 def templates_of(options: LlmOptions) -> dict[Level, ResolvedTemplate]:
     """The templates of all levels as they are now; raises `ConfigurationError` where one cannot be used."""
-    folder = Path(options.prompts_folder) if options.prompts_folder else None
-    return {level: resolve(folder, level, language=options.language) for level in Level}
+    folder, most = Path(options.prompts_folder) if options.prompts_folder else None, prompt_chars(options)
+    return {level: resolve_fitting(folder, level, language=options.language, max_prompt_chars=most) for level in Level}
 
 
 def writer_of(template: ResolvedTemplate) -> str:

@@ -4,6 +4,7 @@ Everything goes through the masking of secrets first, and stands between
 markers: material is data.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ from codesum_pipeline.summaries.by_model.contexts import ShownContext
 from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
 from codesum_pipeline.summaries.placeholder import UpperInput
 
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+# What the piece `name` says already.
+_IN_NAME = ("name", "qualified_name")
 # What the markers, their labels and the line around them take; several stand in a prompt.
 _MARKERS_CHARS = 600
 
@@ -41,42 +45,43 @@ class Prompter:
     masked: Counter[str] = field(default_factory=Counter)
 
     def of_function(self, qualified_name: str, language: str, source: str, context: ShownContext) -> Prompt:
-        """A function or method: its canonical source in numbered lines, and its neighbours' names."""
-        about = self._lines({"called by": ", ".join(context.called_by), "calls": ", ".join(context.calls)})
+        """A function or method: its canonical source in numbered lines, and what stands around it."""
+        callers = [f"called by: {', '.join(context.called_by)}"] if context.called_by else []
+        self.masked.update(context.masked)
         name = self._masked(qualified_name)
+        about = self._bounded(self._masked("\n".join((*context.holders, *callers, *context.callees))), name)
         lines = numbered(self._masked(source))
         body = cut(lines, self._room(name, about))
         fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
-        shown = Shown(Level.FUNCTION, line_count=_shown_lines(body))
+        names = frozenset(_IDENTIFIER.findall(context.code)) - set(_IDENTIFIER.findall(f"{qualified_name} {source}"))
+        shown = Shown(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
         return Prompt(self._render(language, fields), shown)
 
     def of_upper(self, level: Level, given: UpperInput) -> Prompt:
         """A class, file or folder: what it says of itself, and its children's texts."""
-        name = (
-            ""
-            if level is Level.FILE
-            else self._masked(given.qualified_name if isinstance(given, ClassInput) else given.name)
-        )
-        about = self._lines(model_metadata(given))
+        name = self._masked(given.qualified_name if isinstance(given, ClassInput) else given.name)
+        told = {key: value for key, value in model_metadata(given).items() if key not in _IN_NAME}
+        about = self._bounded(self._lines(told), name)
+        fields = {"name": enclose(name, "name"), "metadata": enclose(about, "metadata")}
         if isinstance(given, TextFileInput):
             body = cut(self._masked(shown_words(given)), self._room(name, about))
-            fields = {"name": "", "metadata": enclose(about, "metadata"), "body": enclose(body, "text")}
+            fields["body"] = enclose(body, "text")
             return Prompt(self._render(given.language, fields), Shown(level, line_count=None))
         filled = fill_entries([self._entry(child) for child in given.children], self._room(name, about), about=given.id)
         listed = "\n".join(f"{entry.head}{entry.body}" for entry in filled.entries)
         if filled.left_out:
             listed += f"\n({filled.left_out} more are not shown)"
-        fields = {
-            "name": enclose(name, "name"),
-            "metadata": enclose(about, "metadata"),
-            "children": enclose(listed, "children"),
-        }
+        fields["children"] = enclose(listed, "children")
         language = "" if isinstance(given, ModuleInput) else given.language
         names = tuple(child.name for child in given.children[: len(filled.entries)])
         return Prompt(self._render(language, fields), Shown(level, line_count=None, child_names=names))
 
     def _entry(self, child: ChildText) -> Entry:
         return Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.text.summary))
+
+    def _bounded(self, about: str, name: str) -> str:
+        """What is told besides the body takes at most half of the room for both."""
+        return cut(about, self._room(name) // 2)
 
     def _room(self, *always: str) -> int:
         return body_budget(
@@ -105,15 +110,13 @@ class Prompter:
 def model_metadata(given: UpperInput) -> dict[str, Any]:
     """What a model is shown of a document besides its children, as JSON-able values.
 
-    A file's name is a path's end, which a rename changes; its folder's writer sees it.
+    Of a file it is the name and not the path: a move to another folder changes nothing.
     """
     match given:
-        case ClassInput():
+        case ClassInput() | FileInput():
             kept = given.metadata()
-        case FileInput():
-            kept = {name: value for name, value in given.metadata().items() if name != "name"}
         case TextFileInput():
-            return {"language": given.language, "text_form": markup_of(given.name).value}
+            kept = {"name": given.name, "language": given.language}
         case ModuleInput():
             markup = markup_of(given.readme_name or "")
             kept = {"name": given.name, "readme": plain_text(given.readme, markup) if given.readme else None}

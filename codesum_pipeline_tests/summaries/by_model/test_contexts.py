@@ -4,7 +4,7 @@ import pytest
 
 from codesum_pipeline.model.documents import Neighbour, Neighbourhood
 from codesum_pipeline.model.options import GraphOptions, GraphPolicy
-from codesum_pipeline.summaries.by_model.contexts import ShownContext, changed_by
+from codesum_pipeline.summaries.by_model.contexts import changed_by, names_of_neighbours
 
 THRESHOLD = GraphOptions()
 STRICT = GraphOptions(policy=GraphPolicy.STRICT)
@@ -57,7 +57,22 @@ def test_under_the_strict_policy_any_other_name_changes_it() -> None:
     assert changed_by(around("a.py::f"), around("a.py::f", more=40), STRICT) == ()
 
 
+def standing_in(*pieces: tuple[str, str]) -> Neighbourhood:
+    """A function without neighbours, in code of which so much is shown."""
+    return Neighbourhood((), (), (), (), tuple(Neighbour(id_, hash_) for id_, hash_ in pieces))
+
+
+def test_what_is_shown_around_a_function_changes_its_context_under_the_strict_policy_alone() -> None:
+    then = standing_in(("a.py::Till", "one"), ("a.py", "file"))
+    now = standing_in(("a.py::Till", "another"), ("a.py", "file"))
+
+    assert changed_by(then, now, THRESHOLD) == ()
+    assert changed_by(then, now, STRICT) == ("a.py::Till",)
+    assert changed_by(then, standing_in(("b.py::Till", "one"), ("b.py", "file")), STRICT) == ()
+    assert changed_by(Neighbourhood((), (), (), ()), now, STRICT) == ("a.py", "a.py::Till")
+
+
 def test_names_are_shown_once_without_paths_and_numbers() -> None:
     found = around("a.py::Till::open", "b.py::Till::open#2", "a.py::close")
 
-    assert ShownContext.of(found).called_by == ("Till.open", "close")
+    assert names_of_neighbours(found.called_by) == ("Till.open", "close")

@@ -47,7 +47,7 @@ def complaints(made: Shop) -> set[str]:
     return {line.removeprefix("- ") for line in told if line.startswith("- ")}
 
 
-FUNCTION, METHOD, CLASS = "1| def check_out", "def fill_rows", "qualified_name: DayReport"
+FUNCTION, METHOD, CLASS = "1| def check_out", "def fill_rows", "signature: class DayReport"
 FILE, FOLDER, ROOT = "imports: shop.till", "- sales.py (file)", "- audit (module)"
 
 

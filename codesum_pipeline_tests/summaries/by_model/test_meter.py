@@ -117,8 +117,8 @@ def test_a_child_that_is_written_again_in_the_same_words_asks_for_none_of_its_pa
 
 
 def test_a_text_that_is_found_under_another_path_is_the_same_body(till: Shop) -> None:
-    (till.repo.path / "till/tax.py").rename(till.repo.path / "till/taxes.py")
-    till.repo.commit({"shop/pay.py": PAY.replace("till.tax", "till.taxes")})
+    (till.repo.path / "till/tax.py").rename(till.repo.path / "shop/tax.py")
+    till.repo.commit({"shop/pay.py": PAY.replace("till.tax", "shop.tax")})
     workspace = till.workspace()
 
     build(workspace)

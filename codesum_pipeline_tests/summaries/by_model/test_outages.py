@@ -120,7 +120,7 @@ def test_a_document_that_a_provider_never_gets_right_says_why_and_is_asked_for_a
     undisturbed: Workspace, tmp_path: Path, behaviour: Behaviour, failure: str, is_asked_again: bool
 ) -> None:
     def script(asked: Asked) -> Behaviour:
-        return behaviour if "def round_up" in asked.prompt else GOOD
+        return behaviour if "1| def round_up" in asked.prompt else GOOD
 
     with shop(tmp_path, TILL, script) as found:
         workspace = found.workspace(llm={"max_attempts": 2})
@@ -144,7 +144,7 @@ def test_a_document_that_a_provider_never_gets_right_says_why_and_is_asked_for_a
 
 def test_a_function_that_keeps_failing_is_an_outage_of_one_build_and_not_of_the_next_ones(tmp_path: Path) -> None:
     def script(asked: Asked) -> Behaviour:
-        return Fails(400, "not this") if "def round_up" in asked.prompt else GOOD
+        return Fails(400, "not this") if "1| def round_up" in asked.prompt else GOOD
 
     with shop(tmp_path, TILL) as found:
         build(found.workspace())

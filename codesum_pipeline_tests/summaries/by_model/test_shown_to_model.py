@@ -26,7 +26,7 @@ def labels(prompt: str) -> list[str]:
 def test_each_level_is_shown_its_pieces_under_the_names_that_the_system_prompt_explains() -> None:
     file = FileInput("src/a.py", "a.py", "python", "Orders.", ("os",), ("RATE",), None, (CHILD,))
     shown = [
-        prompter(Level.FUNCTION).of_function("total", "python", SOURCE, ShownContext(("report",), ())),
+        prompter(Level.FUNCTION).of_function("total", "python", SOURCE, ShownContext(("report",), ("in file: a.py",))),
         prompter(Level.CLASS).of_upper(
             Level.CLASS, ClassInput("a::B", "B", "B", "python", "class B", None, (), (), (), (CHILD,))
         ),
@@ -38,20 +38,21 @@ def test_each_level_is_shown_its_pieces_under_the_names_that_the_system_prompt_e
     assert [labels(prompt.text) for prompt in shown] == [
         ["name", "source", "context"],
         ["name", "metadata", "children"],
-        ["metadata", "children"],
-        ["metadata", "text"],
+        ["name", "metadata", "children"],
+        ["name", "metadata", "text"],
         ["name", "metadata", "children"],
     ]
     system = resolve(None, Level.FILE, language="English").system
     explained = set(re.findall(r"^- `(\w+)`:", system, re.MULTILINE))
     assert {label for prompt in shown for label in labels(prompt.text)} <= explained
-    assert not any("src/" in prompt.text or "a.py" in prompt.text or "a.md" in prompt.text for prompt in shown[:4])
+    assert not any("src/" in prompt.text or "docs/" in prompt.text for prompt in shown)
+    assert "\na.py\n" in shown[2].text and "\na.md\n" in shown[3].text
 
 
 def test_lines_are_numbered_and_an_answer_is_held_to_those_that_are_shown() -> None:
     source = "def f():\n" + "    call_something_with_a_name()\n" * 2_000
-    whole = prompter(Level.FUNCTION).of_function("f", "python", source, ShownContext((), ()))
-    cut = prompter(Level.FUNCTION, 40_000).of_function("f", "python", source, ShownContext((), ()))
+    whole = prompter(Level.FUNCTION).of_function("f", "python", source, ShownContext())
+    cut = prompter(Level.FUNCTION, 40_000).of_function("f", "python", source, ShownContext())
 
     assert (whole.shown.line_count, "\n2001|     call_something_with_a_name()\n" in whole.text) == (2_001, True)
     last = cut.shown.line_count or 0
@@ -61,15 +62,33 @@ def test_lines_are_numbered_and_an_answer_is_held_to_those_that_are_shown() -> N
 
 
 def test_names_of_neighbours_are_shown() -> None:
-    found = prompter(Level.FUNCTION).of_function("f", "python", SOURCE, ShownContext(("Report.make",), ("to_cents",)))
+    context = ShownContext(("Report.make",), ("in file: a.py",), ("calls to_cents: def to_cents(amount)",))
+    found = prompter(Level.FUNCTION).of_function("f", "python", SOURCE, context)
 
-    assert "called by: Report.make\ncalls: to_cents" in found.text
+    assert "\nin file: a.py\ncalled by: Report.make\ncalls to_cents: def to_cents(amount)\n" in found.text
+
+
+def test_names_that_stand_in_the_context_alone_must_not_be_named() -> None:
+    context = ShownContext((), code="class Till(Service); fields: price, list_price\ndef to_cents(amount)")
+    found = prompter(Level.FUNCTION).of_function("Till.total", "python", SOURCE, context)
+
+    assert {"Service", "list_price", "to_cents"} <= set(found.shown.context_names)
+    assert {"Till", "price", "total"}.isdisjoint(found.shown.context_names)
+
+
+def test_what_is_told_besides_a_body_takes_at_most_half_of_the_room() -> None:
+    given = FileInput("a.py", "a.py", "python", "Orders.\n" * 20_000, (), (), None, (CHILD,))
+    found = prompter(Level.FILE, 40_000).of_upper(Level.FILE, given)
+
+    assert "[cut here]" in found.text
+    assert "- total (function): Adds up prices of orders." in found.text
+    assert len(found.text) + len(prompter(Level.FILE).template.system) < 40_000 * 0.85
 
 
 def test_secrets_are_taken_out_and_counted() -> None:
     key = "AKIA" + "Q4XZ7J2MNB5K3WPL"
     masking = prompter(Level.FUNCTION)
-    found = masking.of_function("f", "python", f'def f():\n    use("{key}")\n', ShownContext((), ()))
+    found = masking.of_function("f", "python", f'def f():\n    use("{key}")\n', ShownContext())
 
     assert key not in found.text
     assert sum(masking.masked.values()) == 1

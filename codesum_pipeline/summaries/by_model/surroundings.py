@@ -1,0 +1,205 @@
+"""What a model is shown around a function: what holds it and its file in a line each, and its callees' signatures.
+
+All of it is context: no text is written again for it unless the policy is
+strict. Secrets are masked before anything is cut, so that no half of one is
+shown.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.model.documents import Neighbour
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.store.rows import lists_of_field
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.extractive.documented import author_opening
+from codesum_pipeline.summaries.extractive.plain import clip, printable
+from codesum_pipeline.summaries.inputs import FileInput
+from codesum_pipeline.summaries.neighbours import said_name
+from codesum_pipeline.summaries.outline import base_name
+from codesum_pipeline.summaries.shown import ClassHead, class_head, read_classes
+
+_MAX_HEAD_CHARS = 200
+_MAX_SAID_CHARS = 300
+_MAX_FIELDS_CHARS = 300
+# Of further callees the name is shown alone; by default five are sampled.
+_MAX_SIGNATURES = 10
+# Of Python, Ruby and JavaScript, whose classes need not declare what their objects hold.
+_CONSTRUCTORS = ("__init__", "constructor", "initialize")
+_ATTRIBUTE = re.compile(r"^(?:self\.|this\.|@)(\w+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One line about other code; `code` is the part of it whose names are that code's.
+
+    `masked` counts the secrets that were taken out, by kind. `is_name_alone`: a class of which nothing more is known.
+    """
+
+    id: str
+    line: str
+    code: str
+    masked: Mapping[str, int]
+    is_name_alone: bool = False
+
+    @property
+    def neighbour(self) -> Neighbour:
+        """By the hash of what is shown: a class or file that only moved is the same."""
+        return Neighbour(self.id, hash_of(self.line))
+
+
+class Surroundings:
+    """What stands around the functions of the snapshot at hand, read when first asked for."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._known: dict[str, Piece | None] = {}
+        self._called: dict[str, Piece] = {}
+
+    def of(self, id_: str, callees: Collection[str]) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+        """What holds a function, the nearest first and its file last; and its callees, by name.
+
+        Of what is further out only what says more than the function's qualified name does.
+        """
+        around = [found for above in self._above(id_) if (found := self._holder(above))]
+        holders = (*around[:1], *(found for found in around[1:] if not found.is_name_alone))
+        ordered = sorted(callees)
+        called = [self._callee(callee) for callee in ordered[:_MAX_SIGNATURES]]
+        called += [Piece(callee, f"calls {said_name(callee)}", "", {}) for callee in ordered[_MAX_SIGNATURES:]]
+        by_line = {found.line: found for found in called}
+        return holders, tuple(by_line[line] for line in sorted(by_line))
+
+    @cached_property
+    def _symbols(self) -> Mapping[str, tuple[str | None, str]]:
+        """Of each symbol its parent and its signature."""
+        names = ["id", "parent_id", "signature"]
+        table = self._workspace.tables.read("symbols", self._workspace.key, columns=names)
+        ids, parents, signatures = (table.column(name).to_pylist() for name in names)
+        return dict(zip(ids, zip(parents, signatures, strict=True), strict=True))
+
+    @cached_property
+    def _classes(self) -> Mapping[str, ClassHead]:
+        """With the attributes that a constructor sets, where the class declares none."""
+        found = {head.id: head for head in read_classes(self._workspace)}
+        for id_, writes in self._constructors():
+            head = found.get(id_.rpartition(SEPARATOR)[0])
+            if head and not head.fields:
+                found[head.id] = replace(head, fields=tuple(dict.fromkeys(_ATTRIBUTE.findall("\n".join(writes)))))
+        return found
+
+    def _constructors(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """The ids of constructors, and what each of them assigns."""
+        for table in self._workspace.tables.read_parts("symbols", self._workspace.key, columns=["id", "name", "facts"]):
+            rows = table.filter(pc.is_in(table.column("name"), value_set=pa.array(_CONSTRUCTORS)))
+            writes = lists_of_field(pc.struct_field(rows.column("facts"), "writes"), "text")
+            yield from zip(rows.column("id").to_pylist(), writes.to_pylist(), strict=True)
+
+    @cached_property
+    def _files(self) -> Mapping[str, tuple[str, str | None]]:
+        """Of each file its language and what documents it."""
+        names = ["file_path", "language", "docstring"]
+        table = self._workspace.tables.read("file_facts", self._workspace.key, columns=names)
+        paths, languages, docstrings = (table.column(name).to_pylist() for name in names)
+        return dict(zip(paths, zip(languages, docstrings, strict=True), strict=True))
+
+    @cached_property
+    def _unsent(self) -> frozenset[str]:
+        """Files of which no code is sent: tests, unless the settings say so."""
+        if self._workspace.options.llm.tests:
+            return frozenset()
+        files = self._workspace.tables.read("files", self._workspace.key, columns=["path", "is_test"])
+        return frozenset(files.filter(files.column("is_test")).column("path").to_pylist())
+
+    def _above(self, id_: str) -> Iterator[str]:
+        """What holds a symbol. A method may stand in another file than its class, which then goes by its name."""
+        above = self._symbols.get(id_, (None, ""))[0] or self._elsewhere.get(said_name(id_).rpartition(".")[0])
+        while above is not None:
+            yield above
+            above = self._symbols.get(above, (None, ""))[0]
+        yield id_.partition(SEPARATOR)[0]
+
+    @cached_property
+    def _elsewhere(self) -> Mapping[str, str]:
+        """Classes by their qualified names, those that only one has."""
+        count = Counter(map(said_name, self._classes))
+        return {said_name(id_): id_ for id_ in self._classes if count[said_name(id_)] == 1}
+
+    def _holder(self, id_: str) -> Piece | None:
+        if id_ not in self._known:
+            self._known[id_] = self._piece(id_)
+        return self._known[id_]
+
+    def _piece(self, id_: str) -> Piece | None:
+        if id_ in self._classes:
+            return _class_piece(self._classes[id_])
+        if id_ in self._symbols:
+            shown = _Shown()
+            signature = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
+            return Piece(id_, f"in function: {signature}", signature, shown.masked)
+        return _file_piece(id_, *self._files[id_]) if id_ in self._files else None
+
+    def _callee(self, id_: str) -> Piece:
+        if id_ not in self._called:
+            self._called[id_] = self._called_piece(id_)
+        return self._called[id_]
+
+    def _called_piece(self, id_: str) -> Piece:
+        shown, name = _Shown(), said_name(id_)
+        if id_.partition(SEPARATOR)[0] in self._unsent:
+            return Piece(id_, f"calls {name}", "", {})
+        if id_ in self._classes:
+            head, fields = _head_and_fields(self._classes[id_], shown)
+        else:
+            head, fields = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
+        told = "; ".join((head, *fields))
+        return Piece(id_, f"calls {name}: {told}", told, shown.masked)
+
+
+class _Shown:
+    """Texts of others as they are shown; `masked` counts what was taken out of them."""
+
+    def __init__(self) -> None:
+        self.masked: Counter[str] = Counter()
+
+    def line(self, text: str, limit: int) -> str:
+        return clip(printable(self.without_secrets(text)), limit)
+
+    def without_secrets(self, text: str) -> str:
+        found = mask_secrets(text)
+        self.masked.update(found.counts)
+        return found.text
+
+
+def _class_piece(found: ClassHead) -> Piece:
+    shown = _Shown()
+    head, fields = _head_and_fields(found, shown)
+    documented = replace(class_head(found), docstring=shown.without_secrets(found.docstring or ""))
+    parts = [f"in class: {head}", *_said(author_opening(documented)), *fields]
+    is_name_alone = len(parts) == 1 and not found.bases
+    return Piece(found.id, "; ".join(parts), "; ".join((head, *fields)), shown.masked, is_name_alone)
+
+
+def _head_and_fields(found: ClassHead, shown: _Shown) -> tuple[str, list[str]]:
+    fields = shown.line(", ".join(found.fields), _MAX_FIELDS_CHARS)
+    return shown.line(found.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
+
+
+def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
+    """A file by its name alone: where it lies says nothing about its functions."""
+    shown, name = _Shown(), base_name(path)
+    documented = FileInput(name, name, language, shown.without_secrets(docstring or ""), (), (), None, ())
+    parts = [f"in file: {printable(name)}", *_said(author_opening(documented))]
+    return Piece(path, "; ".join(parts), name.partition(".")[0], shown.masked)
+
+
+def _said(opening: str) -> list[str]:
+    """What a class or file says of itself, so that it cannot be taken for the prompt's own words."""
+    return [f'it says "{clip(opening, _MAX_SAID_CHARS)}"'] if opening else []
