@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,15 @@ from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
+from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.source.registry import Registry, slug
 
 _NEAREST_SHOWN = 5
+# What tells overloads apart, also as earlier versions counted them: `#2`.
+_ASKED_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
 
 RepoOption = Annotated[
     str | None,
@@ -118,11 +122,13 @@ def _no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> str:
 
 
 def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
-    """Ids that end as asked, or are written nearly so; best first."""
+    """Ids that end as asked, or are written nearly so; best first. Overloads count by their names alone."""
+    wanted = _ASKED_SUFFIX.sub("", wanted)
     ends = (wanted.lower(), wanted.lower().replace(".", "::"))
     tail = _tail(wanted)
-    same_end = [id_ for id_ in ids if id_.lower().endswith(ends)]
-    same_name = [id_ for id_ in ids if _tail(id_) == tail] if tail else []
+    names = {id_: without_suffix(id_) for id_ in ids}
+    same_end = [id_ for id_, name in names.items() if name.lower().endswith(ends)]
+    same_name = [id_ for id_, name in names.items() if _tail(name) == tail] if tail else []
     found = list(dict.fromkeys((*same_end, *same_name)))
     if len(found) < _NEAREST_SHOWN:
         found += [id_ for id_ in difflib.get_close_matches(wanted, ids, n=_NEAREST_SHOWN) if id_ not in found]

@@ -10,12 +10,13 @@ the word "build" says nothing. A document's own names are never leaks.
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from codesum_pipeline.model.ids import without_suffix
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SUFFIX = re.compile(r"(?<=\w)#\w+$")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2}")
 _DIGIT = re.compile(r"[^\W\d].*\d|\d.*[^\W\d]")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
@@ -96,7 +97,7 @@ def is_foreign_name(name: str, own: Collection[str]) -> bool:
 def _forms(name: str) -> list[str]:
     """The ways to write a qualified name or id, its last part alone at the end: with dots or double colons, from any
     of its parts on."""
-    path, *below = _SUFFIX.sub("", name).split("::")
+    path, *below = without_suffix(name).split("::")
     if "/" in path and not below:
         file_name = path.rpartition("/")[2]
         return [path, file_name, file_name.partition(".")[0]]

@@ -2,18 +2,22 @@
 
 A document id is a path and, below the file level, the parts of the qualified
 name: `src/auth.py::LoginHandler::authenticate`. The path is the anchor, so a
-rename gives a new id.
+rename gives a new id. Of several definitions of one name in a file all but one
+have a suffix, `#3fa91c`, which `parsing.overloads` gives.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from codesum_pipeline.model.errors import InvalidKey
 
 SEPARATOR = "::"
 ROOT_MODULE = "."
+SUFFIX_DIGITS = 6
+# Not the whole of a name: `#facade` is a private one in JavaScript.
+SUFFIX_PATTERN = rf"([^:])#[0-9a-f]{{{SUFFIX_DIGITS}}}(-[0-9]+)?$"
 
+_SUFFIX = re.compile(SUFFIX_PATTERN)
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # Endings that git or the file systems of other platforms give a meaning of their own.
 _RESERVED_ENDINGS = (".lock", ".git", ".")
@@ -29,20 +33,14 @@ def check_repository_key(key: str) -> str:
     return key
 
 
-def symbol_id(file_path: str, parts: Sequence[str], *, occurrence: int = 1) -> str:
-    """The id of the `occurrence`-th (1-based, in source order) definition of a qualified name in one file."""
-    base = SEPARATOR.join((file_path, *parts))
-    return base if occurrence == 1 else f"{base}#{occurrence}"
+def symbol_id(file_path: str, parts: Sequence[str]) -> str:
+    """The plain id of a qualified name in one file."""
+    return SEPARATOR.join((file_path, *parts))
 
 
-def number_occurrences(bases: Iterable[str]) -> list[int]:
-    """For each base id in source order, how often it has stood so far, itself included."""
-    seen: Counter[str] = Counter()
-    numbers = []
-    for base in bases:
-        seen[base] += 1
-        numbers.append(seen[base])
-    return numbers
+def without_suffix(id_: str) -> str:
+    """An id, or the end of one, as it were if nothing else in its file had that name."""
+    return _SUFFIX.sub(r"\1", id_)
 
 
 def module_path_of(path: str) -> str:

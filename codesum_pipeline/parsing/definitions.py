@@ -1,11 +1,9 @@
 """Definitions of a file, nested as they are written."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from codesum_pipeline.model.ids import number_occurrences, symbol_id
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.walk import Mark, Tokens
@@ -61,15 +59,6 @@ def find_definitions(tokens: Tokens, spec: LanguageSpec) -> tuple[list[Definitio
         else:
             (found[enclosing[-1]].marks if enclosing else outside).append(mark)
     return found, outside
-
-
-def number_definitions(definitions: Sequence[Definition], file_path: str) -> list[str]:
-    """The id of each definition: a name that stood before in the file gets `#2`, `#3`, … in source order."""
-    bases = [symbol_id(file_path, definition.parts) for definition in definitions]
-    return [
-        symbol_id(file_path, definition.parts, occurrence=occurrence)
-        for definition, occurrence in zip(definitions, number_occurrences(bases), strict=True)
-    ]
 
 
 def _name_of(node: Node, tokens: Tokens) -> str:

@@ -15,6 +15,7 @@ from typing import TypeVar
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.overloads import IDS_VERSION
 from codesum_pipeline.parsing.spacing import Token, is_spaced, settle
 
 T = TypeVar("T")
@@ -110,7 +111,8 @@ class LanguageSpec:
     @property
     def parser_version(self) -> str:
         """Everything that decides what this language's parser answers."""
-        return f"{self.name}/{self.version} {_installed('tree-sitter')} {_installed(self.distribution)}"
+        packages = f"{_installed('tree-sitter')} {_installed(self.distribution)}"
+        return f"{self.name}/{self.version} ids/{IDS_VERSION} {packages}"
 
 
 @cache

@@ -9,8 +9,9 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, SymbolType
 from codesum_pipeline.parsing.bounded import parse_within_bounds
 from codesum_pipeline.parsing.canonical import lay_out
-from codesum_pipeline.parsing.definitions import Definition, find_definitions, number_definitions
+from codesum_pipeline.parsing.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.languages import Grammar, LanguageSpec, compile_grammar
+from codesum_pipeline.parsing.overloads import ids_of
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.python_brackets import (
     is_bare_call,
@@ -203,9 +204,9 @@ def parse_python(
     module_docstring = docstring_node(tree.root_node)
     margins = {node.start_byte for node in (module_docstring, *docstrings) if node}
     canonical = lay_out(tokens, source, margins)
-    ids = number_definitions(definitions, file_path)
     exports = read_exports(outside, tokens)
     reader = SymbolReader(tokens, canonical, source, file_path, exports, hash_policy)
+    ids = ids_of(definitions, file_path, reader.overloads(definitions))
     symbols = tuple(
         [
             reader.symbol(definition, docstring, id=id_, parent_id=_parent_id(definition, ids))

@@ -2,6 +2,8 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import cache
+from itertools import islice, takewhile
 
 from tree_sitter import Node
 
@@ -9,11 +11,16 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.definitions import Definition
+from codesum_pipeline.parsing.overloads import Reading
 from codesum_pipeline.parsing.parsed import content_hash
-from codesum_pipeline.parsing.python_docstrings import docstring_text
+from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
 from codesum_pipeline.parsing.python_facts import read_facts
 from codesum_pipeline.parsing.python_modifiers import modifiers
 from codesum_pipeline.parsing.walk import Tokens
+
+# What is no implementation of its name, least so last: `def f(): ...`, an overload, what adds to a property.
+_STUB, _OVERLOAD, _ACCESSOR = 1, 2, 3
+_RANKS = {"overload": _OVERLOAD, "setter": _ACCESSOR, "deleter": _ACCESSOR}
 
 
 class SymbolReader:
@@ -34,6 +41,16 @@ class SymbolReader:
         self._file_path = file_path
         self._exports = exports
         self._hash_policy = hash_policy
+
+    def overloads(self, definitions: Sequence[Definition]) -> Reading[Definition]:
+        """How those of one name are told apart."""
+
+        @cache
+        def openings() -> list[Node]:
+            found = (_opening(definition.node.child_by_field_name("body")) for definition in definitions)
+            return [node for node in found if node is not None]
+
+        return Reading(self._rank, self._head, lambda definition: self._undocumented(definition, openings()))
 
     def symbol(self, definition: Definition, docstring: Node | None, *, id: str, parent_id: str | None) -> Symbol:
         """The symbol of one definition."""
@@ -78,6 +95,24 @@ class SymbolReader:
             has_syntax_errors=(definition.wrapper or definition.node).has_error,
         )
 
+    def _rank(self, definition: Definition) -> int:
+        by_decorator = [_RANKS.get(decorator.rpartition(".")[2], 0) for decorator in self._decorators(definition)]
+        return max(*by_decorator, int(_is_stub(definition)), 0)
+
+    def _head(self, definition: Definition) -> str:
+        """The decorators and the signature."""
+        body = definition.node.child_by_field_name("body")
+        return self._tokens.text(definition.start_byte, body.start_byte if body else definition.end_byte)
+
+    def _undocumented(self, definition: Definition, openings: Sequence[Node]) -> str:
+        """The tokens of a definition but docstrings, which tell it from no other; `openings` are in source order."""
+        pieces, start = [], definition.start_byte
+        first = bisect_left(openings, start, key=lambda node: node.start_byte)
+        for node in takewhile(lambda node: node.start_byte < definition.end_byte, islice(openings, first, None)):
+            pieces.append(self._tokens.text(start, node.start_byte))
+            start = node.end_byte
+        return " ".join([*pieces, self._tokens.text(start, definition.end_byte)])
+
     def _decorators(self, definition: Definition) -> list[str]:
         if definition.wrapper is None:
             return []
@@ -115,6 +150,30 @@ class SymbolReader:
 
     def _text(self, node: Node) -> str:
         return self._tokens.text(node.start_byte, node.end_byte)
+
+
+def _opening(body: Node | None) -> Node | None:
+    """The docstring of a body, or the `...` in its place."""
+    found = docstring_node(body)
+    if found is None and body is not None:
+        statement = next((node for node in body.named_children if not node.is_extra), None)
+        found = statement if statement is not None and _is_ellipsis(statement) else None
+    return found
+
+
+def _is_ellipsis(statement: Node) -> bool:
+    return [child.type for child in statement.named_children] == ["ellipsis"]
+
+
+def _is_stub(definition: Definition) -> bool:
+    """Whether a function's body is nothing but a docstring and `...`."""
+    body = definition.node.child_by_field_name("body")
+    if body is None or definition.type is SymbolType.CLASS:
+        return False
+    statements = [node for node in body.named_children if not node.is_extra]
+    if docstring_node(body) is not None:
+        statements = statements[1:]
+    return all(map(_is_ellipsis, statements))
 
 
 def _is_public_name(name: str) -> bool:

@@ -16,6 +16,7 @@ from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors
 from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fit import share_of_words
 from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Numbers, Scores, distinct, highest_above_zero
@@ -282,4 +283,4 @@ def _scored_by_name(index: PublishedIndex, query: Query, limit: int) -> tuple[Nu
 
 def _is_spelled(id_: str, name: str) -> bool:
     """Whether an id ends with a name in exactly this spelling."""
-    return id_.replace("::", ".").partition("#")[0].endswith(name)
+    return without_suffix(id_).replace("::", ".").endswith(name)

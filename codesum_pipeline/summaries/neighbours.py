@@ -4,7 +4,6 @@ Of a class, a file or a folder these are the callers and callees of all that it
 holds, as far as they lie outside of it.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -14,13 +13,12 @@ import pyarrow.compute as pc
 from codesum_pipeline.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
 from codesum_pipeline.model.documents import WrittenText
 from codesum_pipeline.model.graph import EdgeKind
-from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
+from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.own_names import RECEIVERS, file_names, function_names
 
-_NUMBER = re.compile(r"(?<=\w)#\w+$")
 # Parameters are numbers there: a writer has to name them.
 _UNNAMED_PARAMETERS = ("bash",)
 
@@ -54,7 +52,7 @@ def said_in(text: WrittenText) -> str:
 
 def said_name(id_: str) -> str:
     """How a document is called: a symbol's qualified name, a file's or folder's own."""
-    path, *below = _NUMBER.sub("", id_).split(SEPARATOR)
+    path, *below = without_suffix(id_).split(SEPARATOR)
     return ".".join(below) if below else path.rpartition("/")[2]
 
 

@@ -1,7 +1,8 @@
 """Who is whose child: classes hold methods, files top-level symbols, folders files and folders.
 
 The outline is read from the tables of one snapshot. A child's name is relative
-to its parent, so that a moved folder shows its writer the same children.
+to its parent, so that a moved folder shows its writer the same children, and
+without the suffix of an overload, which would tell a writer nothing.
 """
 
 from collections import defaultdict
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.files import FileStatus
-from codesum_pipeline.model.ids import SEPARATOR, module_path_of, parent_modules
+from codesum_pipeline.model.ids import SEPARATOR, module_path_of, parent_modules, without_suffix
 from codesum_pipeline.store.workspace import Workspace
 
 
@@ -112,4 +113,4 @@ def base_name(path: str) -> str:
 
 def _name_of(id_: str, level: Level) -> str:
     """What a document is called below its parent."""
-    return base_name(id_) if level in (Level.FILE, Level.MODULE) else id_.rsplit(SEPARATOR, 1)[-1]
+    return base_name(id_) if level in (Level.FILE, Level.MODULE) else without_suffix(id_).rsplit(SEPARATOR, 1)[-1]

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from codesum_pipeline.cli.lookup import nearest_ids
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline_tests.building import build, open_home, workspace_of
 
 
 def test_a_document_is_shown_with_its_fields_and_neighbours(codesum, shop):
@@ -69,6 +71,30 @@ def test_the_nearest_of_a_file_is_a_file_of_that_name_and_not_all_of_its_languag
 
     assert nearest_ids("lib/util.js", ids)[0] == "lib/utils.js"
     assert nearest_ids("utils.js", ids)[:2] == ["lib/utils.js", "test/support/utils.js"]
+
+
+OVERLOADS = (
+    "class Till {\n  int add(int cents) { return cents; }\n  int add(int cents, int count) { return cents * count; }\n"
+    "  int add(String cents) { return 1; }\n}\n"
+)
+
+
+def test_an_overload_is_shown_by_its_id_and_one_that_is_gone_names_those_that_stand(codesum, git_repo, tmp_path):
+    home = open_home(tmp_path / "home")
+    location = str(git_repo({"Till.java": OVERLOADS}).path)
+    build(workspace_of(home, RepositoryEntry(key="till", location=location)))
+    listed = codesum(tmp_path / "home", "sql", "SELECT id FROM documents WHERE type = 'function' ORDER BY id", "--csv")
+    ids = listed.stdout.split()[1:]
+
+    assert ids[0] == "Till.java::Till::add"
+    signatures = ("int add(int cents)", "int add(int cents, int count)", "int add(String cents)")
+    for id_, signature in zip(ids, signatures, strict=True):
+        assert signature in codesum(tmp_path / "home", "show", id_).stdout
+    assert codesum(tmp_path / "home", "explain", ids[2]).stdout.startswith(ids[2])
+    for gone in ("Till.java::Till::add#2", "Till.java::Till::add#000000", "Till.java::Till::add#000000-2", "Till.add#"):
+        stale = codesum(tmp_path / "home", "show", gone)
+        assert stale.exit_code == 2
+        assert stale.stderr.partition("nearest: ")[2].startswith(", ".join(ids))
 
 
 def test_a_cause_is_explained_with_commit_run_and_price(codesum, shop):

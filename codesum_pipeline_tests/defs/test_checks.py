@@ -169,6 +169,21 @@ def test_a_planted_fault_is_found(copied_home: Home, table: str, change: Change,
     assert fault in faults(copied_home)
 
 
+@pytest.mark.parametrize("suffix", ["#3fa91c", "#3fa91c-2"])
+def test_the_name_of_a_caller_that_is_an_overload_is_a_leak(copied_home: Home, suffix: str) -> None:
+    caller = "shop/cart.py::Cart::checkout"
+    edges = copied_home.tables.read("edges", "shop", columns=["src_id"]).column("src_id").to_pylist()
+    plant(copied_home, "documents", with_value(TOTAL, summary="Adds up what Cart.checkout has."))
+    plant(
+        copied_home,
+        "edges",
+        lambda rows: [{**row, "src_id": row["src_id"] + suffix * (row["src_id"] == caller)} for row in rows],
+    )
+
+    assert caller in edges
+    assert [id_.partition(" ")[0] for id_ in faults(copied_home)[LEAK_FAULT]] == [TOTAL]
+
+
 def test_every_query_is_tried_with_a_fault() -> None:
     (mark,) = [mark for mark in test_a_planted_fault_is_found.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
 

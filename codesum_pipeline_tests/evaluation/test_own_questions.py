@@ -106,6 +106,24 @@ def test_what_a_held_out_docstring_said_is_in_no_table_and_no_document_of_its_in
     assert ids == [published(built).ids[row] for row in range(len(ids))]
 
 
+def test_definitions_of_one_name_keep_their_ids_without_their_docstrings(
+    git_repo: Callable[..., GitRepo], make_workspace: Callable[..., Workspace]
+) -> None:
+    docstring = '"""Reckon how much money the visitor owes us."""\n    '
+    totals = (CART.partition("\n\n\ndef")[2].replace("result", name) for name in ("money", "amount", "total"))
+    several = "\n\n".join(f"def{total}" for total in totals)
+    source = f"{several}\n\n{several.replace(docstring, '').replace('money', 'amount_due')}"
+    workspace = make_workspace(git_repo({"shop/total.py": source}).path)
+    build(workspace)
+
+    with held_out(workspace, sample_documented(workspace, 10), progress=no_progress) as (index, questions):
+        ids = set(index.ids)
+
+    assert len(ids) == 9
+    assert ids == set(published(workspace).ids)
+    assert len(questions) == 3
+
+
 def _column(home: Path, table: str, column: str) -> list[str]:
     values: list[str] = pq.read_table(home / "warehouse" / table / "repo=project" / "part-0.parquet")[
         column

@@ -112,8 +112,9 @@ def test_names_that_look_like_ids_stay_apart(git_repo, tmp_path: Path) -> None:
         "class a:\n    def b(self):\n        return 1\n\n\ndef a():\n    return 2\n\n\n"
         "class a:\n    def b(self):\n        return 3\n"
     )
-    made = built(git_repo({"x.py": source, "x.py#2": "x\n", "x": "y\n"}).path, tmp_path / "home")
+    made = built(git_repo({"x.py": source, "x.py#c5cd1e": "x\n", "x": "y\n"}).path, tmp_path / "home")
 
     assert set(made.documents()) == {
-        ".", "x", "x.py", "x.py#2", "x.py::a", "x.py::a#2", "x.py::a#3", "x.py::a::b", "x.py::a::b#2",
+        ".", "x", "x.py", "x.py#c5cd1e", "x.py::a", "x.py::a#c5cd1e", "x.py::a#81b83d", "x.py::a::b",
+        "x.py::a::b#c3be02",
     }  # fmt: skip

@@ -279,7 +279,7 @@ def test_putting_right_twice_changes_nothing(value: Any) -> None:
         pytest.param("Calls load() for sums.", "Shop.load", True, id="a word as a call"),
         pytest.param("Joins it by path.join first.", "os.path.join", True, id="the last parts of a dotted name"),
         pytest.param("Asks is_valid first.", "a.rb::Order::is_valid?", True, id="a name without its mark"),
-        pytest.param("Falls back to pick_one.", "a.py::Shop::pick_one#2", True, id="one of several definitions"),
+        pytest.param("Falls back to pick_one.", "a.py::Shop::pick_one#3fa91c", True, id="one of several definitions"),
         pytest.param("Sets `ref` or `build`.", "Shop.ref", False, id="a word in backticks"),
         pytest.param("Runs ``:colorscheme`` at the start.", "vim.colorscheme", False, id="a command like a callee"),
         pytest.param("Ships the item(s) at once.", "Shop.item", False, id="a plural in brackets"),

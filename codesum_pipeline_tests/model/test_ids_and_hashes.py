@@ -9,9 +9,9 @@ from codesum_pipeline.model.hashing import canonical_json, graph_hash, module_co
 from codesum_pipeline.model.ids import (
     check_repository_key,
     module_path_of,
-    number_occurrences,
     parent_modules,
     symbol_id,
+    without_suffix,
 )
 
 
@@ -30,8 +30,22 @@ def test_any_other_key_is_refused(key: str) -> None:
 
 def test_an_id_is_the_path_and_the_parts_of_the_qualified_name() -> None:
     assert symbol_id("src/auth.py", ("LoginHandler", "authenticate")) == "src/auth.py::LoginHandler::authenticate"
-    assert symbol_id("src/auth.py", ("f",), occurrence=2) == "src/auth.py::f#2"
-    assert number_occurrences(["a", "b", "a", "a"]) == [1, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("id_", "plain"),
+    [
+        pytest.param("a.py::f", "a.py::f", id="no suffix"),
+        pytest.param("a.py::A::f#3fa91c", "a.py::A::f", id="a hash"),
+        pytest.param("a.py::A::f#3fa91c-12", "a.py::A::f", id="a hash and a count"),
+        pytest.param("a.cpp::operator==#3fa91c", "a.cpp::operator==", id="after an operator"),
+        pytest.param("a.js::A::#facade", "a.js::A::#facade", id="a private name"),
+        pytest.param("a.js::A::#facade#3fa91c", "a.js::A::#facade", id="a private name with a suffix"),
+        pytest.param("a.kt::A::closes #2", "a.kt::A::closes #2", id="a name that ends in a number"),
+    ],
+)
+def test_an_id_without_its_suffix_is_that_of_the_implementation(id_: str, plain: str) -> None:
+    assert without_suffix(id_) == plain
 
 
 def test_a_module_is_a_folder() -> None:

@@ -46,22 +46,22 @@ def f(): pass
     ]
 
 
-def test_conditional_definitions_are_symbols_numbered_in_source_order() -> None:
+def test_conditional_definitions_are_symbols_with_ids_of_their_own() -> None:
     source = """
 if TYPE_CHECKING:
-    def f(): pass
+    def f(x: int) -> int: ...
 else:
     try:
-        def f(): pass
+        def f(x): return x
     except ImportError:
-        class f:
+        class f(Base):
             def m(self): pass
 """
     assert [(s.id, s.qualified_name, s.parent_id) for s in symbols(source)] == [
+        ("src/a.py::f#6c8bd6", "f", None),
         ("src/a.py::f", "f", None),
-        ("src/a.py::f#2", "f", None),
-        ("src/a.py::f#3", "f", None),
-        ("src/a.py::f::m", "f.m", "src/a.py::f#3"),
+        ("src/a.py::f#8ea440", "f", None),
+        ("src/a.py::f::m", "f.m", "src/a.py::f#8ea440"),
     ]
 
 
@@ -71,8 +71,8 @@ def test_methods_of_classes_of_one_name_are_told_apart() -> None:
     assert [(s.id, s.parent_id) for s in symbols(source)] == [
         ("src/a.py::A", None),
         ("src/a.py::A::m", "src/a.py::A"),
-        ("src/a.py::A#2", None),
-        ("src/a.py::A::m#2", "src/a.py::A#2"),
+        ("src/a.py::A#fcbb02-2", None),
+        ("src/a.py::A::m#baad8c-2", "src/a.py::A#fcbb02-2"),
     ]
 
 
@@ -90,11 +90,11 @@ class A:
     def p(self, v): pass
 """
     assert [(s.id, s.modifiers) for s in symbols(source)[1:]] == [
-        ("src/a.py::A::f", ("overload",)),
-        ("src/a.py::A::f#2", ("overload",)),
-        ("src/a.py::A::f#3", ()),
+        ("src/a.py::A::f#2313dc", ("overload",)),
+        ("src/a.py::A::f#fc4aaf", ("overload",)),
+        ("src/a.py::A::f", ()),
         ("src/a.py::A::p", ("property",)),
-        ("src/a.py::A::p#2", ("setter",)),
+        ("src/a.py::A::p#2cd2c8", ("setter",)),
     ]
 
 

@@ -8,6 +8,7 @@ from codesum_pipeline.defs.building.values import CheckFinding
 from codesum_pipeline.indexes.dense import vector_length
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.lanes import DENSE_LANES
+from codesum_pipeline.model.ids import SUFFIX_PATTERN
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.neighbours import names_of
 
@@ -105,7 +106,7 @@ LEAK_SUSPECTS = r"""
     ends AS (
         SELECT DISTINCT inside, CASE WHEN contains(name, '/') AND NOT contains(name, '::')
             THEN regexp_extract(name, '([^/.]*)[^/]*$', 1)
-            ELSE regexp_extract(regexp_replace(name, '#\w+$', ''), '([\pL\pN_]+)[^\pL\pN_]*$', 1) END AS word
+            ELSE regexp_extract(regexp_replace(name, $suffix, '\1'), '([\pL\pN_]+)[^\pL\pN_]*$', 1) END AS word
         FROM neighbours),
     texts AS (SELECT id, concat_ws(chr(10), summary, business_intent) AS said FROM documents WHERE NOT is_placeholder),
     tokens AS (
@@ -190,7 +191,7 @@ def find_faults(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, s
 
 def find_leaks(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Faults:
     """The documents whose text has a neighbour's name, each with the names."""
-    said = dict(connection.execute(LEAK_SUSPECTS).fetchall())
+    said = dict(connection.execute(LEAK_SUSPECTS, {"suffix": SUFFIX_PATTERN}).fetchall())
     leaks = {id_: names.leaks(said[id_]) for id_, names in names_of(ws, said).items()}
     found = [f"{id_} ({', '.join(names)})" for id_, names in sorted(leaks.items()) if names]
     return {LEAK_FAULT: found} if found else {}

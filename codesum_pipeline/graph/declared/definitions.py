@@ -106,6 +106,10 @@ class DeclaredFile:
         self.definitions.append(definition)
         self._scopes.setdefault(definition.parts, definition)
 
+    def first_with(self, parts: Key) -> Definition | None:
+        """The first definition of the file that has these names."""
+        return self._scopes.get(parts)
+
     def scope(self, around: Key) -> Definition | None:
         """What has these names in the file: a definition, or one that stands for a block without a document."""
         if not around:
@@ -138,13 +142,10 @@ def load_declared(path: str, references: str) -> DeclaredFile:
         path, facts["language"], facts["package"], tuple(facts["exports"]), [], imports, calls, {}, {}
     )  # fmt: skip
     file.extensions = [Extension(tuple(around), type_, tuple(bases)) for around, type_, bases in facts["extensions"]]
-    by_id: dict[str, Definition] = {}
     for symbol, head in zip(facts["symbols"], facts["heads"], strict=True):
-        local_id, definition = symbol[0], _definition(file, symbol, head)
-        by_id[local_id] = definition
-        file.add(definition)
-    for local_id, definition in by_id.items():
-        definition.parent = by_id.get(local_id.rpartition(SEPARATOR)[0])
+        file.add(_definition(file, symbol, head))
+    for definition in file.definitions:
+        definition.parent = file.first_with(definition.parts[:-1])
         if definition.parent is not None:
             definition.parent.children[definition.name].append(definition)
     _add_names(file, facts)

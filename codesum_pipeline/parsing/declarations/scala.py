@@ -1,7 +1,7 @@
 """Scala 2 and 3, with braces or by indentation.
 
-A class and its companion object share their name, so the one that comes second
-is `#2`; the members of both have the class's name before theirs. An extension
+A class and its companion object share their name, so the object has a suffix;
+the members of both have the class's name before theirs. An extension
 belongs to the type it extends. A value bound to a function is a function, one
 bound to an anonymous class is a class.
 """
@@ -292,6 +292,7 @@ DECLARATION = Declaration(
         "given_definition": _given,
         "extension_definition": _extension,
     },
+    companions=frozenset({"object_definition"}),
     docs=Docs.MARKED,
     doc_marks=("/**",),
     facts=Facts(

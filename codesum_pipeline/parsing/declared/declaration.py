@@ -159,6 +159,8 @@ class Declaration:
     clauses: frozenset[str] = frozenset()
     # Kinds that stand for the definition of the same name right after them: the signatures of overloads.
     heads: frozenset[str] = frozenset()
+    # Kinds that stand beside the class of their name and are not it: an object of Scala.
+    companions: frozenset[str] = frozenset()
     # Labels among the members of a class (`private:`) whose text is a modifier of all that follow.
     sections: frozenset[str] = frozenset()
     # The texts that are such labels, where not all of those kinds are one.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from codesum_pipeline.model.ids import SEPARATOR, number_occurrences, symbol_id
+from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.declared.comments import Comments
 from codesum_pipeline.parsing.declared.declaration import Declaration, Defined, raw_text
@@ -222,12 +222,3 @@ def _symbols_alone(scopes: Sequence[Definition], outline: Outline) -> Outline:
 def _is_announcement(scope: Definition, scopes: Sequence[Definition]) -> bool:
     """Whether a prototype is no member of a class."""
     return scope.is_prototype and (scope.parent is None or scopes[scope.parent].type is not SymbolType.CLASS)
-
-
-def number_definitions(definitions: Sequence[Definition], file_path: str) -> list[str]:
-    """The id of each definition: a name that stood before in the file gets `#2`, `#3`, … in source order."""
-    bases = [symbol_id(file_path, definition.parts) for definition in definitions]
-    return [
-        symbol_id(file_path, definition.parts, occurrence=occurrence)
-        for definition, occurrence in zip(definitions, number_occurrences(bases), strict=True)
-    ]

@@ -11,7 +11,7 @@ from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.canonical import Canonical, lay_out
 from codesum_pipeline.parsing.declared.comments import Comments
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Text
-from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions, number_definitions
+from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.declared.facts import Calls, FactReader
 from codesum_pipeline.parsing.declared.references import (
     REFERENCES_VERSION,
@@ -20,6 +20,7 @@ from codesum_pipeline.parsing.declared.references import (
     read_references,
 )
 from codesum_pipeline.parsing.languages import Grammar, compile_grammar
+from codesum_pipeline.parsing.overloads import Reading, ids_of
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.walk import Tokens, bytes_as_characters, read_tokens
 
@@ -105,7 +106,7 @@ class _File:
     def read(self, blob: str) -> ParsedFile:
         """Symbols in source order, and the file's facts."""
         declaration, canonical, outline = self._declaration, self._canonical, self._outline
-        ids = number_definitions(outline.definitions, self._path)
+        ids = ids_of(outline.definitions, self._path, Reading(self._rank, self._head, self._source_of))
         symbols = tuple([
             self._symbol(definition, id_, None if definition.parent is None else ids[definition.parent])
             for definition, id_ in zip(outline.definitions, ids, strict=True)
@@ -198,10 +199,27 @@ class _File:
             lines += end - first
         return "\n\n".join(filter(None, said)) or None, lines
 
+    def _rank(self, definition: Definition) -> int:
+        """A function without a body is no implementation of its name, nor is what sets a property, nor a companion."""
+        if definition.type is SymbolType.CLASS:
+            return int(definition.nodes[0].type in self._declaration.companions)
+        words = self._declaration.modifiers(definition.nodes[0], definition.preambles, self._text)
+        return 2 if "set" in words else int(not any(definition.bodies))
+
+    def _head(self, definition: Definition) -> str:
+        """What comes before the body, with attributes; of clauses, which each have a head, what they have in common."""
+        return definition.clause or self._text_before_body(definition, definition.code_start)
+
+    def _source_of(self, definition: Definition) -> str:
+        """Its tokens, of which comments are none: what documents it, or something in it, tells it from no other."""
+        return self._tokens.text((definition.wrapper or definition.nodes[0]).start_byte, definition.end_byte)
+
     def _signature(self, definition: Definition) -> str:
         outer = definition.head or definition.wrapper or definition.nodes[0]
+        return self._text_before_body(definition, _after_preambles(outer, self._declaration.preambles))
+
+    def _text_before_body(self, definition: Definition, start: int) -> str:
         body = definition.body
-        start = _after_preambles(outer, self._declaration.preambles)
         signature = self._tokens.text(start, body.start_byte if body else definition.nodes[0].end_byte)
         for mark in _BODY_MARKS:
             if mark in self._declaration.shown_marks:

@@ -13,7 +13,6 @@ Nothing here is looked up: names are as written.
 """
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -30,8 +29,6 @@ REFERENCES_VERSION = 3
 # Longer receivers are expressions whose class nobody can tell from their text.
 MAX_RECEIVER = 120
 MAX_TYPE = 200
-# What tells a definition from those of its name before it.
-_OCCURRENCE = re.compile(r"#\d+$")
 
 
 def read_references(
@@ -42,7 +39,10 @@ def read_references(
         "language": declaration.spec.name,
         "package": read_package(declaration, outline, text),
         "exports": read_names(declaration.exports, outline, text),
-        "symbols": [_symbol(symbol, file_path) for symbol in symbols],
+        "symbols": [
+            _symbol(symbol, definition.parts, file_path)
+            for symbol, definition in zip(symbols, outline.definitions, strict=True)
+        ],
         "heads": [_head(symbol) for symbol in symbols],
         "extensions": list(_extensions(declaration, outline, text)),
         "imports": [],
@@ -120,15 +120,9 @@ def _all_marks(outline: Outline) -> Iterator[tuple[int, Mark]]:
         yield from ((number, mark) for mark in definition.marks)
 
 
-def _symbol(symbol: Symbol, file_path: str) -> list[Any]:
+def _symbol(symbol: Symbol, parts: Sequence[str], file_path: str) -> list[Any]:
     local_id = symbol.id.removeprefix(f"{file_path}::")
-    return [
-        local_id,
-        symbol.type.value,
-        _OCCURRENCE.sub("", local_id).split("::"),
-        list(symbol.bases),
-        symbol.facts.return_type,
-    ]
+    return [local_id, symbol.type.value, list(parts), list(symbol.bases), symbol.facts.return_type]
 
 
 def _head(symbol: Symbol) -> list[Any]:

@@ -16,7 +16,6 @@ from codesum_pipeline.summaries.extractive.words import fold_plural, spoken
 from codesum_pipeline.summaries.extractive.written import MAX_ITEM, MAX_RESPONSIBILITIES, MIN_ITEM
 from codesum_pipeline.summaries.inputs import ChildText
 
-_OCCURRENCE = re.compile(r"#\d+$")
 _MAX_NAME_CHARS = 80
 # How a folder's text opens that only its contents describe.
 FOLDER_OPENING = "The folder "
@@ -25,15 +24,9 @@ _NOT_NOUNS = ("is_", "has_", "can_", "to_", "from_", "as_", "on_", "test", "__",
 
 
 def bare_name(child: ChildText) -> str:
-    """The child's own name, without the number of a repeated definition."""
-    return printable(
-        _OCCURRENCE.sub(
-            "",
-            child.name.rpartition("::")[2].rpartition(".")[2]
-            if child.level in (Level.FUNCTION, Level.CLASS)
-            else child.name,
-        )
-    )
+    """The child's own name."""
+    is_symbol = child.level in (Level.FUNCTION, Level.CLASS)
+    return printable(child.name.rpartition("::")[2].rpartition(".")[2] if is_symbol else child.name)
 
 
 def is_public(child: ChildText) -> bool:

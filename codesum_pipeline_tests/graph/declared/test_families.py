@@ -99,7 +99,7 @@ JVM_CALLS = {
     ("src/com/x/A.java::A::In::q", "src/com/x/A.java::A"): "ast:same-file",
     ("src/com/x/A.java::A::go", "src/com/x/A.java::A::go"): "ast:self",
     ("src/com/x/A.java::A::go", "src/com/x/A.java::A::over"): "ast:self",
-    ("src/com/x/A.java::A::go", "src/com/x/A.java::A::over#2"): "ast:self",
+    ("src/com/x/A.java::A::go", "src/com/x/A.java::A::over#c94681"): "ast:self",
     ("src/com/x/A.java::A::go", "src/com/x/Base.java::Base::inherited"): "ast:self",
     ("src/com/x/A.java::A::go", "src/com/x/sub/B.java::B"): "ast:import",
     ("src/com/x/A.java::A::go", "src/com/x/sub/B.java::B::run"): "ast:constructor-type",

@@ -167,7 +167,7 @@ CASE = LanguageCase(
     .replace("#endif  // SHAPES_STORE_H_", "#endif /* the end */")
     .replace(" private:\n", " private:\n  // What it holds.\n\n"),
     edit=("items_.reserve(limit);", "items_.reserve(limit + 1);"),
-    edited=frozenset({"shapes::Store::Store#3"}),
+    edited=frozenset({"shapes::Store::Store"}),
     rename=("auto make(", "auto build("),
     renamed={"shapes::make": "shapes::build"},
 )

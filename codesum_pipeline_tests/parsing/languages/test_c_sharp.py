@@ -307,16 +307,16 @@ def test_calls_are_given_to_the_graph() -> None:
     ]
 
 
-def test_a_class_in_parts_has_numbered_ids_and_its_members_one_name() -> None:
+def test_a_class_in_parts_has_several_ids_and_its_members_one_name() -> None:
     source = "partial class A { void F() {} }\npartial class A { void G() {} void F(int x) {} }\n"
     found = symbols_by_name("c-sharp", source)
 
     assert {name: symbol.parent_id for name, symbol in found.items()} == {
         "A": None,
         "A::F": "file::A",
-        "A#2": None,
-        "A::G": "file::A#2",
-        "A::F#2": "file::A#2",
+        "A#8b17bf": None,
+        "A::G": "file::A#8b17bf",
+        "A::F#7b49bf": "file::A#8b17bf",
     }
 
 
@@ -354,7 +354,7 @@ def test_both_branches_of_a_condition_are_read() -> None:
     source = "class A {\n#if NET\n  int F() { return 1; }\n#else\n  int F() { return 2; }\n  int G() => 3;\n#endif\n}\n"
     parsed = parse("c-sharp", source)
 
-    assert [symbol.id for symbol in parsed.symbols] == ["file::A", "file::A::F", "file::A::F#2", "file::A::G"]
+    assert [symbol.id for symbol in parsed.symbols] == ["file::A", "file::A::F", "file::A::F#4052a7", "file::A::G"]
     assert parsed.facts.source.split("\n")[1:6] == [
         "    #if NET",
         "    int F() {",

@@ -24,7 +24,7 @@ def test_types_methods_bound_lambdas_and_anonymous_classes_are_symbols() -> None
         "Store::BY_NAME": "class",
         "Store::BY_NAME::compare": "function",
         "Store::Store": "function",
-        "Store::Store#2": "function",
+        "Store::Store#858cc9": "function",
         "Store::find": "function",
         "Store::rank": "function",
         "Store::save": "function",
@@ -50,10 +50,12 @@ def test_types_methods_bound_lambdas_and_anonymous_classes_are_symbols() -> None
 def test_a_signature_begins_after_the_annotations() -> None:
     found = symbols_by_name("java", SOURCE)
 
-    assert {name: found[name].signature for name in ("Store", "Store::Store#2", "Store::find", "Store::Slow::why")} == {
+    assert {
+        name: found[name].signature for name in ("Store", "Store::Store#858cc9", "Store::find", "Store::Slow::why")
+    } == {
         "Store": "public abstract sealed class Store<T extends Comparable<T> & Cloneable> extends Base<T> "
         "implements Finder<T>, java.io.Serializable permits MemoryStore",
-        "Store::Store#2": "protected Store(int size, @Nullable Item... first) throws IOException",
+        "Store::Store#858cc9": "protected Store(int size, @Nullable Item... first) throws IOException",
         "Store::find": "public <R extends T> R find(String name)",
         "Store::Slow::why": 'String why() default ""',
     }
@@ -70,7 +72,7 @@ def test_modifiers_are_as_written_and_members_of_interfaces_are_public() -> None
         "Store::BY_NAME": (("static", "final"), False),
         "Store::BY_NAME::compare": (("public",), True),
         "Store::Store": (("protected",), True),
-        "Store::Store#2": (("protected",), True),
+        "Store::Store#858cc9": (("protected",), True),
         "Store::find": (("public",), True),
         "Store::Kind::BOOK": (("public",), True),
         "Store::Finder": (("public",), True),
@@ -126,7 +128,7 @@ def test_facts_of_a_method() -> None:
     assert texts(facts.writes) == ["sizes[0]", "sizes[0][1]"]
     assert texts(one(SOURCE, "Store::find").facts.raises) == ['new MissingItem("missing: " + name)']
     assert texts(one(SOURCE, "Store::length").facts.returned) == ["name.length()"]
-    assert texts(one(SOURCE, "Store::Store#2").facts.writes) == ["this.size"]
+    assert texts(one(SOURCE, "Store::Store#858cc9").facts.writes) == ["this.size"]
 
 
 def test_fields_are_variables_record_components_and_enum_constants() -> None:

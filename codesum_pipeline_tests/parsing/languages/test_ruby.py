@@ -36,7 +36,7 @@ def test_definitions_nest_and_blocks_with_a_name_are_functions() -> None:
 @pytest.mark.parametrize(
     ("source", "names"),
     [
-        pytest.param("class A::B < C; end\nclass A::B; end\n", ["A::B", "A::B#2"], id="reopened"),
+        pytest.param("class A::B < C; end\nclass A::B; end\n", ["A::B#1a7674", "A::B"], id="reopened"),
         pytest.param("class A\n  def A.x; end\n  def self.y; end\nend\n", ["A", "A::x", "A::y"], id="own methods"),
         pytest.param("def Store.open; end\n", ["Store::open"], id="owner outside"),
         pytest.param("B = Class.new(A) do\n  def x; end\nend\n", ["B", "B::x"], id="Class.new"),

@@ -26,7 +26,7 @@ def test_all_kinds_of_definitions_are_symbols() -> None:
         "Store::+": "function",
         "Store::asInt": "function",
         "Store::forget": "function",
-        "Store#2": "class",
+        "Store#dcbe1b": "class",
         "Store::apply": "function",
         "Item": "class",
         "Shape": "class",
@@ -62,7 +62,7 @@ def test_signatures_are_as_written_without_annotations_and_body() -> None:
         "Store::+": "def +(other: Store[T]): Store[T]",
         "Store::asInt": "implicit def asInt(item: T): Int",
         "Store::forget": "def forget(): Unit",
-        "Store#2": "object Store extends App",
+        "Store#dcbe1b": "object Store extends App",
         "Store::apply": "def apply(name: String)",
         "Item": "case class Item(name: String, price: Int = 0) extends Ordered[Item]",
         "Shape": "trait Shape",
@@ -110,7 +110,7 @@ def test_what_others_may_use_is_public() -> None:
         "Store::+",
         "Store::asInt",
         "Store::forget",
-        "Store#2",
+        "Store#dcbe1b",
         "Store::apply",
         "Item",
         "Shape",
@@ -134,7 +134,7 @@ def test_bases_are_as_written() -> None:
     assert {name: symbol.bases for name, symbol in FOUND.items() if symbol.bases} == {
         "Store": ("Base[T]", "Finder"),
         "Store::listener": ("Listener", "Closeable"),
-        "Store#2": ("App",),
+        "Store#dcbe1b": ("App",),
         "Item": ("Ordered[Item]",),
         "tools::Rich": ("AnyVal",),
         "Kind": ("Named",),
@@ -154,7 +154,7 @@ def test_each_branch_counts_once() -> None:
         "Store": 13,
         "Store::label": 3,
         "Store::find": 11,
-        "Store#2": 2,
+        "Store#dcbe1b": 2,
         "Store::apply": 2,
         "Shop": 2,
         "Shop::sell": 2,
@@ -329,10 +329,10 @@ def test_a_class_and_its_companion_object_share_their_name() -> None:
     found = symbols_by_name("scala", "object A { def f = 1 }\nclass A { def f = 2 }\n")
 
     assert {name: (symbol.parent_id, symbol.signature) for name, symbol in found.items()} == {
-        "A": (None, "object A"),
+        "A#97b464": (None, "object A"),
+        "A::f#8bf3a6": ("file::A#97b464", "def f"),
+        "A": (None, "class A"),
         "A::f": ("file::A", "def f"),
-        "A#2": (None, "class A"),
-        "A::f#2": ("file::A#2", "def f"),
     }
 
 

@@ -17,8 +17,8 @@ def test_types_members_extensions_operators_and_closures_with_names_are_found() 
         "Storable::init": ("function", "file::Storable"),
         "Cache": ("class", None),
         "Cache::total": ("function", "file::Cache"),
+        "Cache::init#85c816": ("function", "file::Cache"),
         "Cache::init": ("function", "file::Cache"),
-        "Cache::init#2": ("function", "file::Cache"),
         "Cache::deinit": ("function", "file::Cache"),
         "Cache::find": ("function", "file::Cache"),
         "Cache::find::twice": ("function", "file::Cache::find"),
@@ -59,7 +59,7 @@ def test_what_a_method_says_about_itself() -> None:
         Parameter("rest", "Int", None, "var_positional"),
         Parameter("found", "[T]", None, "positional"),
     )
-    assert found["Cache::init"].facts.parameters == (
+    assert found["Cache::init#85c816"].facts.parameters == (
         Parameter("limit", "Int", None, "positional"),
         Parameter("other", "String", '"a"', "positional"),
     )

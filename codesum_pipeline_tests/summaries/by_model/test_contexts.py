@@ -72,7 +72,7 @@ def test_what_is_shown_around_a_function_changes_its_context_under_the_strict_po
     assert changed_by(Neighbourhood((), (), (), ()), now, STRICT) == ("a.py", "a.py::Till")
 
 
-def test_names_are_shown_once_without_paths_and_numbers() -> None:
-    found = around("a.py::Till::open", "b.py::Till::open#2", "a.py::close")
+def test_names_are_shown_once_without_paths_and_suffixes() -> None:
+    found = around("a.py::Till::open", "b.py::Till::open#3fa91c-2", "a.py::close")
 
     assert names_of_neighbours(found.called_by) == ("Till.open", "close")
