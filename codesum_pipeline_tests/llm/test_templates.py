@@ -312,7 +312,7 @@ def test_the_packages_short_template_never_stands_for_one_of_your_own(tmp_path: 
         chosen(tmp_path, 20_000)
     assert str(raised.value).startswith(
         "llm.max_prompt_chars, or what the model takes, is 20,000 characters. Of the templates for level class, "
-        "system/default (22,2"
+        "system/default (22,"
     )
     assert "save a short one (`codesum prompts save system short FILE`), or take a model, or a setting, of at" in str(
         raised.value
