@@ -2,17 +2,21 @@
 
     python -m benchmarks.llm_throughput [--concurrency N ...] [--rounds N] [--delay SECONDS]
 
-The provider is the scripted server of the tests, on loopback and in a process
-of its own. `ideal` is concurrency / delay; each figure is a ratio to it, of
+The provider is `benchmarks.plain_provider`, on loopback and in a process of
+its own. `ideal` is concurrency / delay; each figure is a ratio to it, of
 `rounds` x concurrency calls:
 
 - litellm: `litellm.acompletion` alone, with the arguments that our backend sends
-- backend: our backend: pins, limits, the answer checked, its cost counted
-- written: `write_all`: each attempt reserved and settled in the ledger on disk, the answer read, the cache filled
+- backend: our backend in one process: pins, limits, turns, the answer checked, its cost counted
+- written: `write_all` in one process: each attempt reserved and settled in the ledger on disk, the answer read, the
+  cache filled
+- shared: the same with worker processes, which start by themselves once calls keep a core busy
 
-Then the processor time of a call of each, with no delay. The three take turns,
-so that whatever else the machine does falls on all; of CPU time the median
-turn is told. Prints tables, and a JSON line.
+`whole` is over all of a run, with the first call, which goes alone, and the
+start of workers; `steady` over the answers between half and nine tenths of it.
+Then the processor time of a call in one process, with no delay. The paths take
+turns, so that whatever else the machine does falls on all; of CPU time the
+median turn is told. Prints tables, and a JSON line.
 """
 
 import argparse
@@ -28,8 +32,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
+
+from benchmarks.plain_provider import PlainProvider
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.cache import AnswerCache
+from codesum_pipeline.llm.call_load import CallLoad
 from codesum_pipeline.llm.checking import Shown
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.ledger import open_ledger
@@ -44,9 +52,9 @@ from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.options import LlmOptions
 from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, MODEL, prompt_for, request_for, templates
-from codesum_pipeline_tests.llm.server import ServerProcess
 
 CONCURRENCIES = (8, 32, 64, 128)
+STEADY = (0.5, 0.9)
 # CPU time is measured in so many turns of so many calls.
 TURNS = 5
 CALLS_PER_TURN = 200
@@ -54,22 +62,25 @@ CPU_CONCURRENCY = 16
 # About as long as the functions that a model is asked about.
 BODY = "".join(f"    total += prices[{line}] * amounts[{line}]  # of order\n" for line in range(20))
 
-Run = Callable[[LlmOptions, int], None]
+# When each answer was there.
+Moments = list[float]
+Run = Callable[[LlmOptions, int, Moments], None]
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a number of calls took."""
+    """What a number of calls took, and how many a second there were in the middle of it."""
 
     wall_s: float
     cpu_s: float
+    steady_per_s: float
 
 
 def source(number: int) -> str:
     return f"def total_{number}(prices, amounts):\n    total = 0\n{BODY}    return total\n"
 
 
-def litellm_alone(options: LlmOptions, calls: int) -> None:
+def litellm_alone(options: LlmOptions, calls: int, moments: Moments) -> None:
     """No backend, no pins, no limits."""
     litellm = litellm_client()
     tool = answer_tool(Level.FUNCTION)
@@ -84,16 +95,24 @@ def litellm_alone(options: LlmOptions, calls: int) -> None:
             max_retries=0,
         )
 
-    asyncio.run(_all(ask, options.concurrency, calls, litellm.close_litellm_async_clients))
+    asyncio.run(_all(ask, options.concurrency, calls, litellm.close_litellm_async_clients, moments))
 
 
-def backend(options: LlmOptions, calls: int) -> None:
+def backend(options: LlmOptions, calls: int, moments: Moments) -> None:
     """Through the backend, and no book is kept."""
-    asked = LiteLlmBackend(options, templates())
-    asyncio.run(_all(asked.summarize, options.concurrency, calls, asked.aclose))
+    asked = LiteLlmBackend(options, templates(), CallLoad(cores=1))
+    asyncio.run(_all(asked.summarize, options.concurrency, calls, asked.aclose, moments))
 
 
-def written(options: LlmOptions, calls: int) -> None:
+def written(options: LlmOptions, calls: int, moments: Moments) -> None:
+    _write(options, calls, moments, CallLoad(cores=1))
+
+
+def shared(options: LlmOptions, calls: int, moments: Moments) -> None:
+    _write(options, calls, moments, CallLoad())
+
+
+def _write(options: LlmOptions, calls: int, moments: Moments, load: CallLoad) -> None:
     """As an index is built: from tasks to texts in the cache."""
     system = templates()[Level.FUNCTION].system
     tasks = [
@@ -115,18 +134,19 @@ def written(options: LlmOptions, calls: int) -> None:
         with open_ledger(Path(folder) / "state.sqlite", run_id="measured", now=_now) as ledger:
             outcomes = write_all(
                 tasks,
-                new_backend=lambda: LiteLlmBackend(options, templates()),
+                new_backend=lambda: LiteLlmBackend(options, templates(), load),
                 ledger=ledger,
                 cache=cache,
                 caps=Caps(calls, None),
                 price_of=lambda model: price_of(model, options),
                 options=options,
+                progress=lambda _of, _done, _count: moments.append(time.perf_counter()),
             )
     unwritten = [outcome.failure for outcome in outcomes if outcome.text is None]
     assert not unwritten, unwritten[:3]
 
 
-PATHS: dict[str, Run] = {"litellm": litellm_alone, "backend": backend, "written": written}
+PATHS: dict[str, Run] = {"litellm": litellm_alone, "backend": backend, "written": written, "shared": shared}
 
 
 async def _all(
@@ -134,6 +154,7 @@ async def _all(
     concurrency: int,
     calls: int,
     close: Callable[[], Awaitable[None]],
+    moments: Moments,
 ) -> None:
     """`concurrency` askers, each of whom asks for one after another."""
     numbers = iter(range(calls))
@@ -141,6 +162,7 @@ async def _all(
     async def one_after_another() -> None:
         for number in numbers:
             await ask(request_for(source=source(number)))
+            moments.append(time.perf_counter())
 
     await asyncio.gather(*[one_after_another() for _ in range(concurrency)])
     await close()
@@ -152,30 +174,42 @@ def _now() -> datetime:
 
 def spent(run: Run, options: LlmOptions, calls: int) -> Spent:
     """What a run took; its first call, which loads what is loaded once, was made before."""
+    moments: Moments = []
     wall, cpu = time.perf_counter(), time.process_time()
-    run(options, calls)
-    return Spent(time.perf_counter() - wall, time.process_time() - cpu)
+    run(options, calls, moments)
+    wall_s, cpu_s = time.perf_counter() - wall, time.process_time() - cpu
+    first, last = (int(part * (calls - 1)) for part in STEADY)
+    return Spent(wall_s, cpu_s, (last - first) / (moments[last] - moments[first]) if last > first else 0.0)
 
 
-def throughput(options: LlmOptions, concurrencies: list[int], rounds: int, delay_s: float) -> dict[str, list[float]]:
-    """By path, the ratio to the ideal at each concurrency."""
-    found: dict[str, list[float]] = {name: [] for name in PATHS}
+def throughput(
+    options: LlmOptions, concurrencies: list[int], rounds: int, delay_s: float, provider: psutil.Process
+) -> dict[str, list[tuple[float, float]]]:
+    """By path, the ratios to the ideal at each concurrency: of the whole run, and of its steady part."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in PATHS}
     for concurrency in concurrencies:
+        ideal, calls = concurrency / delay_s, rounds * concurrency
         for name, run in PATHS.items():
-            calls = rounds * concurrency
+            before = sum(provider.cpu_times()[:2])
             took = spent(run, replace(options, concurrency=concurrency), calls)
-            found[name].append(round(rounds * delay_s / took.wall_s, 3))
+            provider_ms = (sum(provider.cpu_times()[:2]) - before) / calls * 1000
+            found[name].append((round(calls / took.wall_s / ideal, 3), round(took.steady_per_s / ideal, 3)))
+            whole, steady = found[name][-1]
             print(
-                f"{name:8} concurrency {concurrency:4} {calls / took.wall_s:7.1f} calls/s  {found[name][-1]} of ideal"
+                f"{name:8} concurrency {concurrency:4} {calls / took.wall_s:6.1f} calls/s, steady "
+                f"{took.steady_per_s:6.1f}: {whole:.2f} and {steady:.2f} of ideal; CPU a call, ms: "
+                f"{took.cpu_s / calls * 1000:.1f} here, {provider_ms:.2f} of the provider",
+                flush=True,
             )
     return found
 
 
 def cpu_ms_per_call(options: LlmOptions) -> dict[str, float]:
-    """By path, the median over turns."""
-    turns: dict[str, list[float]] = {name: [] for name in PATHS}
+    """By path in one process, the median over turns."""
+    alone = {name: run for name, run in PATHS.items() if run is not shared}
+    turns: dict[str, list[float]] = {name: [] for name in alone}
     for _ in range(TURNS):
-        for name, run in PATHS.items():
+        for name, run in alone.items():
             took = spent(run, replace(options, concurrency=CPU_CONCURRENCY), CALLS_PER_TURN)
             turns[name].append(took.cpu_s / CALLS_PER_TURN * 1000)
     return {name: round(statistics.median(values), 2) for name, values in turns.items()}
@@ -185,16 +219,16 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--concurrency", type=int, nargs="+", default=list(CONCURRENCIES))
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--delay", type=float, default=0.5)
     given = parser.parse_args()
     os.environ[KEY_VARIABLE] = KEY
     base = LlmOptions(enabled=True, model=MODEL, api_key_env=KEY_VARIABLE)
-    with ServerProcess() as quick, ServerProcess(delay_s=given.delay) as slow:
+    with PlainProvider(delay_s=0.0) as quick, PlainProvider(delay_s=given.delay) as slow:
         at_once, waiting = replace(base, api_base=quick.base), replace(base, api_base=slow.base)
         for run in PATHS.values():
-            run(at_once, 1)
-        ratios = throughput(waiting, given.concurrency, given.rounds, given.delay)
+            run(at_once, 1, [])
+        ratios = throughput(waiting, given.concurrency, given.rounds, given.delay, psutil.Process(slow.process.pid))
         cpu = cpu_ms_per_call(at_once)
     print("CPU per call, ms:", ", ".join(f"{name} {value}" for name, value in cpu.items()))
     print(json.dumps({"concurrency": given.concurrency, "ratio_to_ideal": ratios, "cpu_ms_per_call": cpu}))

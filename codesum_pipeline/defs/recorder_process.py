@@ -1,7 +1,6 @@
 """The child process of a build from the command line, which imports Dagster from the first moment on."""
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,9 +9,10 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
+from codesum_pipeline.workers.child import start_child
+
 # How long the child that is done, or has nobody to work for, to close its files.
 CLOSE_S = 10.0
-_CODE = "import sys; sys.path[:] = {path!r}; from codesum_pipeline.defs.recorder import main; main({descriptor})"
 
 
 @dataclass
@@ -88,15 +88,5 @@ def taken_recorder() -> Iterator[Recorder]:
 
 
 def _new_recorder() -> Recorder:
-    ours, theirs = socket.socketpair()
-    with theirs:
-        code = _CODE.format(path=sys.path, descriptor=theirs.fileno())
-        process = subprocess.Popen(
-            # Not from the folder that it is started in: that may be anybody's.
-            [sys.executable, "-P", "-c", code],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            # An interrupt of a terminal is for this process, which tells the other.
-            start_new_session=True,
-        )
+    process, ours = start_child("codesum_pipeline.defs.recorder")
     return Recorder(process, Connection(ours.detach()))

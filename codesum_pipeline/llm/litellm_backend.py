@@ -1,29 +1,24 @@
-"""A provider's model, asked through LiteLLM: one request, one attempt.
+"""A provider's models, asked through LiteLLM: one request, one attempt.
 
-Only the pinned form of a request is sent. LiteLLM's own repetitions are off:
-who asks repeats, and writes each attempt down. A key is read from the
-environment when it is used; it is never kept, shown or logged.
+Only the pinned form of a request is sent, as many at a time as the rates allow.
+Calls are made in this process until they keep a core busy; from then on worker
+processes make them, and this one decides and remembers: pins, rates, checks,
+and with its callers queue, caps and books.
 """
 
 import asyncio
-import os
-from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from codesum_pipeline.llm.answers import AnswerTool, answer_tool
 from codesum_pipeline.llm.backend import Templates, checked, refuse_unpinned
 from codesum_pipeline.llm.budgets import prompt_chars
-from codesum_pipeline.llm.failures import failure_of
-from codesum_pipeline.llm.litellm_door import litellm_client
-from codesum_pipeline.llm.messages import arguments_of
-from codesum_pipeline.llm.model_list import listed
-from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryRequest, SummaryResponse, TokenUsage
-from codesum_pipeline.llm.prices import Price, cost_usd, price_of
+from codesum_pipeline.llm.call_load import CallLoad
+from codesum_pipeline.llm.call_workers import CallWorkers
+from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
+from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.rates import Rates
-from codesum_pipeline.llm.scrubbing import keys_in_use, without_keys
 from codesum_pipeline.llm.tokens import predict_tokens
-from codesum_pipeline.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
+from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.model.options import LlmOptions
 
 _CONNECT_TIMEOUT_S = 5.0
@@ -32,31 +27,34 @@ _CONNECT_TIMEOUT_S = 5.0
 class LiteLlmBackend:
     """All models that the options allow. Making it asks nobody; the first request does."""
 
-    def __init__(self, options: LlmOptions, templates: Templates) -> None:
+    def __init__(self, options: LlmOptions, templates: Templates, load: CallLoad | None = None) -> None:
+        """`load` says from when on workers pay; by default from what is measured."""
         self._options = options
         self._templates = templates
-        self._provider = _provider_of(options.model)
+        self._calls = LiteLlmCalls(options, templates)
+        self._load = load or CallLoad()
+        self._workers: CallWorkers | None = None
         self._rates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Rates]] = WeakKeyDictionary()
         self.max_prompt_chars = prompt_chars(options)
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
         refuse_unpinned(request, self._options, self._templates)
-        self._require_named_key(request.model_name)
+        self._calls.require_named_key(request.model_name)
         rates = self._rates_of(request.model_name)
-        template, tool = self._templates[request.level], answer_tool(request.level)
-        await rates.admit(predict_tokens(template.system, *request.sources) + request.parameters.max_tokens)
+        system = self._templates[request.level].system
+        await rates.admit(predict_tokens(system, *request.sources) + request.parameters.max_tokens)
         try:
-            answer = await self._complete(arguments_of(request, template, tool))
+            response = await self._ask(request)
         except SummaryCallFailed as failure:
             if failure.failure is CallFailure.RATE_LIMIT:
                 rates.refused(failure.retry_after_s)
             raise
         rates.answered()
-        return checked(request, self._read(request, tool, answer), self._options)
+        return checked(request, response, self._options)
 
     async def health(self) -> bool:
         """Whether keys are there and, of a server of one's own, whether something listens."""
-        if any(map(self._missing_key, (self._options.model, *self._options.fallback_models))):
+        if any(map(self._calls.missing_key, (self._options.model, *self._options.fallback_models))):
             return False
         if not self._options.api_base:
             return True
@@ -70,61 +68,18 @@ class LiteLlmBackend:
         return True
 
     async def aclose(self) -> None:
-        await litellm_client().close_litellm_async_clients()
+        if self._workers:
+            await self._workers.aclose()
+        await self._calls.aclose()
 
-    async def _complete(self, arguments: dict[str, Any]) -> Any:
-        """LiteLLM's answer; raises `SummaryCallFailed`, without its cause: a provider's words may repeat a key."""
-        litellm, model, timeout_s = litellm_client(), arguments["model"], self._options.timeout_s
+    async def _ask(self, request: SummaryRequest) -> SummaryResponse:
+        if self._workers and self._workers.are_ready:
+            return await self._workers.ask(request)
         try:
-            # LiteLLM's own time-out is one of silence: an answer that drips would never end.
-            async with asyncio.timeout(timeout_s):
-                return await litellm.acompletion(
-                    **arguments,
-                    **self._connection(model),
-                    timeout=timeout_s,
-                    num_retries=0,
-                    max_retries=0,
-                    caching=False,
-                    # Reasoning models have no temperature, and refuse to be told one.
-                    drop_params=True,
-                )
-        except TimeoutError:
-            raise SummaryCallFailed(
-                f"{model}: no whole answer in {timeout_s:g} s (llm.timeout_s)", failure=CallFailure.TIMEOUT
-            ) from None
-        except tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES) as error:
-            missing = self._missing_key(model)
-            raise failure_of(error, model, key=self._named_key(), missing_key=missing) from None
-
-    def _connection(self, model: str) -> dict[str, Any]:
-        """Where a model is asked and with which key; LiteLLM knows both of other providers than the main model's."""
-        if _provider_of(model) != self._provider:
-            return {}
-        return {"api_base": self._options.api_base, "api_key": self._key(model) or None}
-
-    def _key(self, model: str) -> str:
-        return self._named_key() if _provider_of(model) == self._provider else ""
-
-    def _named_key(self) -> str:
-        """The key that the settings name; it may come back from any provider that shares a proxy with its own."""
-        return os.environ.get(self._options.api_key_env or "", "")
-
-    def _missing_key(self, model: str) -> str:
-        """The variables that a model's key would be in and is not, in words; empty where it is there."""
-        name = self._options.api_key_env
-        if name and _provider_of(model) == self._provider:
-            return "" if self._key(model) else name
-        return ", ".join(_missing_variables(model))
-
-    def _require_named_key(self, model: str) -> None:
-        """A key that the settings name and nobody has set is not replaced by one that LiteLLM finds elsewhere."""
-        name = self._options.api_key_env
-        if name and _provider_of(model) == self._provider and not self._key(model):
-            raise SummaryCallFailed(
-                f"{model}: the variable {name} (llm.api_key_env) is empty: put the key into it",
-                failure=CallFailure.CREDENTIALS,
-                was_sent=False,
-            )
+            return await self._calls.ask(request)
+        finally:
+            if self._workers is None and self._load.needs_workers():
+                self._workers = CallWorkers(self._options, self._templates)
 
     def _rates_of(self, model: str) -> Rates:
         limits = self._rates.setdefault(asyncio.get_running_loop(), {})
@@ -134,66 +89,3 @@ class LiteLlmBackend:
                 tokens_per_minute=self._options.tokens_per_minute,
             )
         return limits[model]
-
-    def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
-        """LiteLLM's answer in our words, without any key."""
-        claim, has_tool_call = _claim_of(answer, tool, request.parameters.form)
-        usage, written = _usage_of(answer)
-        keys = keys_in_use(self._named_key())
-        return SummaryResponse(
-            claim=without_keys(claim, keys),
-            has_tool_call=has_tool_call,
-            usage=usage,
-            model_name_echoed=without_keys(str(answer.model or ""), keys),
-            cost_usd=self._cost(request.model_name, usage, written),
-        )
-
-    def _cost(self, model: str, usage: TokenUsage | None, cache_write_tokens: int) -> float | None:
-        price = _price_if_known(model, self._options)
-        return None if price is None or usage is None else cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
-
-
-def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
-    """What was answered, and whether by a call of the tool; empty where nothing was."""
-    message = answer.choices[0].message if answer.choices else None
-    if message is None:
-        return "", False
-    calls = [call.function for call in message.tool_calls or ()]
-    wanted = [call for call in calls if call.name == tool.name]
-    if wanted:
-        return str(wanted[0].arguments or ""), True
-    if calls and (form is AnswerForm.TOOL or not message.content):
-        return f"{CALL_OF}{calls[0].name}] {calls[0].arguments}", False
-    return str(message.content or getattr(message, "refusal", None) or ""), False
-
-
-def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:
-    """What was counted, and how many of the prompt's tokens were written to a cache."""
-    usage = getattr(answer, "usage", None)
-    if usage is None:
-        return None, 0
-    details = getattr(usage, "prompt_tokens_details", None)
-    cached = int(getattr(details, "cached_tokens", 0) or 0)
-    written = getattr(usage, "cache_creation_input_tokens", 0) or getattr(details, "cache_write_tokens", 0) or 0
-    return TokenUsage(int(usage.prompt_tokens), int(usage.completion_tokens), cached), int(written)
-
-
-def _price_if_known(model: str, options: LlmOptions) -> Price | None:
-    try:
-        return price_of(model, options)
-    except ConfigurationError:
-        return None
-
-
-def _missing_variables(model: str) -> list[str]:
-    """The variables that LiteLLM would read a key from and that are not set, or are empty."""
-    found: list[str] = litellm_client().validate_environment(model)["missing_keys"]
-    # LiteLLM takes an empty one for set.
-    usual = f"{_provider_of(model).upper()}_API_KEY"
-    return found or ([usual] if os.environ.get(usual) == "" else [])
-
-
-def _provider_of(model: str) -> str:
-    """`openai` of `openai/gpt-4o`, and of `gpt-4o` what the list of models says."""
-    provider, has_provider, _ = model.partition("/")
-    return provider if has_provider else str((listed(model) or {}).get("litellm_provider", ""))

@@ -33,6 +33,8 @@ line, Dagster) catch the root.
 """
 
 from enum import StrEnum
+from functools import partial
+from typing import Any
 
 
 class CodesumError(Exception):
@@ -151,9 +153,17 @@ class SummaryCallFailed(SummaryError):
         self, detail: str, *, failure: CallFailure, retry_after_s: float | None = None, was_sent: bool = True
     ) -> None:
         super().__init__(detail)
+        self._detail = detail
         self.failure = failure
         self.retry_after_s = retry_after_s
         self.was_sent = was_sent
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as it was made."""
+        made = partial(
+            SummaryCallFailed, failure=self.failure, retry_after_s=self.retry_after_s, was_sent=self.was_sent
+        )
+        return made, (self._detail,)
 
     @property
     def is_passing(self) -> bool:

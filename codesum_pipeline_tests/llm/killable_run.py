@@ -1,4 +1,4 @@
-"""A run of many documents that somebody may kill: `python -m … HOME BASE COUNT CONCURRENCY plain|litellm`.
+"""A run of many documents that somebody may kill: `python -m … HOME BASE COUNT CONCURRENCY plain|litellm|shared`.
 
 Documents are functions `f1` to `fCOUNT`, each of one line that nobody else has.
 Prints the ids and hashes of the texts at the end.
@@ -85,6 +85,13 @@ def litellm_backend(options: LlmOptions) -> SummaryBackend:
     return LiteLlmBackend(options, {Level.FUNCTION: TEMPLATE})
 
 
+def shared_backend(options: LlmOptions) -> SummaryBackend:
+    """The real one, with workers."""
+    from codesum_pipeline_tests.llm.sharing import SharingBackend
+
+    return SharingBackend(options, {Level.FUNCTION: TEMPLATE})
+
+
 def hashes_of(outcomes: list[Outcome]) -> list[tuple[str, str | None]]:
     return [(outcome.id, outcome.text and outcome.text.text_hash) for outcome in outcomes]
 
@@ -94,5 +101,9 @@ if __name__ == "__main__":
     os.environ["TESTED_KEY"] = "any-word-will-do"
     prices = (ModelPrice(MODEL, 1.0, 1.0),)
     options = replace(OPTIONS, api_base=base, api_key_env="TESTED_KEY", concurrency=int(concurrency), prices=prices)
-    make = (lambda: PlainBackend(base)) if client == "plain" else (lambda: litellm_backend(options))
+    make = {
+        "plain": lambda: PlainBackend(base),
+        "litellm": lambda: litellm_backend(options),
+        "shared": lambda: shared_backend(options),
+    }[client]
     sys.stdout.write(json.dumps(hashes_of(run(Path(home), int(count), options, make))))

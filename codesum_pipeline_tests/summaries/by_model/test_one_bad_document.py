@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.llm import conversation
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.workspace import Workspace
@@ -49,7 +49,7 @@ FAULTS = {
     ),
     "putting a class's children in order": Fault("class_summaries", BASKET, flow, "_in_order", id_is(BASKET)),
     "asking for a class": Fault(
-        "class_summaries", BASKET, LiteLlmBackend, "_read", lambda _, request, *__: request.level is Level.CLASS
+        "class_summaries", BASKET, LiteLlmCalls, "_read", lambda _, request, *__: request.level is Level.CLASS
     ),
     "reading the answer for a class": Fault(
         "class_summaries", BASKET, conversation, "read_answer", lambda _, __, shown: shown.level is Level.CLASS
@@ -120,7 +120,7 @@ def test_a_build_that_fails_on_it_again_pays_nothing_and_changes_nothing(
 
     assert failed_items(again) == {fault.step: [(fault.item, True)]}
     # Of an answer that LiteLLM has and that is not in our words nothing can be kept.
-    assert len(till.server.seen) == (fault.owner is LiteLlmBackend)
+    assert len(till.server.seen) == (fault.owner is LiteLlmCalls)
     assert first_difference(table_rows(again), before) is None
 
 

@@ -1,0 +1,174 @@
+"""Calls made in worker processes: a request goes out over a socket, its answer or why there is none comes back.
+
+A worker decides nothing and writes nothing down. Whatever ends it, the calls
+that it had under way count as sent and broken off, as those of a lost
+connection do, and the others go on without it.
+"""
+
+import asyncio
+import logging
+import subprocess
+from asyncio import Future, StreamWriter
+from contextlib import suppress
+from itertools import count
+
+from codesum_pipeline.llm.backend import Templates
+from codesum_pipeline.llm.call_worker import Fault, Setup, receive, send
+from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
+from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.workers.child import start_child
+
+# Each does a hundred or two hundred calls a second: more of them would wait for the process that keeps the books.
+_WORKERS = 2
+# A worker keeps the time-out of a call; this is for one that is itself stopped.
+_GRACE_S = 30.0
+# Between the end of its socket and its own.
+_END_S = 10.0
+_log = logging.getLogger(__name__)
+
+
+class CallFault(Exception):
+    """An error in a worker that nobody foresaw; its traceback is in the notes."""
+
+
+class CallWorkers:
+    """The workers of one event loop, which start when this is made: one after the other, for an import takes a core."""
+
+    def __init__(self, options: LlmOptions, templates: Templates) -> None:
+        _log.info("LiteLLM keeps a core busy: %d processes share its calls", _WORKERS)
+        self._workers: list[_Worker] = []
+        self._starting = asyncio.create_task(self._start(Setup(options, dict(templates))))
+
+    @property
+    def are_ready(self) -> bool:
+        """Whether one can take a call."""
+        return any(worker.is_ready for worker in self._workers)
+
+    @property
+    def have_started(self) -> bool:
+        """Whether no more will be ready: each is, or has ended."""
+        return self._starting.done()
+
+    async def ask(self, request: SummaryRequest) -> SummaryResponse:
+        """As `LiteLlmCalls` does, by the worker with the fewest calls; raises `CallFault`, too."""
+        ready = [worker for worker in self._workers if worker.is_ready]
+        return await min(ready, key=lambda worker: worker.under_way).ask(request)
+
+    async def aclose(self) -> None:
+        """End the workers, whatever they are doing."""
+        self._starting.cancel()
+        await asyncio.gather(self._starting, *(worker.aclose() for worker in self._workers), return_exceptions=True)
+
+    async def _start(self, setup: Setup) -> None:
+        for _ in range(_WORKERS):
+            try:
+                worker = _Worker(setup)
+            except OSError as error:
+                _log.warning("no process can be started to share the calls: %s", error)
+                return
+            self._workers.append(worker)
+            await worker.has_started.wait()
+
+
+class _Worker:
+    """One worker process, and the calls that it makes."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.is_ready = False
+        # Or will never be ready.
+        self.has_started = asyncio.Event()
+        self._timeout_s = setup.options.timeout_s + _GRACE_S
+        self._numbers = count()
+        self._calls: dict[int, Future[SummaryResponse]] = {}
+        self._process, self._socket = start_child("codesum_pipeline.llm.call_worker")
+        self._writer: StreamWriter | None = None
+        self._hearing = asyncio.create_task(self._hear(setup))
+
+    @property
+    def under_way(self) -> int:
+        return len(self._calls)
+
+    async def ask(self, request: SummaryRequest) -> SummaryResponse:
+        assert self._writer is not None, "it is ready"
+        number = next(self._numbers)
+        answer: Future[SummaryResponse] = asyncio.get_running_loop().create_future()
+        self._calls[number] = answer
+        try:
+            send(self._writer, (number, request))
+            async with asyncio.timeout(self._timeout_s):
+                return await answer
+        except TimeoutError:
+            # It would have the fewest calls for ever.
+            self._process.kill()
+            raise SummaryCallFailed(
+                f"{request.model_name}: the process that asks says nothing", failure=CallFailure.TIMEOUT
+            ) from None
+        except _Ended as ended:
+            raise SummaryCallFailed(
+                f"{request.model_name}: the process that asked ended {ended}", failure=CallFailure.CONNECTION
+            ) from None
+        finally:
+            del self._calls[number]
+
+    async def aclose(self) -> None:
+        self._hearing.cancel()
+        await asyncio.gather(self._hearing, return_exceptions=True)
+        # Nothing was heard where it ends before it began to listen.
+        self._end()
+
+    async def _hear(self, setup: Setup) -> None:
+        """Give each answer to who waits for it, until the process ends or is to end."""
+        try:
+            reader, self._writer = await asyncio.open_unix_connection(sock=self._socket)
+            send(self._writer, setup)
+            await receive(reader)
+            self.is_ready = True
+            self.has_started.set()
+            while True:
+                number, said = await receive(reader)
+                self._settle(number, said)
+        except (EOFError, ConnectionError):
+            self.is_ready = False
+            how = await asyncio.to_thread(self._how_it_ended)
+            _log.warning("a process that shared the calls to the model ended %s: the others go on", how)
+            self._lose(how)
+        finally:
+            self._end()
+
+    def _settle(self, number: int, said: SummaryResponse | SummaryCallFailed | Fault) -> None:
+        waiting = self._calls.get(number)
+        # Who asked may be gone.
+        if waiting is None or waiting.done():
+            return
+        if isinstance(said, Fault):
+            fault = CallFault(said.told)
+            fault.add_note(said.traceback)
+            waiting.set_exception(fault)
+        elif isinstance(said, SummaryCallFailed):
+            waiting.set_exception(said)
+        else:
+            waiting.set_result(said)
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._lose("with this one")
+        (self._writer or self._socket).close()
+
+    def _lose(self, how: str) -> None:
+        self.is_ready = False
+        self.has_started.set()
+        for waiting in self._calls.values():
+            if not waiting.done():
+                waiting.set_exception(_Ended(how))
+
+    def _how_it_ended(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            status = self._process.wait(_END_S)
+            return f"with status {status}" if status >= 0 else f"by signal {-status}"
+        return "its connection"
+
+
+class _Ended(Exception):
+    """The process ended before it answered; says how."""

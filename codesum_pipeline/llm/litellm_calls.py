@@ -1,0 +1,171 @@
+"""One call to a provider through LiteLLM: a pinned request in, an answer in our words out.
+
+LiteLLM's own repetitions are off: who asks repeats, and writes each attempt
+down. A key is read from the environment when it is used; it is never kept,
+shown, logged or handed to another process.
+"""
+
+import asyncio
+import os
+import time
+from typing import Any
+
+from codesum_pipeline.llm.answers import AnswerTool, answer_tool
+from codesum_pipeline.llm.backend import Templates
+from codesum_pipeline.llm.failures import failure_of
+from codesum_pipeline.llm.litellm_door import litellm_client
+from codesum_pipeline.llm.messages import arguments_of
+from codesum_pipeline.llm.model_list import listed
+from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryRequest, SummaryResponse, TokenUsage
+from codesum_pipeline.llm.prices import Price, cost_usd, price_of
+from codesum_pipeline.llm.scrubbing import keys_in_use, without_keys
+from codesum_pipeline.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
+from codesum_pipeline.model.options import LlmOptions
+
+# A core does about so many of LiteLLM's calls. Calls that begin together are prepared in turns and sent at the same
+# moment; their answers come at the same moment, too, and the core has nothing to do in between.
+_APART_S = 0.003
+
+
+class LiteLlmCalls:
+    """The calls that one process makes."""
+
+    def __init__(self, options: LlmOptions, templates: Templates) -> None:
+        self._options = options
+        self._templates = templates
+        self._provider = _provider_of(options.model)
+        self._next_start = 0.0
+
+    async def ask(self, request: SummaryRequest) -> SummaryResponse:
+        """The answer as it came, without any key; raises `SummaryCallFailed`."""
+        tool = answer_tool(request.level)
+        await self._turn()
+        answer = await self._complete(arguments_of(request, self._templates[request.level], tool))
+        return self._read(request, tool, answer)
+
+    async def aclose(self) -> None:
+        await litellm_client().close_litellm_async_clients()
+
+    def missing_key(self, model: str) -> str:
+        """The variables that a model's key would be in and is not, in words; empty where it is there."""
+        name = self._options.api_key_env
+        if name and _provider_of(model) == self._provider:
+            return "" if self._key(model) else name
+        return ", ".join(_missing_variables(model))
+
+    def require_named_key(self, model: str) -> None:
+        """A key that the settings name and nobody has set is not replaced by one that LiteLLM finds elsewhere."""
+        name = self._options.api_key_env
+        if name and _provider_of(model) == self._provider and not self._key(model):
+            raise SummaryCallFailed(
+                f"{model}: the variable {name} (llm.api_key_env) is empty: put the key into it",
+                failure=CallFailure.CREDENTIALS,
+                was_sent=False,
+            )
+
+    async def _turn(self) -> None:
+        """Wait until a call may begin: one after another."""
+        now = time.monotonic()
+        start = max(now, self._next_start)
+        self._next_start = start + _APART_S
+        await asyncio.sleep(start - now)
+
+    async def _complete(self, arguments: dict[str, Any]) -> Any:
+        """LiteLLM's answer; raises `SummaryCallFailed`, without its cause: a provider's words may repeat a key."""
+        litellm, model, timeout_s = litellm_client(), arguments["model"], self._options.timeout_s
+        try:
+            # LiteLLM's own time-out is one of silence: an answer that drips would never end.
+            async with asyncio.timeout(timeout_s):
+                return await litellm.acompletion(
+                    **arguments,
+                    **self._connection(model),
+                    timeout=timeout_s,
+                    num_retries=0,
+                    max_retries=0,
+                    caching=False,
+                    # Reasoning models have no temperature, and refuse to be told one.
+                    drop_params=True,
+                )
+        except TimeoutError:
+            raise SummaryCallFailed(
+                f"{model}: no whole answer in {timeout_s:g} s (llm.timeout_s)", failure=CallFailure.TIMEOUT
+            ) from None
+        except tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES) as error:
+            missing = self.missing_key(model)
+            raise failure_of(error, model, key=self._named_key(), missing_key=missing) from None
+
+    def _connection(self, model: str) -> dict[str, Any]:
+        """Where a model is asked and with which key; LiteLLM knows both of other providers than the main model's."""
+        if _provider_of(model) != self._provider:
+            return {}
+        return {"api_base": self._options.api_base, "api_key": self._key(model) or None}
+
+    def _key(self, model: str) -> str:
+        return self._named_key() if _provider_of(model) == self._provider else ""
+
+    def _named_key(self) -> str:
+        """The key that the settings name; it may come back from any provider that shares a proxy with its own."""
+        return os.environ.get(self._options.api_key_env or "", "")
+
+    def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
+        """LiteLLM's answer in our words, without any key."""
+        claim, has_tool_call = _claim_of(answer, tool, request.parameters.form)
+        usage, written = _usage_of(answer)
+        keys = keys_in_use(self._named_key())
+        return SummaryResponse(
+            claim=without_keys(claim, keys),
+            has_tool_call=has_tool_call,
+            usage=usage,
+            model_name_echoed=without_keys(str(answer.model or ""), keys),
+            cost_usd=self._cost(request.model_name, usage, written),
+        )
+
+    def _cost(self, model: str, usage: TokenUsage | None, cache_write_tokens: int) -> float | None:
+        price = _price_if_known(model, self._options)
+        return None if price is None or usage is None else cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+
+
+def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
+    """What was answered, and whether by a call of the tool; empty where nothing was."""
+    message = answer.choices[0].message if answer.choices else None
+    if message is None:
+        return "", False
+    calls = [call.function for call in message.tool_calls or ()]
+    wanted = [call for call in calls if call.name == tool.name]
+    if wanted:
+        return str(wanted[0].arguments or ""), True
+    if calls and (form is AnswerForm.TOOL or not message.content):
+        return f"{CALL_OF}{calls[0].name}] {calls[0].arguments}", False
+    return str(message.content or getattr(message, "refusal", None) or ""), False
+
+
+def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:
+    """What was counted, and how many of the prompt's tokens were written to a cache."""
+    usage = getattr(answer, "usage", None)
+    if usage is None:
+        return None, 0
+    details = getattr(usage, "prompt_tokens_details", None)
+    cached = int(getattr(details, "cached_tokens", 0) or 0)
+    written = getattr(usage, "cache_creation_input_tokens", 0) or getattr(details, "cache_write_tokens", 0) or 0
+    return TokenUsage(int(usage.prompt_tokens), int(usage.completion_tokens), cached), int(written)
+
+
+def _price_if_known(model: str, options: LlmOptions) -> Price | None:
+    try:
+        return price_of(model, options)
+    except ConfigurationError:
+        return None
+
+
+def _missing_variables(model: str) -> list[str]:
+    """The variables that LiteLLM would read a key from and that are not set, or are empty."""
+    found: list[str] = litellm_client().validate_environment(model)["missing_keys"]
+    # LiteLLM takes an empty one for set.
+    usual = f"{_provider_of(model).upper()}_API_KEY"
+    return found or ([usual] if os.environ.get(usual) == "" else [])
+
+
+def _provider_of(model: str) -> str:
+    """`openai` of `openai/gpt-4o`, and of `gpt-4o` what the list of models says."""
+    provider, has_provider, _ = model.partition("/")
+    return provider if has_provider else str((listed(model) or {}).get("litellm_provider", ""))
