@@ -16,6 +16,7 @@ from codesum_pipeline.cli.refused_answer import answer_sections, refused_answer
 from codesum_pipeline.cli.render import fields, indented, lines_of, styled
 from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, one_line, safe_json
+from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.surroundings import Surroundings, surroundings_of
 
 _ORIGIN_FIELDS = (
@@ -32,11 +33,16 @@ def show(
     answer: Annotated[
         bool, typer.Option("--answer", help="Show the last answer of a model that was refused, and why, instead.")
     ] = False,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="Show what a model would be asked about it, instead; nobody is asked.")
+    ] = False,
 ) -> None:
     """Show one document with all its fields.
 
     An id is a path (src/auth.py), a path and names (src/auth.py::Login::check), or a folder (src; . is the root).
     """
+    if answer and prompt:
+        raise ConfigurationError("--answer and --prompt: choose one of them")
     called = invocation(ctx)
     found = find_document(called, id, repo=repo)
     if answer:
@@ -45,6 +51,16 @@ def show(
             typer.echo(safe_json({"repo": found.repo, "id": found.id, **refused}))
         else:
             show_parts(*answer_sections(found.repo, found.id, refused))
+        return
+    if prompt:
+        # Other documents are shown without what renders prompts.
+        from codesum_pipeline.cli.asked_prompt import asked_prompt, prompt_sections
+
+        asked = asked_prompt(called, found.repo, found.id, found.document()["type"])
+        if as_json:
+            typer.echo(safe_json({"repo": found.repo, "id": found.id, **asdict(asked)}))
+        else:
+            show_parts(*prompt_sections(found.repo, found.id, asked))
         return
     document, around = found.document(), surroundings_of(found.index, found.row)
     document |= failure_and_price(called.layout.warehouse, found.repo, document)

@@ -502,3 +502,21 @@ def test_a_refused_answer_can_be_read_with_why_and_without_the_key(codesum: Any,
     assert told["a_later_answer_was_taken"] is False
     assert KEY not in shown + json.dumps(told)
     assert "'till/tax.py::add_tax': no answer of a model was refused (of 1 attempts none has one)" in none.stderr
+
+
+def test_the_prompt_of_each_document_can_be_read_as_it_is_asked_and_asks_nobody(codesum: Any, new: Till) -> None:
+    codesum(new.home, "index", new.repo.path)
+    asked = {(one.system, one.prompt) for one in new.server.seen}
+    new.server.seen.clear()
+    rows = codesum(new.home, "sql", "SELECT id FROM documents WHERE NOT is_placeholder", "--json").stdout.splitlines()
+    ids = [json.loads(row)["id"] for row in rows]
+
+    shown = [json.loads(codesum(new.home, "show", id_, "--prompt", "--json").stdout) for id_ in ids]
+    page = codesum(new.home, "show", "till/tax.py::round_up", "--prompt").stdout
+    placeholder = codesum(new.home, "show", "till/__init__.py", "--prompt")
+
+    assert {(one["system"], one["user"]) for one in shown} == asked
+    assert len(shown) == len(asked) > 8
+    assert "`codesum prompts show system default`" in page and "1| def round_up(amount):" in page
+    assert placeholder.exit_code == 2 and "has nothing that a model could be asked about" in placeholder.stderr
+    assert new.server.seen == []

@@ -89,7 +89,7 @@ def layer_by_model(
     for choice in open_ones:
         id_ = choice.wanted.id
         with build.guard.item(id_):
-            shown = _in_order(shows.with_children(asked[id_], children[id_]), below[id_])
+            shown = in_order(shows.with_children(asked[id_], children[id_]), below[id_])
             prompt = partial(model.prompter.of_upper, build.level, shown)
             jobs.append(Job(choice, rewrites[id_], prompt, before.get(id_)))
     results = model.write(jobs, build.progress)
@@ -116,7 +116,7 @@ def _rewrites(build: "LevelBuild", choices: Sequence[Choice]) -> dict[str, Rewri
     return {**causes, **{rewrite.id: rewrite for rewrite in decided}}
 
 
-def _in_order(shown: UpperInput, order: Sequence[ChildHead]) -> UpperInput:
+def in_order(shown: UpperInput, order: Sequence[ChildHead]) -> UpperInput:
     if isinstance(shown, TextFileInput):
         return shown
     by_id: Mapping[str, ChildText] = {child.id: child for child in children_of(shown)}

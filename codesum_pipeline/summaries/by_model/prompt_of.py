@@ -1,0 +1,72 @@
+"""The prompt of one document as a model would be asked it now."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codesum_pipeline.llm.budgets import prompt_chars
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries import shown as shows
+from codesum_pipeline.summaries.by_model.contexts import Contexts
+from codesum_pipeline.summaries.by_model.flow import in_order
+from codesum_pipeline.summaries.by_model.setup import templates_of
+from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
+from codesum_pipeline.summaries.by_model.wanting import ChildOrder
+from codesum_pipeline.summaries.functions import choose_writers, shown_functions
+from codesum_pipeline.summaries.outline import Outline, read_outline
+from codesum_pipeline.summaries.placeholder import UpperInput, is_empty
+from codesum_pipeline.summaries.writers import PLACEHOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPrompt:
+    """Both turns as they are sent; `templates` name where they come from, `masked` counts secrets taken out by kind."""
+
+    templates: tuple[str, ...]
+    system: str
+    user: str
+    masked: Mapping[str, int]
+
+
+def prompt_of(workspace: Workspace, id_: str, level: Level) -> AskedPrompt:
+    """What a model would be shown of a document of the last build, whatever gate stands before it.
+
+    Raises `ConfigurationError` for a document about which no model is asked.
+    """
+    options = workspace.options.llm
+    prompter = Prompter(templates_of(options)[level], prompt_chars(options))
+    if level is Level.FUNCTION:
+        prompt = _of_function(workspace, prompter, id_)
+    else:
+        prompt = _of_upper(workspace, prompter, id_, level)
+    if prompt is None:
+        raise ConfigurationError(f"{id_!r} is a placeholder: it has nothing that a model could be asked about")
+    template = prompter.template
+    return AskedPrompt(template.names, template.system, prompt.text, dict(prompter.masked))
+
+
+def _of_function(workspace: Workspace, prompter: Prompter, id_: str) -> Prompt | None:
+    if choose_writers(workspace).get(id_, PLACEHOLDER) == PLACEHOLDER:
+        return None
+    return prompter.of_function(*shown_functions(workspace, [id_])[id_], Contexts(workspace).shown(id_))
+
+
+def _of_upper(workspace: Workspace, prompter: Prompter, id_: str, level: Level) -> Prompt | None:
+    outline, texts = read_outline(workspace), shows.Texts(workspace, *Level)
+    head = next((head for head in _heads(workspace, outline, level) if head.id == id_), None)
+    below = texts.heads(id_, outline)
+    if head is None or is_empty(head, below):
+        return None
+    children = texts.children([id_], outline)[id_]
+    shown = in_order(shows.with_children(head, children), ChildOrder(workspace, outline)(below))
+    return prompter.of_upper(level, shown)
+
+
+def _heads(workspace: Workspace, outline: Outline, level: Level) -> list[UpperInput]:
+    if level is Level.CLASS:
+        return [shows.class_head(found) for found in shows.read_classes(workspace)]
+    if level is Level.FILE:
+        return [*shows.read_files(workspace)]
+    readmes = shows.read_readmes(workspace, outline)
+    return [shows.module_head(path, workspace, readmes) for path in outline.modules]
