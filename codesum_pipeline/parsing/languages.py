@@ -6,7 +6,7 @@ branches, walking definitions) is driven by it. Names are those of the
 tree-sitter grammar; a name that the grammar does not have is an error.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
@@ -16,11 +16,11 @@ from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.overloads import IDS_VERSION
-from codesum_pipeline.parsing.spacing import Token, is_spaced, settle
+from codesum_pipeline.parsing.spacing import OPERANDS, Token, is_spaced, settle
 
 T = TypeVar("T")
 # Something that holds of a node in its place: the name of what it stands in, and its field there.
-Holds = Callable[[Node, str, str | None], bool]
+Holds = Callable[[Node, Sequence[Node], str | None], bool]
 # How a node with this text is written in its place.
 Spell = Callable[[Node, str, str, str | None], str]
 # The kind id that tree-sitter gives what it could not parse.
@@ -382,6 +382,10 @@ def _token_classes(spec: LanguageSpec, kinds: _Kinds) -> dict[int, Token]:
 def _step(before: Token, token: Token, spelling: str) -> Step:
     if token is Token.OMITTED:
         return ("", int(before))
+    if token is Token.BETWEEN:
+        if before not in OPERANDS:
+            return ("", int(before))
+        token = Token.INFIX
     settled = settle(before, token)
     if token is Token.LED and before not in (Token.COMMA, Token.START):
         return (f"; {spelling}", int(settled))

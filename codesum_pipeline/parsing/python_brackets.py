@@ -6,7 +6,7 @@ names keep theirs.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
@@ -93,8 +93,9 @@ _TARGETS = {
 }
 
 
-def is_bare_group(node: Node, parent: str, field: str | None) -> bool:
+def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether the brackets around an expression say nothing."""
+    parent = above[-1].type
     if parent == GROUP:
         return True
     inner = _first(node)
@@ -164,8 +165,9 @@ def _operator(node: Node) -> str:
     return operator.type if operator is not None else ""
 
 
-def is_bare_tuple(node: Node, parent: str, field: str | None) -> bool:
+def is_bare_tuple(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether a tuple is one without its brackets."""
+    parent = above[-1].type
     place: Node | None = node
     if parent == GROUP:
         while place is not None and place.parent is not None and place.parent.type == GROUP:
@@ -210,8 +212,9 @@ def _is_alone_in_brackets(node: Node | None) -> bool:
     return 0 < place < len(in_order) - 1 and in_order[place - 1].type == "[" and in_order[place + 1].type == "]"
 
 
-def is_bare_target(node: Node, parent: str, field: str | None) -> bool:
+def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether targets are the same without their brackets; an annotated one is another kind of target with them."""
+    parent = above[-1].type
     if _first(node) is None:
         return False
     place, around = node, node.parent
@@ -236,8 +239,9 @@ def _is_whole_case(node: Node) -> bool:
     return pattern is not None and pattern.parent is not None and pattern.parent.type == "case_clause"
 
 
-def is_bare_call(node: Node, parent: str, field: str | None) -> bool:
+def is_bare_call(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether brackets after a name say nothing: those of no bases, and those around a generator's own."""
+    parent = above[-1].type
     if parent == "class_definition":
         return _first(node) is None
     if parent != "call" or node.named_child_count > _FEW:

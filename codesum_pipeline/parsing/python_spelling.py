@@ -7,6 +7,7 @@ and how a number is spelled are not in it.
 """
 
 import re
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
@@ -71,9 +72,9 @@ def _fields(node: Node) -> list[str]:
     return [(child.text or b"").decode("latin-1") for child in node.named_children if child.type == "interpolation"]
 
 
-def is_one_text(node: Node, parent: str, field: str | None) -> bool:
+def is_one_text(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether texts that stand beside each other are shown as one."""
-    return parent != _ALONE and _joined(node) is not None
+    return above[-1].type != _ALONE and _joined(node) is not None
 
 
 def spell_texts(node: Node, written: str, parent: str, field: str | None) -> str:

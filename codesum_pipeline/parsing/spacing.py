@@ -12,6 +12,7 @@ class Token(IntEnum):
     a `TEXT` is one that keeps apart from what stands before it. `LED` is a word
     that a `;` parts from what stands before it, written or not. `APART` is a
     `PREFIX` that does not join another one like it.
+    `BETWEEN` is `INFIX` after an operand and `OMITTED` elsewhere.
     `START` is no token, but the beginning of a line.
     """
 
@@ -32,6 +33,7 @@ class Token(IntEnum):
     TEXT = 14
     LED = 15
     APART = 16
+    BETWEEN = 17
 
 
 OPERANDS = frozenset({Token.WORD, Token.NUMBER, Token.CLOSE})

@@ -140,7 +140,7 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
     cursor = tree.walk()
     down, right, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
     is_broken = tree.root_node.has_error
-    parents = [tree.root_node.kind_id]
+    parents, above = [tree.root_node.kind_id], [tree.root_node]
     around = roles[parents[-1]]
     # How deep the tree and the text are around each opened brace.
     braces: list[tuple[int, int]] = []
@@ -151,7 +151,7 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
         if role & FLEXIBLE and grammar.flat[kind](node):
             shape += FLAT
             role = roles[shape]
-        if role & ENCLOSED and not is_broken and _is_bare(cursor, node, grammar, parents[-1]):
+        if role & ENCLOSED and not is_broken and grammar.bare[kind](node, above, cursor.field_name):
             shape = kind + BARE
             role = roles[shape]
         if around & ROWS and node.is_named and not role & DROPPED:
@@ -166,6 +166,7 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
             is_line_start = is_line_start and not role & TRAILING
         if not role & CHILDLESS and down():
             parents.append(shape)
+            above.append(node)
             around = role
             continue
         start = node.start_byte
@@ -179,7 +180,8 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
                     role = role & ~FIXED if is_missing else role
                 seen = max(seen, node.end_byte)
             if forced and start >= forced[-1]:
-                is_line_start = True
+                # What ends the statement of a definition stands beside its end, written or not.
+                is_line_start = is_line_start or not around & TERMINATED or grammar.names[kind] != ";"
                 while forced and start >= forced[-1]:
                     forced.pop()
             if role & (FOLDED | TRIMMED):
@@ -204,7 +206,7 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
         if word or role & UNREAD == FIXED:
             if is_line_start:
                 if before == COMMA and role & CLOSING and not is_broken:
-                    _leave_comma_out(tokens, node, grammar)
+                    _leave_mark_out(tokens, above[-1], grammar)
                 tokens.line_tokens.append(len(tokens.offsets))
                 tokens.line_depths.append(max(depth - hang, 0))
                 is_line_start, before, hang = False, 0, 0
@@ -212,7 +214,7 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
             if before >= WITHOUT_COMMA:
                 before -= WITHOUT_COMMA
                 if not is_broken:
-                    _leave_comma_out(tokens, node, grammar)
+                    _leave_mark_out(tokens, above[-1], grammar)
             parts(blank + word if word else blank)
             offsets(start)
         if is_opening:
@@ -229,6 +231,7 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
                 return tokens
             left = around
             parents.pop()
+            above.pop()
             around = roles[parents[-1]]
             if left & LEAVING:
                 if left & TERMINATED and _terminate(tokens, cursor.node, grammar):
@@ -240,10 +243,6 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
                 if left & DEEPER:
                     depth, is_line_start, hang = depth - 1, is_line_start or bool(left & BLOCK), 0
     return tokens
-
-
-def _is_bare(cursor: TreeCursor, node: Node, grammar: Grammar, parent: int) -> bool:
-    return grammar.bare[node.kind_id](node, grammar.names[parent % FLAT], cursor.field_name)
 
 
 def _respelled(tokens: Tokens, cursor: TreeCursor, node: Node, word: str, grammar: Grammar, parent: int) -> str:
@@ -263,17 +262,18 @@ def _terminate(tokens: Tokens, node: Node | None, grammar: Grammar) -> bool:
     return True
 
 
-def _leave_comma_out(tokens: Tokens, closer: Node, grammar: Grammar) -> None:
-    """Take back the comma written last, before the bracket that closes a list, if it says nothing."""
-    around = closer.parent
-    is_redundant = grammar.lists.get(around.kind_id) if around is not None else None
-    if is_redundant is None or tokens.parts[-1] != "," or tokens.line_tokens[-1] == len(tokens.parts) - 1:
+def _leave_mark_out(tokens: Tokens, around: Node, grammar: Grammar) -> None:
+    """Take back the comma, or the `;`, written last before the bracket that closes a list, if it says nothing."""
+    is_redundant = grammar.lists.get(around.kind_id)
+    mark = len(tokens.parts) - 1
+    while mark > 0 and not tokens.parts[mark]:
+        mark -= 1
+    if is_redundant is None or tokens.parts[mark] not in (",", ";") or tokens.line_tokens[-1] >= mark:
         return
     # Nothing before it: a place that is left empty.
-    is_hole = tokens.parts[-2].lstrip() in (",", "[")
-    if around is not None and not is_hole and is_redundant(around):
-        tokens.parts.pop()
-        tokens.offsets.pop()
+    is_hole = tokens.parts[mark - 1].lstrip() in (",", "[")
+    if not is_hole and is_redundant(around):
+        del tokens.parts[mark:], tokens.offsets[mark:]
 
 
 def _folded(text: str) -> str:

@@ -7,6 +7,7 @@ the line it begins on: there a blank is text.
 """
 
 import re
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
@@ -59,6 +60,8 @@ TOKENS = {
 }
 TOKENS_IN = {
     ("ternary_expression", ":"): Token.INFIX,
+    ("unary_expression", "-"): Token.APART,
+    ("unary_expression", "+"): Token.APART,
     ("template_string", "string_fragment"): Token.TIGHT,
     ("template_string", "escape_sequence"): Token.TIGHT,
     ("template_substitution", "}"): Token.QUOTE,
@@ -76,18 +79,43 @@ TOKENS_IN = {
 }
 
 
-def _is_one_name(parameters: Node, parent: str, field: str | None) -> bool:
+def _is_one_name(parameters: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether an arrow function's parameters are one name and nothing else."""
     held = [child for child in parameters.named_children if not child.is_extra]
-    if parent != "arrow_function" or len(held) != 1:
+    around = above[-1]
+    if around.type != "arrow_function" or len(held) != 1:
         return False
-    only, around = held[0], parameters.parent
+    only = held[0]
     if only.type == "required_parameter":
         only = only.named_children[0] if only.child_count == 1 else only
-    has_types = (
-        around is None or around.child_by_field_name("type_parameters") or around.child_by_field_name("return_type")
-    )
+    has_types = around.child_by_field_name("type_parameters") or around.child_by_field_name("return_type")
     return only.type == "identifier" and not has_types
+
+
+def _is_idle(statement: Node, above: Sequence[Node], field: str | None) -> bool:
+    """Whether an empty statement stands among others, and not where one has to."""
+    return above[-1].type in _STATEMENTS
+
+
+def is_ended_member(member: Node) -> bool:
+    """Whether a field or a type's member ends here where no mark says so.
+
+    One that is a name alone may be read as the beginning of what comes after it, by the language if not by the grammar:
+    `get` before a name, any name before a bracket. Then only a mark that is written ends it.
+    """
+    if member.child_count > 1:
+        return True
+    after = member.next_sibling
+    while after is not None and after.is_extra:
+        after = after.next_sibling
+    if after is None or after.type in (";", ",", "}"):
+        return True
+    return (member.text or b"") not in _MODIFIERS and (after.text or b"")[:1] not in (b"(", b"<")
+
+
+def _ends(statement: Node) -> bool:
+    """`let` before a line's end begins what comes after it."""
+    return statement.end_byte - statement.start_byte > _LONGEST_WORD or statement.text != b"let"
 
 
 def _spell_string(node: Node, written: str, parent: str, field: str | None) -> str:
@@ -108,14 +136,33 @@ _PROPERTIES = {
     )),
 }  # fmt: skip
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
-BARE = {"formal_parameters": _is_one_name, GROUP: is_bare_group}
+_STATEMENTS = ("program", "statement_block", "switch_case", "switch_default", "class_body")
+_MODIFIERS = (
+    b"get", b"set", b"static", b"async", b"accessor", b"declare", b"abstract", b"readonly", b"override", b"public",
+    b"private", b"protected",
+)  # fmt: skip
+_LONGEST_WORD = 3
+BARE = {"formal_parameters": _is_one_name, GROUP: is_bare_group, "empty_statement": _is_idle}
 # What a `;` ends, written or not.
 _ENDED = (
     "break_statement", "continue_statement", "debugger_statement", "do_statement", "expression_statement",
     "import_statement", "lexical_declaration", "return_statement", "throw_statement", "variable_declaration",
 )  # fmt: skip
-TERMINATED = {**dict.fromkeys(_ENDED, is_always), "export_statement": _has_no_declaration}
-LISTS = lists("arguments", "formal_parameters", "array", "object", "object_pattern", "named_imports", "export_clause")
+TERMINATED = {
+    **dict.fromkeys(_ENDED, is_always),
+    "export_statement": _has_no_declaration,
+    "expression_statement": _ends,
+}
+LISTS = lists(
+    "arguments",
+    "formal_parameters",
+    "array",
+    "array_pattern",
+    "object",
+    "object_pattern",
+    "named_imports",
+    "export_clause",
+)
 RESPELLED = {"string": _spell_string, "number": spell_number}
 
 

@@ -9,6 +9,7 @@ of a `for`), one sign after another, casts and their operands (the grammar reads
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -90,15 +91,20 @@ _ENCLOSED = {
     ("arguments", None), ("array", None), ("pair", "value"), ("return_statement", None), ("throw_statement", None),
     ("subscript_expression", "index"), ("template_substitution", None), ("jsx_expression", None),
 }  # fmt: skip
-_OPENERS = re.compile(rb"\{|(?:function|class|async|let)\b")
+_OPENERS = re.compile(rb"[{@]|(?:function|class|async|let)\b")
 _IN = re.compile(rb"\bin\b")
 # Longer expressions and deeper ones keep their brackets, so that no file takes time with the square of its size.
 _LONGEST, _DEEPEST = 4_000, 64
+_CHAINED = {
+    ("member_expression", "object"), ("subscript_expression", "object"), ("call_expression", "function"),
+    ("non_null_expression", None),
+}  # fmt: skip
 _LINKS = {"member_expression": "object", "subscript_expression": "object", "call_expression": "function"}
 
 
-def is_bare_group(node: Node, parent: str, field: str | None) -> bool:
+def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether the brackets around an expression say nothing."""
+    parent = above[-1].type
     if parent == GROUP:
         return True
     inner = _only(node)
@@ -121,18 +127,18 @@ def is_bare_group(node: Node, parent: str, field: str | None) -> bool:
     if parent == "new_expression":
         return field == "constructor" and _is_path(inner)
     if parent == "binary_expression":
-        return _fits_operator(node, field, inner, level)
+        return _fits_operator(_operator(above[-1]), field, inner, level)
     if parent == "unary_expression" and inner.type in ("unary_expression", "update_expression"):
         return False
-    if (parent, field) in (("member_expression", "object"), ("subscript_expression", "object")):
-        return level >= _CALL and inner.type != "number" and not _has_optional_link(inner)
-    if (parent, field) == ("call_expression", "function") or parent == "non_null_expression":
-        return level >= _CALL and not _has_optional_link(inner)
+    if place in _CHAINED:
+        is_number = inner.type == "number" and field == "object"
+        return level >= _CALL and not is_number and not _ends_chain(inner) and not _is_made(node, above, inner)
     return level >= _PLACES.get(place, _NEVER)
 
 
-def is_bare_type(node: Node, parent: str, field: str | None) -> bool:
+def is_bare_type(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether the brackets around a type say nothing: it is all that stands there, and no type of a function."""
+    parent = above[-1].type
     if parent == "parenthesized_type":
         return True
     if parent not in ("type_annotation", "type_alias_declaration", "type_arguments"):
@@ -151,15 +157,15 @@ def _only(node: Node) -> Node | None:
 def _level(inner: Node) -> int:
     if inner.type == "binary_expression":
         return _OPERATORS.get(_operator(inner), -1)
+    if (inner.type in _LINKS or inner.type == "non_null_expression") and _is_awaited(inner):
+        return _UNARY
     if inner.type == "new_expression":
         return _NEW if inner.child_by_field_name("arguments") is None else _CALL
     return _LEVELS.get(inner.type, -1)
 
 
-def _fits_operator(node: Node, field: str | None, inner: Node, level: int) -> bool:
+def _fits_operator(outer: str, field: str | None, inner: Node, level: int) -> bool:
     """Whether an operand stands beside its operator as it does in brackets."""
-    around = node.parent
-    outer = _operator(around) if around is not None else ""
     own = _OPERATORS.get(outer, _NEVER)
     held = _operator(inner) if inner.type == "binary_expression" else ""
     if own == _POWER:
@@ -201,13 +207,47 @@ def _is_path(inner: Node) -> bool:
     return False
 
 
-def _has_optional_link(inner: Node) -> bool:
-    """Whether a chain may end early (`a?.b.c`): brackets end it there."""
+def _chain(inner: Node) -> Iterator[Node | None]:
+    """An expression and what its links begin with, outermost first, brackets aside; None where it is too deep."""
     link: Node | None = inner
     for _ in range(_DEEPEST):
-        if link is None or (link.type not in _LINKS and link.type != "non_null_expression"):
+        if link is None:
+            return
+        yield link
+        if link.type in _LINKS:
+            link = link.child_by_field_name(_LINKS[link.type])
+        elif link.type in ("non_null_expression", GROUP):
+            link = _only(link)
+        else:
+            return
+    yield None
+
+
+def _ends_chain(inner: Node) -> bool:
+    """Whether a chain may end early (`a?.b.c`), which brackets end."""
+    for link in _chain(inner):
+        if link is None:
+            return True
+        if link.type == GROUP:
             return False
         if any(child.type in ("optional_chain", "?.") for child in link.children):
             return True
-        link = link.child_by_field_name(_LINKS[link.type]) if link.type in _LINKS else _only(link)
-    return True
+    return False
+
+
+def _is_made(node: Node, above: Sequence[Node], inner: Node) -> bool:
+    """Whether brackets keep a call from `new`: what it makes begins with them."""
+    if not any(link is None or link.type == "call_expression" for link in _chain(inner)):
+        return False
+    for around in reversed(above[-_DEEPEST:]):
+        if around.type == "new_expression":
+            made = around.child_by_field_name("constructor")
+            return made is not None and made.start_byte == node.start_byte
+        if around.start_byte < node.start_byte and around.type != GROUP:
+            return False
+    return len(above) > _DEEPEST
+
+
+def _is_awaited(inner: Node) -> bool:
+    """Whether the grammar takes `await` for a name that is called: `await (a).b`."""
+    return any(link is None or (link.type == "identifier" and link.text == b"await") for link in _chain(inner))

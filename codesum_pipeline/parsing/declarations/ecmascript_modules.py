@@ -65,7 +65,7 @@ def read_reexport(node: Node, text: Text) -> Iterator[Imported]:
         yield Imported(module, "*")
     for child in handed:
         if child.type == "namespace_export":
-            yield Imported(module, None, _plain(text(child.named_children[0])))
+            yield Imported(module, None, _plain(text((child.named_children or child.children)[-1])))
             continue
         for taken in child.named_children:
             if name := _plain(field_text(taken, "name", text)):
@@ -131,7 +131,7 @@ def read_exports(program: Node, text: Text) -> Iterator[str]:
                 is_handed_on = node.child_by_field_name("source") is not None
                 yield from (_listed(taken, text, is_handed_on=is_handed_on) for taken in child.named_children)
             elif child.type == "namespace_export":
-                yield _plain(text(child.named_children[0]))
+                yield _plain(text((child.named_children or child.children)[-1]))
             elif child.type == "identifier" and any(sign.type == "=" for sign in node.children):
                 yield f"{text(child)} as {DEFAULT}"
 

@@ -31,7 +31,11 @@ SPEC = LanguageSpec(
     bare=ecmascript.BARE,
     lists=ecmascript.LISTS,
     respelled=ecmascript.RESPELLED,
-    terminated={**ecmascript.TERMINATED, "field_definition": is_always, "using_declaration": is_always},
+    terminated={
+        **ecmascript.TERMINATED,
+        "field_definition": ecmascript.is_ended_member,
+        "using_declaration": is_always,
+    },
     tokens=ecmascript.TOKENS | ecmascript.MARKUP_TOKENS,
     tokens_in=ecmascript.TOKENS_IN | ecmascript.MARKUP_TOKENS_IN,
 )

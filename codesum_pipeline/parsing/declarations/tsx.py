@@ -13,7 +13,7 @@ SPEC = replace(
     grammar=tree_sitter_typescript.language_tsx,
     atoms=typescript.SPEC.atoms | ecmascript.MARKUP_FOLDED,
     folded=ecmascript.MARKUP_FOLDED,
-    hollow={**typescript.SPEC.hollow, **ecmascript.MARKUP_HOLLOW},
+    hollow=ecmascript.MARKUP_HOLLOW,
     tokens={**typescript.SPEC.tokens, **ecmascript.MARKUP_TOKENS},
     tokens_in={**typescript.SPEC.tokens_in, **ecmascript.MARKUP_TOKENS_IN},
 )

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import tree_sitter_typescript
-from tree_sitter import Node
 
 from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions, javascript
 from codesum_pipeline.parsing.declarations import ecmascript_facts as facts
@@ -22,25 +21,14 @@ _MARKED_OPTIONAL = (
     "property_signature", "public_field_definition",
 )  # fmt: skip
 _ENDED = (
-    "abstract_method_signature", "function_signature", "import_alias", "public_field_definition",
-    "type_alias_declaration",
+    "abstract_method_signature", "function_signature", "import_alias", "type_alias_declaration",
 )  # fmt: skip
-_MEMBERS = ("call_signature", "construct_signature", "index_signature", "method_signature", "property_signature")
+_MEMBERS = (
+    "call_signature", "construct_signature", "index_signature", "method_signature", "property_signature",
+    "public_field_definition",
+)  # fmt: skip
 # The signatures of a function that come before it, or stand alone.
 HEADS = frozenset({"abstract_method_signature", "function_signature", "method_signature"})
-
-
-def _is_leading(mark: Node) -> bool:
-    """Whether nothing stands before the mark of a union: it says nothing."""
-    return mark.prev_sibling is None and mark.parent is not None and mark.parent.type == "union_type"
-
-
-def _is_followed(member: Node) -> bool:
-    """Whether a type's member is not its last; in a class each is ended."""
-    after = member.next_named_sibling
-    while after is not None and after.is_extra:
-        after = after.next_named_sibling
-    return after is not None or (member.parent is not None and member.parent.type == "class_body")
 
 
 SPEC = LanguageSpec(
@@ -60,10 +48,16 @@ SPEC = LanguageSpec(
     branches=ecmascript.BRANCHES,
     wrappers=ecmascript.WRAPPERS | {"ambient_declaration"},
     bare={**ecmascript.BARE, "parenthesized_type": is_bare_type},
-    hollow={"|": _is_leading},
-    lists={**ecmascript.LISTS, **lists("type_arguments", "enum_body")},
+    lists={
+        **ecmascript.LISTS,
+        **lists("type_arguments", "type_parameters", "tuple_type", "enum_body", "object_type", "interface_body"),
+    },
     respelled=ecmascript.RESPELLED,
-    terminated={**ecmascript.TERMINATED, **dict.fromkeys(_ENDED, is_always), **dict.fromkeys(_MEMBERS, _is_followed)},
+    terminated={
+        **ecmascript.TERMINATED,
+        **dict.fromkeys(_ENDED, is_always),
+        **dict.fromkeys(_MEMBERS, ecmascript.is_ended_member),
+    },
     tokens={
         **ecmascript.TOKENS,
         "?.": Token.TIGHT,
@@ -73,6 +67,8 @@ SPEC = LanguageSpec(
     },
     tokens_in={
         **ecmascript.TOKENS_IN,
+        ("union_type", "|"): Token.BETWEEN,
+        ("intersection_type", "&"): Token.BETWEEN,
         **{(kind, mark): Token.OMITTED for kind in ("interface_body", "object_type") for mark in ",;"},
         **{(kind, "?"): Token.CLOSE for kind in _MARKED_OPTIONAL},
         ("conditional_type", ":"): Token.INFIX,

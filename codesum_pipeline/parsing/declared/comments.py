@@ -19,6 +19,8 @@ from codesum_pipeline.parsing.walk import Tokens
 _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")
 _CLOSING = re.compile(r"\s*(?:\*+/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
 _STAR = re.compile(r"^\s*\*(?!/)")
+# Explicit: characters stand for bytes here, and some that `str.strip` takes are halves of letters.
+_BLANKS = " \t\f\r\v"
 # What a tag says may be set in columns: `* @param  string  $name`.
 _TAG = re.compile(r"\* +@.*")
 _RULE = re.compile(r"^[\W_]*$")
@@ -95,13 +97,13 @@ class Comments:
         return self._canonical[node.start_byte]
 
     def _read_canonical(self, node: Node, *, stands_apart: bool) -> DocComment:
-        rows = [row.rstrip() for row in self._raw(node).split("\n")]
+        rows = [row.rstrip(_BLANKS) for row in self._raw(node).split("\n")]
         offsets = [node.start_byte]
         for row in self._text[node.start_byte : self.end_of(node)].split("\n")[:-1]:
             offsets.append(offsets[-1] + len(row) + 1)
         rest = dedent("\n".join(rows[1:])).split("\n") if len(rows) > 1 else []
         if all(_STAR.match(row) or row.strip() in ("", "*/") for row in rest):
-            rest = [f" {_TAG.sub(_on_one_blank, row.strip())}" if row.strip() else "" for row in rest]
+            rest = [f" {_TAG.sub(_on_one_blank, row.strip(_BLANKS))}" if row.strip(_BLANKS) else "" for row in rest]
         lines = list(zip([rows[0], *rest], offsets, strict=True))
         return DocComment(node.start_byte, (*lines, ("", lines[-1][1])) if stands_apart else tuple(lines))
 
@@ -167,4 +169,4 @@ def _block_lines(comment: str) -> list[str]:
 
 def _on_one_blank(match: re.Match[str]) -> str:
     """A line whose words stand one blank apart."""
-    return " ".join(match.group().split())
+    return re.sub(r"[ \t\f]+", " ", match.group())

@@ -31,6 +31,25 @@ SAME = {
 
 
 IN_SEVERAL_LINES = {
+    "javascript: a mark after a definition": (
+        "javascript",
+        "module.exports = a => class B extends a {}\nx = a || function g() {}",
+        "module.exports = a => class B extends a {};\nx = a || function g() {};",
+    ),
+    "javascript: commas of patterns": ("javascript", "const [a, b,] = c;", "const [a, b] = c;"),
+    "javascript: statements that are none": (
+        "javascript",
+        "function f() {};\nif (a) {};\nclass A {};;",
+        "function f() {}\nif (a) {}\nclass A {}",
+    ),
+    "javascript: brackets around a call": ("javascript", "x = (f()).y; (a.b()).c();", "x = f().y; a.b().c();"),
+    "typescript: commas of types": (
+        "typescript",
+        "function f<A, B,>() {}\ntype C = [D, E,];",
+        "function f<A, B>() {}\ntype C = [D, E];",
+    ),
+    "typescript: the last mark of a type": ("typescript", "type A = { b: C }", "type A = {\n  b: C;\n};"),
+    "typescript: a mark before all": ("typescript", "type A =\n  & B\n  & C;", "type A = B & C;"),
     "php: columns of tags": (
         "php",
         "<?php\n/**\n * @param  int   $a  b\n */\nfunction f($a) {}",
@@ -83,13 +102,33 @@ IN_SEVERAL_LINES = {
     ("language", "written", "formatted"), [*SAME.values(), *IN_SEVERAL_LINES.values()], ids=[*SAME, *IN_SEVERAL_LINES]
 )
 def test_what_a_formatter_changes_is_the_same_program(language: str, written: str, formatted: str) -> None:
-    one, other = parse(language, written).facts, parse(language, formatted).facts
+    one, other = parse(language, written), parse(language, formatted)
 
-    assert (one.syntax_errors, other.syntax_errors) == (0, 0)
-    assert one.source == other.source
+    assert (one.facts.syntax_errors, other.facts.syntax_errors) == (0, 0)
+    assert one.facts.source == other.facts.source
+    assert [(s.id, s.content_hash) for s in one.symbols] == [(s.id, s.content_hash) for s in other.symbols]
 
 
 DIFFERENT = {
+    "javascript: what is awaited": (
+        "javascript",
+        "async function f() { return (await (await g()).h()).i; }",
+        "async function f() { return await (await g()).h().i; }",
+    ),
+    "javascript: what a call makes": ("javascript", "new (require('x')).Y();", "new require('x').Y();"),
+    "javascript: what a chain makes": ("javascript", "new (a()).b;", "new a().b;"),
+    "javascript: what an index makes": ("javascript", "new (a())[0]();", "new a()[0]();"),
+    "typescript: what is made for sure": ("typescript", "new (a()!).c();", "new a()!.c();"),
+    "javascript: two signs and a step": ("javascript", "x = - -y;", "x = --y;"),
+    "javascript: a decorated class": ("javascript", "(@d class A {});", "@d class A {};"),
+    "javascript: a getter": ("javascript", "class A { get\nx() {} }", "class A { get; x() {} }"),
+    "javascript: let and what it declares": ("javascript", "let\na", "let; a"),
+    "typescript: a method": ("typescript", "interface A { a\n(b): c }", "interface A { a; (b): c }"),
+    "javascript: letters in a comment": (
+        "javascript",
+        "/**\n * @param a à la carte, voilà\n */\nfunction f(a) {}",
+        "/**\n * @param a Å la carte, voilÅ\n */\nfunction f(a) {}",
+    ),
     "javascript: a place left empty": ("javascript", "x = [a,,];", "x = [a,];"),
     "javascript: a place alone": ("javascript", "x = [,];", "x = [];"),
     "javascript: a default": ("javascript", "f((a = 1) => a);", "f(a => a);"),
@@ -122,3 +161,7 @@ DIFFERENT = {
 @pytest.mark.parametrize(("language", "one", "other"), DIFFERENT.values(), ids=DIFFERENT)
 def test_what_means_something_else_stays_apart(language: str, one: str, other: str) -> None:
     assert parse(language, one).facts.source != parse(language, other).facts.source
+
+
+def test_a_namespace_is_handed_on_by_any_name() -> None:
+    assert parse("javascript", 'export * as default from "x";').facts.exports == ("default",)
