@@ -195,7 +195,10 @@ def test_shell_completion_knows_commands_and_their_options(tmp_path):
     assert "--batch" in complete("codesum search --b", 2)
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    ["<&- >&- 2>&-", pytest.param(">&-", marks=pytest.mark.slow), pytest.param("2>&-", marks=pytest.mark.slow)],
+)
 def test_a_build_whose_caller_has_closed_a_standard_stream_builds_as_any(closed, own_shop, tmp_path):
     command = [*COMMAND, "--home", str(own_shop), "index", "shop", "--force"]
 

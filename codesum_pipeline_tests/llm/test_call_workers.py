@@ -160,6 +160,7 @@ def test_a_key_reaches_workers_by_the_environment_alone_and_an_interrupt_of_the_
     assert workers_of() == []
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_its_calls_as_a_connection_does_and_the_others_go_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

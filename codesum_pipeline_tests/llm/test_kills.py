@@ -107,6 +107,7 @@ def test_a_run_that_is_told_to_end_closes_its_books_first(tmp_path: Path) -> Non
     assert must_survive(tmp_path, [60], count=60, by=signal.SIGTERM) == 1
 
 
+@pytest.mark.slow
 def test_the_workers_of_a_run_that_is_killed_end_with_it_and_the_next_run_closes_its_books(tmp_path: Path) -> None:
     assert must_survive(tmp_path, [60], count=60, client="shared") == 1
 
