@@ -1,10 +1,12 @@
 """Who wrote a document, and what kept a model from it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.model.documents import Gate, Level, WrittenBy
+from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import LlmOptions
 
 _PUBLISHED = ("written_by", "model", "prompt_version", "gate")
@@ -34,15 +36,22 @@ def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) ->
 
 
 def templates_named(llm: LlmOptions, document: Mapping[str, Any]) -> list[str] | None:
-    """The templates that a model wrote a document with; None where no model did, or they have changed since."""
+    """The templates that a model wrote a document with; None where no model did, or they have changed since.
+
+    A template that cannot be used now counts as changed, so that it keeps no document from being shown.
+    """
     if not document["prompt_version"]:
         return None
     # Most documents are shown without what reads a template.
     from codesum_pipeline.llm.templates import resolve, resolve_short
 
     level, folder = Level(document["type"]), Path(llm.prompts_folder)
-    known = [read(folder, level, language=llm.language) for read in (resolve, resolve_short)]
-    return next((list(one.names) for one in known if one and one.digest == document["prompt_version"]), None)
+    for read in (resolve, resolve_short):
+        with suppress(ConfigurationError):
+            found = read(folder, level, language=llm.language)
+            if found and found.digest == document["prompt_version"]:
+                return list(found.names)
+    return None
 
 
 def readable(values: Mapping[str, Any]) -> dict[str, Any]:

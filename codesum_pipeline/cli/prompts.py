@@ -1,7 +1,7 @@
 """`codesum prompts`: the templates of what a language model is told."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,9 +13,11 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, on_terminal, show, table
 from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.llm.budgets import prompt_chars
+from codesum_pipeline.llm.fitting_templates import fitting_template, fitting_templates
 from codesum_pipeline.llm.templates import (
     SHORT_NAME,
     FoundTemplate,
+    ResolvedTemplate,
     TemplateKind,
     delete_template,
     find_for,
@@ -25,13 +27,11 @@ from codesum_pipeline.llm.templates import (
     load_template,
     rename_template,
     resolve,
-    resolve_fitting,
     resolve_short,
     save_template_atomic,
 )
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import LlmOptions
 
 prompts = typer.Typer(
     name="prompts",
@@ -47,6 +47,9 @@ Kind = Annotated[TemplateKind, typer.Argument(help="Of the system turn, or of th
 Name = Annotated[str, typer.Argument(help="A level (function, class, file, module), default, or a name of your own.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 
+# The system template that each level is written with by the model that is set.
+_Systems = Mapping[Level, FoundTemplate | None]
+
 
 @prompts.command("list", cls=PlainCommand)
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
@@ -55,8 +58,8 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     A template of your own comes before the package's; a level uses the one of its name, else [bold]default[/], and
     [bold]short[/] where the model's prompt has no room for that one.
     """
-    folder = _folder(ctx)
-    rows = [_listed(folder, kind, name) for kind in TemplateKind for name in list_templates(folder, kind)]
+    folder, used = _folder(ctx), _used_systems(ctx)
+    rows = [_listed(folder, used, kind, name) for kind in TemplateKind for name in list_templates(folder, kind)]
     if as_json:
         for row in rows:
             typer.echo(safe_json(row))
@@ -71,7 +74,7 @@ def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: AsJson = False) -
     folder = _folder(ctx)
     text = load_template(folder, kind, name)
     if as_json:
-        typer.echo(safe_json(_listed(folder, kind, name) | {"text": text}))
+        typer.echo(safe_json(_listed(folder, _used_systems(ctx), kind, name) | {"text": text}))
     else:
         typer.echo(escaped(text) if on_terminal() else text, nl=False)
 
@@ -86,7 +89,9 @@ def check(ctx: typer.Context, as_json: AsJson = False) -> None:
     problems = [problem for kind in TemplateKind for problem in _problems(folder, kind)]
     if problems:
         raise ConfigurationError("; ".join(problems))
-    rows = [row for level in LEVELS for row in _checked(invocation(ctx).settings.options.llm, folder, level)]
+    llm = invocation(ctx).settings.options.llm
+    used = fitting_templates(folder, LEVELS, language=llm.language, max_prompt_chars=prompt_chars(llm))
+    rows = [row for level in LEVELS for row in _checked(folder, used[level], language=llm.language)]
     if as_json:
         for row in rows:
             typer.echo(safe_json(row))
@@ -132,28 +137,45 @@ def _folder(ctx: typer.Context) -> Path:
     return Path(invocation(ctx).settings.options.llm.prompts_folder)
 
 
-def _listed(folder: Path, kind: TemplateKind, name: str) -> dict[str, Any]:
+def _listed(folder: Path, used: _Systems, kind: TemplateKind, name: str) -> dict[str, Any]:
     found = find_template(folder, kind, name)
     return {
         "kind": kind.value,
         "name": name,
         "from": "package" if found.is_packaged else "project",
-        "levels": _levels_of(folder, found),
+        "levels": _levels_of(folder, used, found),
         "path": str(found.path),
     }
 
 
-def _levels_of(folder: Path, found: FoundTemplate) -> list[str]:
-    if (found.kind, found.name) == (TemplateKind.SYSTEM, SHORT_NAME):
-        return [level.value for level in LEVELS if find_short(folder, level) == found]
+def _levels_of(folder: Path, used: _Systems, found: FoundTemplate) -> list[str]:
+    """The levels that a template is used for with the model that is set."""
+    if found.kind is TemplateKind.SYSTEM:
+        return [level.value for level in LEVELS if used[level] == found]
     return [level.value for level in LEVELS if find_for(folder, found.kind, level) == found]
 
 
-def _checked(llm: LlmOptions, folder: Path, level: Level) -> Iterator[dict[str, Any]]:
+def _used_systems(ctx: typer.Context) -> _Systems:
+    llm, folder = invocation(ctx).settings.options.llm, _folder(ctx)
+    most = prompt_chars(llm)
+    return {level: _used_system(folder, level, language=llm.language, max_prompt_chars=most) for level in LEVELS}
+
+
+def _used_system(folder: Path, level: Level, *, language: str, max_prompt_chars: int) -> FoundTemplate | None:
+    """The system template of a level: the full one, too, where neither can be used as it stands."""
+    try:
+        names = fitting_template(folder, level, language=language, max_prompt_chars=max_prompt_chars).names
+    except ConfigurationError:
+        names = ()
+    is_short = f"{TemplateKind.SYSTEM}/{SHORT_NAME}" in names
+    return find_short(folder, level) if is_short else find_for(folder, TemplateKind.SYSTEM, level)
+
+
+def _checked(folder: Path, used: ResolvedTemplate, *, language: str) -> Iterator[dict[str, Any]]:
     """A level's full templates and its short ones, and which of both are used with the model that is set."""
-    full = resolve(folder, level, language=llm.language)
-    short = resolve_short(folder, level, language=llm.language)
-    used = resolve_fitting(folder, level, language=llm.language, max_prompt_chars=prompt_chars(llm))
+    level = used.level
+    full = resolve(folder, level, language=language)
+    short = resolve_short(folder, level, language=language)
     paths = (find_for(folder, TemplateKind.SYSTEM, level), find_short(folder, level))
     for template, system in zip((full, short), paths, strict=True):
         if template and system:
@@ -187,7 +209,19 @@ def _text(file: Path) -> str:
 
 def _tell_saved(ctx: typer.Context, kind: TemplateKind, name: str, done: str) -> None:
     folder = _folder(ctx)
-    levels = _levels_of(folder, find_template(folder, kind, name))
-    note(f"{done}: used for {', '.join(levels)}" if levels else f"{done}: no level uses a template of this name")
-    if levels:
+    found = find_template(folder, kind, name)
+    if levels := _levels_of(folder, _used_systems(ctx), found):
+        note(f"{done}: used for {', '.join(levels)}")
         note("texts of these levels are written again by the next run; `codesum plan --llm` says at what price")
+    else:
+        note(f"{done}: {_why_unused(folder, found)}")
+
+
+def _why_unused(folder: Path, found: FoundTemplate) -> str:
+    if found in [find_short(folder, level) for level in LEVELS]:
+        return (
+            "it stands in where the full template does not fit; with the model that is set no level is written with it"
+        )
+    if found in [find_for(folder, found.kind, level) for level in LEVELS]:
+        return f"the prompt of the model that is set has no room for it, and {found.kind}/{SHORT_NAME} stands in"
+    return "no level uses a template of this name"

@@ -96,7 +96,7 @@ class DeclaredFamily:
     """
 
     def __init__(self, rules: type[Rules], files: LazyFiles[DeclaredFile], projects: Projects, guard: Guard) -> None:
-        self.name = ", ".join(sorted(rules.languages))
+        self.name = _name(rules)
         self._rules = rules
         self._files = files
         self._projects = projects
@@ -151,6 +151,15 @@ def families_of(
         if own:
             found.append(DeclaredFamily(rules, own, projects, loaded.guard))
     return found
+
+
+def family_of(language: str) -> str:
+    """The name of a language's family; a language that no other belongs to is one by itself."""
+    return next((_name(rules) for rules in FAMILIES if language in rules.languages), language)
+
+
+def _name(rules: type[Rules]) -> str:
+    return ", ".join(sorted(rules.languages))
 
 
 def indexed_paths(places: Iterable[SourceFile | FilePlace]) -> set[str]:

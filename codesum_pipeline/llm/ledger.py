@@ -29,6 +29,8 @@ BUSY_TIMEOUT_S = 30.0
 KEEP_DAYS = 7
 # The failure of an attempt whose answer broke the rules for answers.
 UNUSABLE = "unusable-answer"
+# Of one that is under way, or was cut off by the end of a build that no other has followed.
+NO_ANSWER_YET = "no-answer-yet"
 
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS llm_attempts (
@@ -256,14 +258,47 @@ def erase_ledger(state: Path) -> None:
 
 def spent_today(state: Path, *, now: datetime) -> float:
     """US dollars of a repository since midnight, UTC, for those without its lease; 0 where nothing was asked."""
-    if not state.exists():
-        return 0.0
-    with closing(
-        sqlite3.connect(f"{state.absolute().as_uri()}?mode=ro", timeout=BUSY_TIMEOUT_S, uri=True)
-    ) as connection:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'llm_attempts'").fetchone():
+    with _reading(state) as connection:
+        if connection is None:
             return 0.0
         return float(connection.execute(f"{_SPENT} WHERE started_at >= ?", (_iso(_midnight(now)),)).fetchone()[0])
+
+
+def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
+    """What no build has brought into the warehouse's table yet, for those without the repository's lease.
+
+    An attempt without an answer so far counts with the most that it can cost.
+    """
+    with _reading(state) as connection:
+        if connection is None:
+            return []
+        connection.row_factory = sqlite3.Row
+        found = connection.execute("SELECT * FROM llm_attempts WHERE is_in_table = 0 ORDER BY sequence").fetchall()
+    return [_row_so_far(dict(values)) for values in found]
+
+
+@contextmanager
+def _reading(state: Path) -> Iterator[sqlite3.Connection | None]:
+    """None where nothing was asked."""
+    if not state.exists():
+        yield None
+        return
+    address = f"{state.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(address, timeout=BUSY_TIMEOUT_S, uri=True)) as connection:
+        is_there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'llm_attempts'").fetchone()
+        yield connection if is_there else None
+
+
+def _row_so_far(values: dict[str, object]) -> LedgerRow:
+    if values["outcome"] is None:
+        values |= {
+            "outcome": AttemptOutcome.INTERRUPTED,
+            "failure": NO_ANSWER_YET,
+            "cost_usd": values["reserved_usd"],
+            "is_estimated": True,
+        }
+    # A file of an earlier version lacks columns.
+    return _row([values.get(field.name) for field in fields(LedgerRow)])
 
 
 def _midnight(moment: datetime) -> datetime:

@@ -21,7 +21,6 @@ from enum import StrEnum
 from pathlib import Path
 from string import Formatter
 
-from codesum_pipeline.llm.budgets import FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS, chars_left, least_prompt_chars
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
@@ -124,38 +123,6 @@ def resolve_short(prompts_dir: Path | None, level: Level, *, language: str) -> R
     """The same with the short system template; None where the level's own has none."""
     short = find_short(prompts_dir, level)
     return _resolved(prompts_dir, level, short, language) if short else None
-
-
-def resolve_fitting(
-    prompts_dir: Path | None, level: Level, *, language: str, max_prompt_chars: int
-) -> ResolvedTemplate:
-    """The templates that a level is written with under this bound: the short one only where the full one does not fit.
-
-    Raises `ConfigurationError` where neither can be used.
-    """
-    full = resolve(prompts_dir, level, language=language)
-    short = resolve_short(prompts_dir, level, language=language)
-    for least in (FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS):
-        for template in filter(None, (full, short)):
-            if chars_left(max_prompt_chars, template.characters) >= least:
-                return template
-    raise ConfigurationError(_too_long(full, short, max_prompt_chars))
-
-
-def _too_long(full: ResolvedTemplate, short: ResolvedTemplate | None, max_prompt_chars: int) -> str:
-    """What does not fit, and the ways out."""
-    told = f"{full.names[0]} ({full.characters:,} characters with its instruction)"
-    if short:
-        told += f" and {short.names[0]} ({short.characters:,}) do not fit"
-        way = ""
-    else:
-        told += f" does not fit, and the package's {TemplateKind.SYSTEM}/{SHORT_NAME} never stands for one of your own"
-        way = f"save a short one (`codesum prompts save {TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or "
-    return (
-        f"llm.max_prompt_chars, or what the model takes, is {max_prompt_chars:,} characters. Of the templates for "
-        f"level {full.level.value}, {told}: {way}take a model, or a setting, of at least "
-        f"{least_prompt_chars((short or full).characters):,}"
-    )
 
 
 def _resolved(prompts_dir: Path | None, level: Level, system: FoundTemplate, language: str) -> ResolvedTemplate:
@@ -323,8 +290,11 @@ def _own(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
 
 
 def _read(found: FoundTemplate) -> str:
-    with found.path.open("rb") as file:
-        data = file.read(MAX_TEMPLATE_BYTES + 1)
+    try:
+        with found.path.open("rb") as file:
+            data = file.read(MAX_TEMPLATE_BYTES + 1)
+    except OSError as error:
+        raise TemplateRenderError(f"template {found.path} cannot be read: {error.strerror}") from error
     if len(data) > MAX_TEMPLATE_BYTES:
         raise TemplateRenderError(
             f"template {found.path} is larger than the {MAX_TEMPLATE_BYTES:,} bytes that are read: shorten it"

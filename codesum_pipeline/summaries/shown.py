@@ -104,6 +104,10 @@ class Texts:
             self._heads[row.id] = (row.text_hash, row.written_by is WrittenBy.PLACEHOLDER)
             self._written[row.id] = row.text
 
+    def has(self, id_: str) -> bool:
+        """Whether a document has a text of one of the levels."""
+        return id_ in self._heads
+
     def heads(self, id_: str, outline: Outline) -> list[ChildHead]:
         """The children of one document."""
         return [

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.llm.cache import AnswerCache
+from codesum_pipeline.llm.ledger import Settled, open_ledger
+from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.wiring import utc_now
-from codesum_pipeline_tests.llm.test_ledger import KEPT, row
+from codesum_pipeline_tests.llm.test_ledger import KEPT, attempt, row
+from codesum_pipeline_tests.repositories import GitRepo
 
 TIMED_OUT = row(
     2, run_id="run 2", started_at="2026-03-02T08:00:00.000Z", outcome=AttemptOutcome.FAILED, failure="timeout",
@@ -81,6 +84,39 @@ def test_cost_of_nothing_says_how_there_could_be_some(tmp_path: Path, codesum) -
 
     assert (shown.exit_code, shown.stdout) == (0, "")
     assert "llm.enabled" in shown.stderr
+
+
+def test_calls_of_a_first_build_that_did_not_end_are_counted(tmp_path: Path, codesum) -> None:
+    home = tmp_path / "home"
+    codesum(home, "add", GitRepo.create(tmp_path / "shop", {"a.py": "x = 1\n"}).path)
+    state = HomeLayout(home).state("shop")
+    with open_ledger(state, run_id="run 1", now=utc_now) as ledger:
+        answered, _cut_off = (ledger.reserve(attempt(id_)) for id_ in ("a.py::f", "a.py::g"))
+        ledger.settle(answered, Settled(AttemptOutcome.GOOD, 0.125, 1.0, TokenUsage(100, 20)))
+
+    for arguments in ((), ("shop",)):
+        (line,) = codesum(home, "cost", *arguments, "--by", "repo", "--json").stdout.splitlines()
+        found = json.loads(line)
+        assert (found["repo"], found["calls"], found["texts"]) == ("shop", 2, 1)
+        assert (found["cost_usd"], found["estimated_usd"]) == (0.625, 0.5)
+        assert found["failures"] == {"no-answer-yet": 1}
+
+
+def test_calls_that_are_in_the_table_too_are_counted_once(tmp_path: Path, codesum) -> None:
+    home = tmp_path / "home"
+    codesum(home, "add", GitRepo.create(tmp_path / "shop", {"a.py": "x = 1\n"}).path)
+    layout = HomeLayout(home)
+    with open_ledger(layout.state("shop"), run_id="run 1", now=utc_now) as ledger:
+        for number in range(3):
+            sequence = ledger.reserve(attempt(f"a.py::f{number}"))
+            ledger.settle(sequence, Settled(AttemptOutcome.GOOD, 0.25, 1.0, TokenUsage(100, 20)))
+            if number == 0:
+                ledger.compact(TableStore(layout.warehouse), "shop")
+        # As a build that is killed between the two leaves them.
+        TableStore(layout.warehouse).write_rows("ledger", "shop", ledger.rows()[:2], LedgerRow)
+
+    (line,) = codesum(home, "cost", "--by", "repo", "--json").stdout.splitlines()
+    assert (json.loads(line)["calls"], json.loads(line)["cost_usd"]) == (3, 0.75)
 
 
 def test_cost_of_an_unknown_repository_is_an_error(home: Path, codesum) -> None:

@@ -431,6 +431,40 @@ def test_a_document_names_the_templates_that_it_was_written_with(codesum: Any, n
     assert json.loads(codesum(new.home, "show", "till/tax.py::add_tax", "--json").stdout)["templates"] is None
 
 
+@pytest.mark.parametrize("broken", ["an unknown placeholder", "no text", "a link that leads out"])
+@pytest.mark.parametrize("name", ["default", "short"])
+def test_a_broken_template_keeps_no_document_from_being_shown(
+    codesum: Any, till: Till, tmp_path: Path, name: str, broken: str
+) -> None:
+    template = till.home / f"prompts/system/{name}.md"
+    template.parent.mkdir(parents=True, exist_ok=True)
+    if broken == "a link that leads out":
+        (tmp_path / "elsewhere.md").write_text("Briefly.")
+        template.symlink_to(tmp_path / "elsewhere.md")
+    else:
+        template.write_bytes(b"\xff" if broken == "no text" else b"{oops}")
+
+    shown = codesum(till.home, "show", "till/tax.py::add_tax", "--json")
+    checked = codesum(till.home, "prompts", "check")
+
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    # The full one of the package wrote it, and stands as long as only another one is broken.
+    written_with = None if name == "default" else ["system/default", "instruction/function"]
+    assert json.loads(shown.stdout)["templates"] == written_with
+    page = codesum(till.home, "show", "till/tax.py::add_tax").stdout
+    assert ("templates" in page) == (name == "short")
+    assert checked.exit_code == 2 and name in checked.stderr
+
+
+def test_a_broken_short_template_that_no_level_needs_stops_no_build(codesum: Any, new: Till) -> None:
+    template = new.home / "prompts/system/short.md"
+    template.parent.mkdir(parents=True)
+    template.write_text("{oops}")
+
+    assert codesum(new.home, "index", new.repo.path).exit_code == 0
+    assert "system/short: unknown placeholder {oops}" in codesum(new.home, "prompts", "check").stderr
+
+
 def test_a_rebuild_takes_texts_from_the_cache_and_keeps_the_books(codesum: Any, till: Till) -> None:
     before = codesum(till.home, "cost", "--by", "run").stdout
 

@@ -97,16 +97,63 @@ def test_a_check_says_that_a_small_model_is_told_the_short_template(codesum, hom
     assert [row["is_used"] for row in rows] == [False, True] * 4
 
 
-def test_the_short_template_is_listed_and_saved_like_the_others(codesum, home):
+def test_a_check_names_a_setting_that_is_enough_for_every_level(codesum, home):
+    home.mkdir()
+    settings = home / "codesum.toml"
+    settings.write_text("[llm]\nmax_prompt_chars = 3000\n")
+
+    refused = codesum(home, "prompts", "check")
+    least = refused.stderr.rpartition(" ")[2].strip().replace(",", "")
+    settings.write_text(f"[llm]\nmax_prompt_chars = {least}\n")
+
+    assert refused.exit_code == 2
+    assert codesum(home, "prompts", "check").exit_code == 0
+
+
+def set_prompt(home, characters):
+    home.mkdir(exist_ok=True)
+    (home / "codesum.toml").write_text(f"[llm]\nmax_prompt_chars = {characters}\n")
+
+
+def listed_levels(codesum, home):
+    return {(row["kind"], row["name"]): row["levels"] for row in _rows(codesum(home, "prompts", "list", "--json"))}
+
+
+def test_a_short_template_that_is_used_is_listed_and_saved_like_the_others(codesum, home):
+    set_prompt(home, 30_000)
     saved = codesum(home, "prompts", "save", "system", "short", "-", stdin="Briefly, in {language}.")
-    rows = {(row["kind"], row["name"]): row for row in _rows(codesum(home, "prompts", "list", "--json"))}
+    levels = listed_levels(codesum, home)
 
     assert "used for function, class, file, module" in saved.stderr
-    assert (rows["system", "short"]["from"], rows["system", "short"]["levels"]) == (
-        "project",
-        ["function", "class", "file", "module"],
-    )
+    assert "texts of these levels are written again" in saved.stderr
+    assert levels["system", "short"] == ["function", "class", "file", "module"]
+    assert levels["system", "default"] == []
     assert codesum(home, "prompts", "show", "system", "short").stdout == "Briefly, in {language}."
+
+
+def test_a_short_template_that_no_level_needs_is_not_said_to_be_used(codesum, home):
+    saved = codesum(home, "prompts", "save", "system", "short", "-", stdin="Briefly, in {language}.")
+
+    assert "it stands in where the full template does not fit" in saved.stderr
+    assert "used for" not in saved.stderr and "written again" not in saved.stderr
+    assert listed_levels(codesum, home)["system", "short"] == []
+
+
+def test_a_full_template_that_does_not_fit_is_not_said_to_be_used(codesum, home):
+    set_prompt(home, 30_000)
+    codesum(home, "prompts", "save", "system", "short", "-", stdin="Briefly, in {language}.")
+    saved = codesum(home, "prompts", "save", "system", "default", "-", stdin="At length. " * 2_500)
+
+    assert "has no room for it, and system/short stands in" in saved.stderr
+    assert "written again" not in saved.stderr
+    assert listed_levels(codesum, home)["system", "default"] == []
+
+
+def test_templates_are_listed_where_one_of_them_cannot_be_used(codesum, home):
+    (home / "prompts/system").mkdir(parents=True)
+    (home / "prompts/system/class.md").write_text("{oops}")
+
+    assert listed_levels(codesum, home)["system", "class"] == ["class"]
 
 
 def test_a_check_names_every_template_that_cannot_be_used(codesum, home):

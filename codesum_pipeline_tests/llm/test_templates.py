@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.llm.budgets import FAIR_MATERIAL_CHARS, USABLE_SHARE
+from codesum_pipeline.llm.fitting_templates import fitting_template, fitting_templates
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.templates import (
     MAX_TEMPLATE_BYTES,
@@ -21,7 +22,6 @@ from codesum_pipeline.llm.templates import (
     render_instruction,
     render_system,
     resolve,
-    resolve_fitting,
     resolve_short,
     save_template_atomic,
     template_exists,
@@ -281,7 +281,7 @@ def test_a_placeholder_that_is_always_empty_at_a_level_is_not_saved(tmp_path: Pa
 
 
 def chosen(folder: Path | None, max_prompt_chars: int) -> tuple[str, ...]:
-    return resolve_fitting(folder, Level.CLASS, language="English", max_prompt_chars=max_prompt_chars).names
+    return fitting_template(folder, Level.CLASS, language="English", max_prompt_chars=max_prompt_chars).names
 
 
 def test_the_short_template_is_taken_only_where_the_full_one_does_not_fit() -> None:
@@ -293,6 +293,23 @@ def test_the_short_template_is_taken_only_where_the_full_one_does_not_fit() -> N
     assert chosen(None, fits - 2) == ("system/short", "instruction/class")
     assert full.digest != short.digest
     assert short.characters < full.characters / 3
+
+
+def test_a_broken_short_template_stops_only_those_who_need_it(tmp_path: Path) -> None:
+    put(tmp_path, SYSTEM, "short", "Write {langauge}.")
+
+    assert chosen(tmp_path, 200_000) == ("system/default", "instruction/class")
+    with pytest.raises(TemplateRenderError, match=r"system/short: unknown placeholder \{langauge\}"):
+        chosen(tmp_path, 20_000)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_a_template_that_may_not_be_read_is_named(tmp_path: Path) -> None:
+    path = put(tmp_path, SYSTEM, "default", "Write {language}.")
+    path.chmod(0)
+
+    with pytest.raises(TemplateRenderError, match=r"default\.md cannot be read: Permission denied"):
+        resolve(tmp_path, Level.CLASS, language="English")
 
 
 def test_the_digest_of_the_short_template_covers_its_text(tmp_path: Path) -> None:
@@ -328,6 +345,20 @@ def test_where_no_template_fits_both_are_named() -> None:
         ConfigurationError, match=r"system/default \(.* and system/short \(.*\) do not fit: take a model"
     ):
         chosen(None, 3_000)
+
+
+@pytest.mark.parametrize("has_own", [False, True], ids=["of the package", "of one's own"])
+def test_the_least_prompt_that_is_named_does_for_all_levels(tmp_path: Path, has_own: bool) -> None:
+    if has_own:
+        put(tmp_path, SYSTEM, "class", "Our rules. " * 1_000)
+        put(tmp_path, INSTRUCTION, "file", "{body} {children}" + " Our words." * 2_000)
+    with pytest.raises(ConfigurationError) as raised:
+        fitting_templates(tmp_path, LEVELS, language="English", max_prompt_chars=3_000)
+    least = int(str(raised.value).rpartition(" ")[2].replace(",", ""))
+
+    assert list(fitting_templates(tmp_path, LEVELS, language="English", max_prompt_chars=least)) == list(LEVELS)
+    with pytest.raises(ConfigurationError):
+        fitting_templates(tmp_path, LEVELS, language="English", max_prompt_chars=least - 1)
 
 
 def test_the_page_beside_the_templates_names_every_placeholder() -> None:

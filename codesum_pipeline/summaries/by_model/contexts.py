@@ -16,7 +16,7 @@ from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.options import GraphOptions, GraphPolicy
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.surroundings import Surroundings
+from codesum_pipeline.summaries.by_model.surroundings import Surroundings, names_shown
 from codesum_pipeline.summaries.neighbours import said_name
 
 NO_NEIGHBOURS = Neighbourhood((), (), (), ())
@@ -56,12 +56,13 @@ class Contexts:
         found = self._graph(id_)
         holders, callees = self._surroundings.of(id_, [one.id for one in found.calls])
         pieces = (*holders, *callees)
+        called_by, masked = names_shown(names_of_neighbours(found.called_by))
         return ShownContext(
-            called_by=names_of_neighbours(found.called_by),
+            called_by=called_by,
             holders=tuple(piece.line for piece in holders),
             callees=tuple(piece.line for piece in callees),
             code="\n".join(piece.code for piece in pieces),
-            masked=sum((Counter(piece.masked) for piece in pieces), Counter()),
+            masked=sum((Counter(piece.masked) for piece in pieces), Counter(masked)),
         )
 
     def _graph(self, id_: str) -> Neighbourhood:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.errors import ConfigurationError, RetryLater
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.contexts import Contexts
@@ -32,14 +32,18 @@ class AskedPrompt:
 def prompt_of(workspace: Workspace, id_: str, level: Level) -> AskedPrompt:
     """What a model would be shown of a document of the last build, whatever gate stands before it.
 
-    Raises `ConfigurationError` for a document about which no model is asked.
+    Raises `ConfigurationError` for a document about which no model is asked, and
+    `RetryLater` where a build that did not end has left the tables without what is shown.
     """
     options = workspace.options.llm
+    outline = read_outline(workspace)
+    if outline.levels.get(id_) is not level:
+        raise _unfinished(workspace, f"{id_!r} is published, and not in the tables as they are now")
     prompter = Prompter(templates_of(options)[level], prompt_chars(options))
     if level is Level.FUNCTION:
         prompt = _of_function(workspace, prompter, id_)
     else:
-        prompt = _of_upper(workspace, prompter, id_, level)
+        prompt = _of_upper(workspace, prompter, outline, id_)
     if prompt is None:
         raise ConfigurationError(f"{id_!r} is a placeholder: it has nothing that a model could be asked about")
     template = prompter.template
@@ -52,15 +56,24 @@ def _of_function(workspace: Workspace, prompter: Prompter, id_: str) -> Prompt |
     return prompter.of_function(*shown_functions(workspace, [id_])[id_], Contexts(workspace).shown(id_))
 
 
-def _of_upper(workspace: Workspace, prompter: Prompter, id_: str, level: Level) -> Prompt | None:
-    outline, texts = read_outline(workspace), shows.Texts(workspace, *Level)
-    head = next((head for head in _heads(workspace, outline, level) if head.id == id_), None)
+def _of_upper(workspace: Workspace, prompter: Prompter, outline: Outline, id_: str) -> Prompt | None:
+    level, texts = outline.levels[id_], shows.Texts(workspace, *Level)
+    children = outline.children.get(id_, ())
+    if missing := [child.id for child in children if not texts.has(child.id)]:
+        raise _unfinished(workspace, f"{id_!r} is shown with its children, and {missing[0]!r} has no text yet")
+    head = next(head for head in _heads(workspace, outline, level) if head.id == id_)
     below = texts.heads(id_, outline)
-    if head is None or is_empty(head, below):
+    if is_empty(head, below):
         return None
-    children = texts.children([id_], outline)[id_]
-    shown = in_order(shows.with_children(head, children), ChildOrder(workspace, outline)(below))
-    return prompter.of_upper(level, shown)
+    shown = shows.with_children(head, texts.children([id_], outline)[id_])
+    return prompter.of_upper(level, in_order(shown, ChildOrder(workspace, outline)(below)))
+
+
+def _unfinished(workspace: Workspace, found: str) -> RetryLater:
+    return RetryLater(
+        f"{found}: the tables are those of a build that is under way or was ended; "
+        f"`codesum index {workspace.key}` brings them up to date"
+    )
 
 
 def _heads(workspace: Workspace, outline: Outline, level: Level) -> list[UpperInput]:

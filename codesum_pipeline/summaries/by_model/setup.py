@@ -9,10 +9,11 @@ from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.factory import form_of
+from codesum_pipeline.llm.fitting_templates import fitting_templates
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.prices import Price, price_of
-from codesum_pipeline.llm.templates import ResolvedTemplate, resolve_fitting
+from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level, Neighbourhood, WrittenBy
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.options import GraphPolicy, LlmOptions
@@ -77,7 +78,7 @@ class ModelSetup:
 def templates_of(options: LlmOptions) -> dict[Level, ResolvedTemplate]:
     """The templates of all levels as they are now; raises `ConfigurationError` where one cannot be used."""
     folder, most = Path(options.prompts_folder) if options.prompts_folder else None, prompt_chars(options)
-    return {level: resolve_fitting(folder, level, language=options.language, max_prompt_chars=most) for level in Level}
+    return fitting_templates(folder, Level, language=options.language, max_prompt_chars=most)
 
 
 def writer_of(template: ResolvedTemplate) -> str:

@@ -7,13 +7,14 @@ shown.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.graph.families import family_of
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.documents import Neighbour
 from codesum_pipeline.model.hashing import hash_of
@@ -69,11 +70,13 @@ class Surroundings:
 
         Of what is further out only what says more than the function's qualified name does.
         """
-        around = [found for above in self._above(id_) if (found := self._holder(above))]
+        path = _path_of(id_)
+        may_show = [above for above in self._above(id_) if _path_of(above) == path or not self._is_unsent(above)]
+        around = [found for above in may_show if (found := self._holder(above))]
         holders = (*around[:1], *(found for found in around[1:] if not found.is_name_alone))
         ordered = sorted(callees)
         called = [self._callee(callee) for callee in ordered[:_MAX_SIGNATURES]]
-        called += [Piece(callee, f"calls {said_name(callee)}", "", {}) for callee in ordered[_MAX_SIGNATURES:]]
+        called += [_name_alone(callee) for callee in ordered[_MAX_SIGNATURES:]]
         by_line = {found.line: found for found in called}
         return holders, tuple(by_line[line] for line in sorted(by_line))
 
@@ -120,17 +123,27 @@ class Surroundings:
 
     def _above(self, id_: str) -> Iterator[str]:
         """What holds a symbol. A method may stand in another file than its class, which then goes by its name."""
-        above = self._symbols.get(id_, (None, ""))[0] or self._elsewhere.get(said_name(id_).rpartition(".")[0])
+        above = self._symbols.get(id_, (None, ""))[0] or self._class_elsewhere(id_)
         while above is not None:
             yield above
             above = self._symbols.get(above, (None, ""))[0]
-        yield id_.partition(SEPARATOR)[0]
+        yield _path_of(id_)
+
+    def _class_elsewhere(self, id_: str) -> str | None:
+        """The one class of a method's name and family of languages whose code is sent."""
+        language, _ = self._files.get(_path_of(id_), ("", None))
+        return self._elsewhere.get((family_of(language), said_name(id_).rpartition(".")[0]))
 
     @cached_property
-    def _elsewhere(self) -> Mapping[str, str]:
-        """Classes by their qualified names, those that only one has."""
-        count = Counter(map(said_name, self._classes))
-        return {said_name(id_): id_ for id_ in self._classes if count[said_name(id_)] == 1}
+    def _elsewhere(self) -> Mapping[tuple[str, str], str]:
+        """Classes by family of languages and qualified name, where only one has both."""
+        sent = [head for head in self._classes.values() if not self._is_unsent(head.id)]
+        named = [((family_of(head.language), said_name(head.id)), head.id) for head in sent]
+        count = Counter(name for name, _ in named)
+        return {name: id_ for name, id_ in named if count[name] == 1}
+
+    def _is_unsent(self, id_: str) -> bool:
+        return _path_of(id_) in self._unsent
 
     def _holder(self, id_: str) -> Piece | None:
         if id_ not in self._known:
@@ -152,9 +165,10 @@ class Surroundings:
         return self._called[id_]
 
     def _called_piece(self, id_: str) -> Piece:
-        shown, name = _Shown(), said_name(id_)
-        if id_.partition(SEPARATOR)[0] in self._unsent:
-            return Piece(id_, f"calls {name}", "", {})
+        if self._is_unsent(id_):
+            return _name_alone(id_)
+        shown = _Shown()
+        name = shown.line(said_name(id_), _MAX_HEAD_CHARS)
         if id_ in self._classes:
             head, fields = _head_and_fields(self._classes[id_], shown)
         else:
@@ -176,6 +190,21 @@ class _Shown:
         found = mask_secrets(text)
         self.masked.update(found.counts)
         return found.text
+
+
+def _path_of(id_: str) -> str:
+    return id_.partition(SEPARATOR)[0]
+
+
+def names_shown(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
+    """Names of code as they are shown, each once, and the secrets taken out of them, by kind."""
+    shown = _Shown()
+    return tuple(dict.fromkeys(shown.line(name, _MAX_HEAD_CHARS) for name in names)), shown.masked
+
+
+def _name_alone(id_: str) -> Piece:
+    (name,), masked = names_shown([said_name(id_)])
+    return Piece(id_, f"calls {name}", "", masked)
 
 
 def _class_piece(found: ClassHead) -> Piece:

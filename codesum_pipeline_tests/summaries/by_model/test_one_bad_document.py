@@ -47,7 +47,7 @@ FAULTS = {
     "making a class's prompt": Fault(
         "class_summaries", BASKET, Prompter, "of_upper", lambda _, __, given: given.id == BASKET
     ),
-    "putting a class's children in order": Fault("class_summaries", BASKET, flow, "_in_order", id_is(BASKET)),
+    "putting a class's children in order": Fault("class_summaries", BASKET, flow, "in_order", id_is(BASKET)),
     "asking for a class": Fault(
         "class_summaries", BASKET, LiteLlmCalls, "_read", lambda _, request, *__: request.level is Level.CLASS
     ),

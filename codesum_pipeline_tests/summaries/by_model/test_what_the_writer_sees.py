@@ -123,6 +123,59 @@ def test_a_method_in_another_file_than_its_class_is_shown_with_it(tmp_path: Path
         ]
 
 
+GO_METHOD = "package shop\n\nfunc (s *Server) Start(port int) int {\n\ts.port = port\n\treturn s.port\n}\n"
+SERVER = 'class Server:\n    """A server of another kind."""\n\n    port = 0\n'
+OTHER_SERVERS = {
+    "of another language": ({"shop/serve.py": SERVER}, ["in file: start.go"]),
+    "in test code of its own language": (
+        {"shop/serve_test.go": "package shop\n\n// Server is for tests.\ntype Server struct {\n\tport int\n}\n"},
+        ["in file: start.go"],
+    ),
+    "beside the class of its own language": (
+        {"shop/serve.py": SERVER, "shop/serve.go": "package shop\n\ntype Server struct {\n\tport int\n}\n"},
+        ["in class: type Server struct; fields: port int", "in file: start.go"],
+    ),
+    "beside test code": (
+        {
+            "shop/serve_test.go": "package other\n\ntype Server struct {\n}\n",
+            "shop/serve.go": "package shop\n\ntype Server struct {\n\tport int\n}\n",
+        },
+        ["in class: type Server struct; fields: port int", "in file: start.go"],
+    ),
+}
+
+
+@pytest.mark.parametrize("others", OTHER_SERVERS)
+def test_a_method_is_shown_no_class_of_another_language_or_of_test_code(tmp_path: Path, others: str) -> None:
+    files, expected = OTHER_SERVERS[others]
+    with shop(tmp_path, {"shop/start.go": GO_METHOD, **files}) as made:
+        build(made.workspace(llm={"tests": False}), until="function_summaries")
+
+        assert piece(shown_of(made, "Server.Start"), "context") == expected
+
+
+def test_a_method_is_shown_the_class_of_a_header_of_its_family(tmp_path: Path) -> None:
+    method = '#include "till.h"\n\nint Till::pay(int amount) {\n  sum += amount;\n  return sum;\n}\n'
+    header = "class Till {\n public:\n  int pay(int amount);\n  int sum;\n};\n"
+    with shop(tmp_path, {"till.cpp": method, "till.h": header}) as made:
+        build(made.workspace(), until="function_summaries")
+
+        assert piece(shown_of(made, "Till.pay"), "context")[0].startswith("in class: class Till; fields: ")
+
+
+def test_a_function_in_a_test_is_shown_its_own_class_and_file(tmp_path: Path) -> None:
+    """It is asked about by hand alone."""
+    from codesum_pipeline.summaries.by_model.contexts import Contexts
+
+    test = "class TestTill:\n    def test_pay(self):\n        for amount in range(3):\n            assert amount < 3\n"
+    with shop(tmp_path, {"tests/test_till.py": test}) as made:
+        workspace = made.workspace(llm={"tests": False})
+        build(workspace, until="function_summaries")
+
+        shown = Contexts(workspace).shown("tests/test_till.py::TestTill::test_pay")
+    assert shown.holders == ("in class: class TestTill", "in file: test_till.py")
+
+
 def test_a_namespace_that_says_nothing_is_not_shown(tmp_path: Path) -> None:
     source = (
         "module Shop\n  # Takes money.\n  module Tills\n    class Till\n      def pay(amount)\n"
@@ -149,6 +202,22 @@ def test_callees_heads_are_bounded_in_number_and_length(tmp_path: Path) -> None:
     assert lines[0] == "in file: steps.py"
     assert [line.count(": ") for line in lines[1:]] == [1] * 10 + [0] * 2
     assert all(line.endswith("…") and len(line) <= 220 for line in lines[1:11])
+
+
+def test_names_of_callers_and_callees_are_bounded(tmp_path: Path) -> None:
+    long = "grow_" + "and_grow_" * 40
+    callees = "".join(f"def {long}{n:02}(size):\n    return size\n\n\n" for n in range(12))
+    calls = "".join(f"        {long}{n:02}(size)\n" for n in range(12))
+    callers = f"def {long}caller(size):\n    if size:\n        return grow(size)\n    return size\n"
+    source = f"{callees}def grow(size):\n    if size:\n{calls}    return size\n\n\n{callers}"
+    with shop(tmp_path, {"grow.py": source}) as made:
+        build(made.workspace(top_k_callees=12), until="function_summaries")
+        lines = piece(shown_of(made, "grow"), "context")
+
+    shown = f"{long[:199]}…"
+    assert lines[1] == f"called by: {shown}"
+    assert {line.partition(":")[0] for line in lines[2:]} == {f"calls {shown}"}
+    assert f"calls {shown}" in lines and all(len(line) <= 410 for line in lines)
 
 
 def test_no_secret_is_shown_of_what_stands_around_a_function(written: Shop) -> None:
