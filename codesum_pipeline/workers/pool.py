@@ -23,7 +23,8 @@ from pickle import UnpicklingError
 from typing import Protocol, Self, TypeVar
 
 import codesum_pipeline
-from codesum_pipeline.workers.process import receive, send
+from codesum_pipeline.model.errors import ProcessGone
+from codesum_pipeline.workers.process import COULD_NOT_BEGIN, receive, send
 
 # Batches that are worked on or wait to be, per worker: the next one lies ready when one is done.
 WINDOW = 2
@@ -68,13 +69,19 @@ class _Worker:
         )
 
     def do(self, work: Callable[[B], R], batch: B) -> R:
-        """Have a batch worked on; raises `WorkerDied`."""
+        """Have a batch worked on; raises `WorkerDied`, or `ProcessGone` where it cannot work at all."""
         assert self._process.stdin and self._process.stdout
         try:
             send((work, batch), self._process.stdin)
             response: R = receive(self._process.stdout)
         except (EOFError, OSError, UnpicklingError) as error:
-            raise WorkerDied(_how_it_ended(self._process.wait())) from error
+            status = self._process.wait()
+            if status == COULD_NOT_BEGIN:
+                raise ProcessGone(
+                    f"a worker process ended with status {status} before it began, as said above: where codesum was "
+                    "being installed at that moment, run the same command again"
+                ) from error
+            raise WorkerDied(_how_it_ended(status)) from error
         return response
 
     def end(self) -> None:

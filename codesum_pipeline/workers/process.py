@@ -11,6 +11,7 @@ import os
 import pickle
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from typing import IO, Any
 
@@ -20,6 +21,10 @@ import pyarrow as pa
 _COLLECT_EVERY = 50_000
 # From <linux/prctl.h>.
 _PR_SET_PDEATHSIG = 1
+
+
+# How Python ends after an error of its own; one of the work ends its worker in the other way.
+COULD_NOT_BEGIN, WORK_FAILED = 1, 70
 
 
 def send(value: Any, pipe: IO[bytes]) -> None:
@@ -70,7 +75,12 @@ def _serve(requests: IO[bytes], responses: IO[bytes]) -> None:
         except EOFError:
             return
         work, batch = request
-        send(work(batch), responses)
+        try:
+            result = work(batch)
+        except Exception:
+            traceback.print_exc()
+            sys.exit(WORK_FAILED)
+        send(result, responses)
 
 
 if __name__ == "__main__":

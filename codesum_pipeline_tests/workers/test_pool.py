@@ -12,9 +12,10 @@ import psutil
 import pyarrow as pa
 import pytest
 
+from codesum_pipeline.model.errors import ProcessGone
 from codesum_pipeline.workers.pool import WINDOW, Pool
 from codesum_pipeline.workers.process import receive, send
-from codesum_pipeline_tests.workers.works import CRASH, FAIL, HANG, Double, WhereItRuns
+from codesum_pipeline_tests.workers.works import CRASH, FAIL, HANG, CannotBeRead, Double, WhereItRuns
 
 ROOT = Path(__file__).parents[2]
 BATCHES = [[number, number + 1] for number in range(100)]
@@ -46,6 +47,14 @@ def test_what_kills_its_worker_is_named_and_nothing_else_is_lost() -> None:
     assert done[50] == [14, "by SIGSEGV", 16]
     assert done[-1] == ["with status 7"]
     assert [*done[:50], *done[51:-1]] == [[2 * number for number in batch] for batch in BATCHES]
+
+
+def test_workers_that_cannot_begin_are_no_fault_of_their_batches() -> None:
+    with (
+        Pool(2) as pool,
+        pytest.raises(ProcessGone, match=r"ended with status 1 before it began.*run the same command"),
+    ):
+        list(pool.map(CannotBeRead(), range(100)))
 
 
 def test_batches_are_taken_as_they_are_needed() -> None:

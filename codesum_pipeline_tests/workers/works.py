@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from codesum_pipeline.workers.pool import WorkerDied
 
@@ -35,6 +36,19 @@ class Double:
             except WorkerDied as error:
                 done.append(str(error))
         return done
+
+
+class CannotBeRead:
+    """Work that a worker fails to unpickle, as it does where a module of it cannot be imported any more."""
+
+    def __reduce__(self) -> tuple[Callable[[str], object], tuple[str]]:
+        return import_module, ("a_module_that_is_gone",)
+
+    def __call__(self, _batch: int) -> int:
+        raise NotImplementedError
+
+    def rescue(self, batch: int, again: Callable[[int], int]) -> int:
+        return again(batch)
 
 
 @dataclass(frozen=True, slots=True)
