@@ -231,6 +231,7 @@ def test_a_run_says_which_setting_saves_what_gained_nothing(codesum: Any, new: T
     assert told.endswith("which `llm.documented = false` would save.")
 
 
+@pytest.mark.slow
 def test_texts_that_came_from_the_cache_have_the_price_that_was_paid_for_them(codesum: Any, till: Till) -> None:
     before = lift(codesum, till)
     till.settings("enabled = false")
@@ -359,6 +360,7 @@ def test_a_key_that_stands_in_good_answers_is_published_nowhere_and_kept_nowhere
     assert "claude-haiku-4-5-20251001" in echoed
 
 
+@pytest.mark.slow
 def test_where_a_level_fails_whole_the_index_is_published_and_the_command_fails_and_a_person_may_ask_again(
     codesum: Any, new: Till
 ) -> None:

@@ -115,6 +115,7 @@ def test_an_interrupt_gives_the_lease_back_and_cancels_the_run(register: Registe
     assert [run.status for run in run_history(home, "shop")] == ["CANCELED"]
 
 
+@pytest.mark.slow
 def test_a_run_whose_process_lives_is_left_alone_and_a_killed_one_is_marked_as_failed_and_taken_over(
     register: Register, home: Home
 ) -> None:

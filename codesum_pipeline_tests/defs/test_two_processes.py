@@ -120,6 +120,7 @@ def test_both_ways_build_and_record_the_same(register: Callable[[str], GitRepo],
     }
 
 
+@pytest.mark.slow
 def test_a_build_that_is_killed_leaves_no_process_and_a_failed_run(
     register: Callable[[str], GitRepo], home: Home, tmp_path: Path
 ) -> None:
@@ -174,6 +175,7 @@ def test_an_ended_build_takes_its_recorder_with_it(
     assert statuses(home) == ["CANCELED" if by is signal.SIGINT else "FAILURE"]
 
 
+@pytest.mark.slow
 def test_a_repository_that_cannot_be_reached_at_first_is_asked_again(
     register: Callable[[str], GitRepo], home: Home, tmp_path: Path
 ) -> None:

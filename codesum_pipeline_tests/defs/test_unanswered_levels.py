@@ -51,6 +51,7 @@ def schedule_asks_for(home: Home, instance: dg.DagsterInstance) -> list[str | No
     return [request.partition_key for request in found.run_requests or ()]
 
 
+@pytest.mark.slow
 def test_what_failed_at_one_level_is_published_recorded_and_failed_and_only_a_change_is_built_by_itself(
     register: Callable[[str], GitRepo],
     run_job: RunJob,

@@ -66,6 +66,7 @@ def kept_in(folder: Path, count: int) -> Any:
     return cache.find_many((f"exact-{number}", f"body-{number}") for number in range(1, count + 1))
 
 
+@pytest.mark.slow
 def test_texts_costs_ledger_and_cache_are_the_same_with_and_without_workers(tmp_path: Path) -> None:
     def script(asked: Asked) -> Answers | Fails:
         """Some are refused once, some answer what cannot be taken."""

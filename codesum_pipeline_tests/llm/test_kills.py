@@ -99,6 +99,7 @@ def moments(chance: random.Random, count: int) -> list[int]:
     return sorted(chance.sample(range(1, 2 * DOCUMENTS), count))
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_three_times_pays_only_for_what_was_in_flight(tmp_path: Path) -> None:
     assert must_survive(tmp_path, moments(random.Random(1), 3)) == 3
 
