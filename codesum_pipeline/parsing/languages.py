@@ -19,9 +19,9 @@ from codesum_pipeline.parsing.overloads import IDS_VERSION
 from codesum_pipeline.parsing.spacing import OPERANDS, Token, is_spaced, settle
 
 T = TypeVar("T")
-# Something that holds of a node in its place: the name of what it stands in, and its field there.
+# Something that holds of a node in its place: all that it stands in, outermost first, and its field there.
 Holds = Callable[[Node, Sequence[Node], str | None], bool]
-# How a node with this text is written in its place.
+# How a node with this text is written in its place: the name of what it stands in, and its field there.
 Spell = Callable[[Node, str, str, str | None], str]
 # The kind id that tree-sitter gives what it could not parse.
 ERROR_KIND = 65535
@@ -54,9 +54,8 @@ class LanguageSpec:
     marked only directly in one of `rows`; words that are `glued` stand beside another word
     as they are written.
     A kind in `bare` is shown without its brackets and the `;` at its end, where that says so of a
-    node, the name of what it stands in and its field there; a comma before the bracket that closes
-    one of `lists` is left out, where that says so. `respelled` literals are written as that says,
-    which is told the node, its text, and the same of its place; so are those `merged`, parts and all.
+    node in its place; a comma, or a `;`, before the bracket that closes one of `lists` is left out,
+    where that says so. `respelled` literals are written as that says; so are those `merged`, parts and all.
     At the end of what is `terminated`, where that says so of a node, a `;` is written if none stands there.
     A token of `directives` takes a whole line of the file, to which a node of
     `directive_texts` may belong; comments among them may be what a language masks.

@@ -76,11 +76,10 @@ def _serve(requests: IO[bytes], responses: IO[bytes]) -> None:
             return
         work, batch = request
         try:
-            result = work(batch)
+            send(work(batch), responses)
         except Exception:
             traceback.print_exc()
             sys.exit(WORK_FAILED)
-        send(result, responses)
 
 
 if __name__ == "__main__":
