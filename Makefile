@@ -32,7 +32,7 @@ test: setup
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not browser"
 
 test-slow: setup
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 3600 -m slow
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 3600 --hypothesis-profile new -m slow
 
 test-browser: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group browser
