@@ -4,6 +4,7 @@ import functools
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -53,8 +54,9 @@ settings.register_profile("new", deadline=None, suppress_health_check=[HealthChe
 settings.register_profile("same", settings.get_profile("new"), derandomize=True)
 settings.load_profile("same")
 
-# Else each of hundreds of processes would compile the package anew: a second of its time.
+# Else each of hundreds of processes would compile the package anew, a second of its time, and each run the tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Dagster makes an engine, and compiles its SQL anew, for each statement: a fifth of a run's time. It takes the function
 # when it is imported, so this comes before any fixture.

@@ -41,7 +41,7 @@ def first_build(repository: Path, tmp_path: Path, **env: str) -> Shown:
     return fork_on_a_terminal("--home", "home", "index", repository, cwd=tmp_path, width=80, env=env)
 
 
-@pytest.mark.parametrize("width", [40, 80, 140])
+@pytest.mark.parametrize("width", [40, *(pytest.param(width, marks=pytest.mark.slow) for width in (80, 140))])
 def test_a_first_build_ends_and_leaves_a_clean_screen(repository: Path, tmp_path: Path, width: int) -> None:
     shown = watch(["--home", "home", "index", repository], cwd=tmp_path, width=width)
 
@@ -70,7 +70,13 @@ def test_no_color_gets_no_colours(repository: Path, tmp_path: Path) -> None:
     assert not COLOUR.search(shown.raw)
 
 
-@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"CI": "true"}], ids=["TERM=dumb", "CI=true"])
+@pytest.mark.parametrize(
+    "env",
+    [
+        pytest.param({"TERM": "dumb"}, id="TERM=dumb"),
+        pytest.param({"CI": "true"}, id="CI=true", marks=pytest.mark.slow),
+    ],
+)
 def test_where_no_cursor_can_be_moved_progress_is_lines(repository: Path, tmp_path: Path, env: dict[str, str]) -> None:
     shown = first_build(repository, tmp_path, **env)
 
@@ -93,6 +99,7 @@ def test_a_pipe_gets_lines_on_stderr_and_the_table_on_stdout(repository: Path, t
     assert "published" in done.stdout and "writing" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_recorder_script_sees_a_build_end(repository: Path, tmp_path: Path) -> None:
     program = shutil.which("script")
     assert program, "script, of util-linux, is part of every Linux and macOS"
@@ -128,6 +135,12 @@ def test_something_is_shown_before_anything_heavy_is_imported(repository: Path, 
 
 
 def test_an_interrupt_ends_a_build_in_one_line_and_gives_its_lease_back(repository: Path, tmp_path: Path) -> None:
+    # Enough that the build is not over before the key is pressed, on a machine with much else to do.
+    more = repository / "more"
+    more.mkdir()
+    for number in range(300):
+        (more / f"signing_{number}.py").write_text(SIGN.replace("sign", f"sign_{number}"))
+    GitRepo(repository).commit({})
     shown = watch(
         ["--home", "home", "index", repository],
         cwd=tmp_path,
@@ -139,6 +152,8 @@ def test_an_interrupt_ends_a_build_in_one_line_and_gives_its_lease_back(reposito
     assert b"Traceback" not in shown.raw
     assert shown.raw.rindex(CURSOR_SHOWN) > shown.raw.rindex(CURSOR_HIDDEN)
     assert current_holder(HomeLayout(tmp_path / "home").state("signing")) is None
+    shutil.rmtree(more)
+    GitRepo(repository).commit({})
     again = first_build(repository, tmp_path)
     assert again.exit_code == 0 and b"published" in again.raw
 

@@ -82,6 +82,7 @@ def test_dagster_shows_the_traceback_and_the_count(codesum, git_repo, tmp_path: 
     assert made.metadata["failed"].value == 1
 
 
+@pytest.mark.slow
 def test_a_file_that_could_not_be_judged_is_looked_at_again_though_nothing_changed(
     codesum, git_repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +104,7 @@ def test_a_file_that_could_not_be_judged_is_looked_at_again_though_nothing_chang
     assert (healed["failures"], healed["steps"]["repo_snapshot"]["files_indexed"]) == ([], len(FILES))
 
 
+@pytest.mark.slow
 def test_an_index_with_a_document_that_could_not_be_embedded_passes_its_checks_and_is_published(
     codesum, git_repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.building import build, open_home
-from codesum_pipeline_tests.cli.calling import run_codesum
+from codesum_pipeline_tests.cli.calling import fork_codesum, run_codesum
 from codesum_pipeline_tests.cli.shop import FILES
 
 
@@ -23,7 +23,7 @@ def test_a_newcomer_indexes_a_folder_and_finds_something(git_repo, codesum):
     project = repository.path
 
     first = run_codesum("index", ".", cwd=project)
-    found = run_codesum("search", "total_price", "--top", "1", cwd=project)
+    found = fork_codesum("search", "total_price", "--top", "1", cwd=project)
     again = codesum(project / ".codesum", "index", "--force", "--json")
 
     assert first.returncode == 0, first.stderr
@@ -173,8 +173,8 @@ def test_what_dagster_has_recorded_is_asked_of_dagster_where_nobody_noted_it(cod
     [
         pytest.param("dagster", id="Dagster's records"),
         pytest.param("warehouse/documents", id="a table"),
-        pytest.param("index_root/graph_index/shop/stats.json", id="a file"),
-        pytest.param("index_root/summary_index_function_level/shop", id="the published name"),
+        pytest.param("index_root/graph_index/shop/stats.json", id="a file", marks=pytest.mark.slow),
+        pytest.param("index_root/summary_index_function_level/shop", id="the published name", marks=pytest.mark.slow),
         pytest.param("codesum.duckdb", id="the file for other clients"),
     ],
 )

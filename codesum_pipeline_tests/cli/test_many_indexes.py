@@ -65,6 +65,7 @@ def test_a_search_through_a_thousand_indexes_needs_few_descriptors(thousand: Pat
     }
 
 
+@pytest.mark.slow
 def test_showing_a_document_among_a_thousand_indexes_needs_few_descriptors(thousand: Path) -> None:
     done = call_with_few_descriptors(thousand, "show", "shop/orders.py::total_price")
 

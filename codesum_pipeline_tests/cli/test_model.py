@@ -280,7 +280,7 @@ def test_without_credentials_the_index_is_built_and_says_what_is_missing(
     assert new.server.seen == []
 
 
-@pytest.mark.parametrize("status", [401, 500])
+@pytest.mark.parametrize("status", [401, pytest.param(500, marks=pytest.mark.slow)])
 def test_a_key_that_a_proxy_repeats_is_in_no_file_and_no_message(codesum: Any, new: Till, status: int) -> None:
     new.settings('backend = "record"', 'recording = "answers"', "max_retries = 0", "concurrency = 1")
     new.server.script = lambda asked: (
@@ -299,6 +299,7 @@ def test_a_key_that_a_proxy_repeats_is_in_no_file_and_no_message(codesum: Any, n
     assert [path for path in files if b"you sent" in path.read_bytes()], "the rest of the message is kept"
 
 
+@pytest.mark.slow
 def test_a_missing_key_is_said_once_however_many_repositories_lack_it(
     codesum: Any, new: Till, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -328,7 +329,10 @@ def everything_in(home: Path) -> Iterator[tuple[Path, str]]:
                 yield path, "\n".join(connection.iterdump())
 
 
-@pytest.mark.parametrize("write", [str, quote_plus], ids=["as it is", "in an address"])
+@pytest.mark.parametrize(
+    "write",
+    [pytest.param(str, id="as it is", marks=pytest.mark.slow), pytest.param(quote_plus, id="in an address")],
+)
 def test_a_key_that_stands_in_good_answers_is_published_nowhere_and_kept_nowhere(
     codesum: Any, new: Till, write: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -458,6 +462,7 @@ def test_a_broken_template_keeps_no_document_from_being_shown(
     assert checked.exit_code == 2 and name in checked.stderr
 
 
+@pytest.mark.slow
 def test_a_broken_short_template_that_no_level_needs_stops_no_build(codesum: Any, new: Till) -> None:
     template = new.home / "prompts/system/short.md"
     template.parent.mkdir(parents=True)
@@ -505,6 +510,7 @@ def test_the_doctor_says_for_free_whether_the_model_can_be_reached(
     assert till.server.seen == []
 
 
+@pytest.mark.slow
 def test_a_build_that_nobody_answers_has_extractive_texts_and_is_done(codesum: Any, new: Till) -> None:
     new.settings('backend = "noop"')
 

@@ -79,10 +79,11 @@ def test_a_commit_is_noticed_and_gives_the_steps_it_touches_new_data_versions(
     assert look().skip_reason == dg.SkipReason("1 up to date")
 
 
+@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_index_is_said_to_be_behind_time_and_again(
-    built_shop: GitRepo, run_job: RunJob, instance: dg.DagsterInstance, look: Look
+    built_shop: GitRepo, run_job: RunJob, instance: dg.DagsterInstance, look: Look, times: int
 ) -> None:
-    for number in range(2):
+    for number in range(times):
         built_shop.commit({"shop/more.py": f"NUMBER = {number}\n"})
 
         assert wanted(look()) == ["shop"]

@@ -56,6 +56,7 @@ def test_an_old_index_is_never_published_under_a_new_commit(built_shop: GitRepo,
     assert published_commit(home) == built_shop.git("rev-parse", "HEAD").strip()
 
 
+@pytest.mark.slow
 def test_texts_of_another_commit_are_never_published_under_the_one_that_came_back(
     built_shop: GitRepo, run_job: RunJob, home: Home
 ) -> None:

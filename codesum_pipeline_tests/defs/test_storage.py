@@ -102,7 +102,7 @@ def test_processes_that_begin_at_one_moment_in_a_fresh_home_all_find_its_records
 
 
 def test_processes_that_register_the_same_repository_at_one_moment_all_go_on(home: Home) -> None:
-    keys = [f"repository-{number}" for number in range(100)]
+    keys = [f"repository-{number}" for number in range(30)]
 
     done = subprocess.run(
         [sys.executable, "-c", SAME_AT_ONCE, home.layout.home, "4", *keys], capture_output=True, text=True

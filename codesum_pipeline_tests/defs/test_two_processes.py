@@ -22,7 +22,7 @@ from codesum_pipeline.model.errors import LeaseHeld, ProcessGone
 from codesum_pipeline.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
+from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum, run_codesum
 from codesum_pipeline_tests.repositories import GitRepo
 
 # What differs between two runs that do the same: times are in a version's files and so in its digest.
@@ -156,12 +156,14 @@ def test_where_the_recording_process_is_killed_the_next_command_records(
     assert "codesum: the process that records in Dagster ended with status -9" in said
     assert current_holder(home.layout.state("shop")) is None
     assert len(end_vanished_runs(home)) == 1
-    done = run_codesum("--home", home.layout.home, "index", "shop", cwd=tmp_path)
+    done = fork_codesum("--home", home.layout.home, "index", "shop", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert statuses(home) == ["SUCCESS", "FAILURE"]
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM], ids=lambda by: by.name)
+@pytest.mark.parametrize(
+    "by", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)], ids=lambda by: by.name
+)
 def test_an_ended_build_takes_its_recorder_with_it(
     register: Callable[[str], GitRepo], home: Home, tmp_path: Path, by: signal.Signals
 ) -> None:
@@ -230,11 +232,8 @@ def test_nothing_of_the_folder_that_a_build_is_started_in_is_imported(
     assert not list(folder.glob("*.was-run"))
 
 
-def test_nothing_is_built_upon_what_a_check_finds_wrong(
-    register: Callable[[str], GitRepo], home: Home, tmp_path: Path
-) -> None:
-    register("shop")
-    assert run_codesum("--home", home.layout.home, "index", "shop", cwd=tmp_path).returncode == 0
+def test_nothing_is_built_upon_what_a_check_finds_wrong(copied_home: Home, tmp_path: Path) -> None:
+    home = copied_home
     published = home.layout.published("shop").readlink()
     documents = home.tables.read("documents", "shop")
     home.tables.write("documents", "shop", documents.slice(1))
@@ -244,7 +243,7 @@ def test_nothing_is_built_upon_what_a_check_finds_wrong(
     said["tables"]["documents"] = home.tables.content_hash("documents", "shop")
     memo.write_text(json.dumps(said))
 
-    done = run_codesum("--home", home.layout.home, "index", "shop", cwd=tmp_path)
+    done = fork_codesum("--home", home.layout.home, "index", "shop", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "check no_orphans of summary_documents failed" in done.stderr

@@ -145,6 +145,7 @@ def test_a_held_build_is_held_again_word_for_word(shop: Shop) -> None:
     assert (again["retrieval_evaluation"].asked, again["published_index"].held_because) == (0, first.held_because)
 
 
+@pytest.mark.slow
 def test_held_candidates_do_not_pile_up(shop: Shop) -> None:
     versions = shop.at().layout.versions("shop")
     counts = []

@@ -39,7 +39,12 @@ PURPOSES = (
 MakeShop = Callable[[str], Workspace]
 
 
-@pytest.fixture(params=[False, True], ids=["all vectors", "nearest cells"])
+@pytest.fixture(
+    params=[
+        pytest.param(False, id="all vectors", marks=pytest.mark.slow),
+        pytest.param(True, id="nearest cells"),
+    ]
+)
 def has_cells(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether indexes are searched as those with very many vectors are: here more than three."""
     if request.param:

@@ -1,5 +1,6 @@
 """The step that evaluates a candidate: what it writes, and when it has nothing to do."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +22,26 @@ from codesum_pipeline_tests.law.test_law import workspace_at
 from codesum_pipeline_tests.repositories import GitRepo
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, EvaluationReport]:
+    """A folder with the shop and with the home in which it was built and evaluated; what that reported."""
+    folder = tmp_path_factory.mktemp("template")
+    repo = GitRepo.create(folder / "shop", SHOP)
+    return folder, evaluate_at(workspace_at(folder / "home", repo, evaluation={"enabled": True}))
+
+
 @pytest.fixture
-def repo(git_repo: Callable[..., GitRepo]) -> GitRepo:
-    return git_repo(SHOP)
+def repo(template: tuple[Path, EvaluationReport], tmp_path: Path) -> GitRepo:
+    return GitRepo(Path(shutil.copytree(template[0] / "shop", tmp_path / "shop")))
+
+
+@pytest.fixture
+def evaluated(template: tuple[Path, EvaluationReport], tmp_path: Path) -> EvaluationReport:
+    """What was reported as the home of this test was built, and evaluated for the first time."""
+    shutil.copytree(template[0] / "home", tmp_path / "home", symlinks=True)
+    registry = tmp_path / "home" / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(template[0]), str(tmp_path)))
+    return template[1]
 
 
 @pytest.fixture
@@ -53,10 +71,10 @@ def test_nothing_is_asked_unless_it_is_wanted(at: Callable[..., Workspace]) -> N
     assert rows(at()) == []
 
 
-def test_own_questions_give_figures_for_each_setup_and_category(at: Callable[..., Workspace]) -> None:
-    ws = at(enabled=True)
-
-    report = evaluate_at(ws)
+def test_own_questions_give_figures_for_each_setup_and_category(
+    at: Callable[..., Workspace], evaluated: EvaluationReport
+) -> None:
+    ws, report = at(enabled=True), evaluated
 
     assert report.asked == report.questions > 5
     assert report.function_mrr_at_10 is not None and 0 < report.function_mrr_at_10 <= 1
@@ -69,8 +87,8 @@ def test_own_questions_give_figures_for_each_setup_and_category(at: Callable[...
     assert all(row["low"] <= row["mean"] <= row["high"] for row in found)
 
 
-def test_each_evaluation_leaves_its_lift_ledger(at: Callable[..., Workspace]) -> None:
-    report = evaluate_at(at(enabled=True))
+def test_each_evaluation_leaves_its_lift_ledger(at: Callable[..., Workspace], evaluated: EvaluationReport) -> None:
+    report = evaluated
     first = last_lift(at())
     evaluate_at(at(enabled=True, force=True))
 
@@ -86,8 +104,8 @@ def test_each_evaluation_leaves_its_lift_ledger(at: Callable[..., Workspace]) ->
     assert (report.model_texts_gain, report.model_texts_cost_usd) == (None, None)
 
 
+@pytest.mark.usefixtures("evaluated")
 def test_a_ledger_without_its_evaluation_is_written_anew(at: Callable[..., Workspace]) -> None:
-    evaluate_at(at(enabled=True))
     first = at().tables.read("evaluation_lift", "shop")
     # What a build leaves that was killed between both tables.
     at().tables.write("evaluations", "shop", at().tables.read("evaluations", "shop").slice(0, 0))
@@ -97,8 +115,10 @@ def test_a_ledger_without_its_evaluation_is_written_anew(at: Callable[..., Works
     assert at().tables.read("evaluation_lift", "shop").equals(first)
 
 
-def test_what_was_evaluated_is_not_asked_again_unless_forced(at: Callable[..., Workspace]) -> None:
-    first = evaluate_at(at(enabled=True))
+def test_what_was_evaluated_is_not_asked_again_unless_forced(
+    at: Callable[..., Workspace], evaluated: EvaluationReport
+) -> None:
+    first = evaluated
 
     again = evaluate_at(at(enabled=True))
     forced = evaluate_at(at(enabled=True, force=True))

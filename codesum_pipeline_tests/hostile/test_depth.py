@@ -1,6 +1,8 @@
 """Nesting, chains and lengths that no person writes: read in bounded time, whatever the call stack holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,7 +56,7 @@ DEEP: dict[str, tuple[str, str]] = {
         "annotation.py",
         "def odd(x: " + "list[\n" * N + "int" + "]\n" * N + "):\n    return x\n" + SOUND.decode(),
     ),
-    "joined strings": ("strings.py", python("    return (" + "'a'\n" * N + ")")),
+    "joined strings": ("strings.py", python("    return (" + "'a'\n" * 2_000 + ")")),
     "names one after another": (
         "names.py",
         python("    a0 = x\n" + "".join(f"    a{n + 1} = a{n}.b()\n" for n in range(1_000)) + "    return a1000.c()"),
@@ -78,11 +80,19 @@ DEEP: dict[str, tuple[str, str]] = {
         ),
     ),
     "a name of 100,000 letters": ("long_name.py", python("    return x").replace("odd", "a" * 100_000) + "#\n" * 1_000),
-    "a function of 50,000 lines": (
+    "a function of 5,000 lines": (
         "long_function.py",
-        python("".join(f"    x = g{n % 100}(x)\n" for n in range(50_000)) + "    return x"),
+        python("".join(f"    x = g{n % 100}(x)\n" for n in range(5_000)) + "    return x"),
     ),
     "500 functions of one name": ("same_name.py", SOUND.decode() + "def f():\n    return 1\n" * 500),
+}
+# What takes seconds for each.
+LONGEST: dict[str, tuple[str, str]] = {
+    "10,000 joined strings": ("more_strings.py", python("    return (" + "'a'\n" * N + ")")),
+    "a function of 50,000 lines": (
+        "longer_function.py",
+        python("".join(f"    x = g{n % 100}(x)\n" for n in range(50_000)) + "    return x"),
+    ),
 }
 OTHER_LANGUAGES: dict[str, tuple[str, str]] = {
     "JSON": ("deep.json", '{"a":\n' * N + "1" + "}\n" * N),
@@ -113,46 +123,65 @@ OTHER_LANGUAGES: dict[str, tuple[str, str]] = {
 
 @pytest.fixture(scope="module")
 def deep(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """One repository with all of them."""
-    folder = tmp_path_factory.mktemp("deep")
-    cases = [*DEEP.values(), *OTHER_LANGUAGES.values()]
+    """One repository with all but the longest of them."""
+    return built_of([*DEEP.values(), *OTHER_LANGUAGES.values()], tmp_path_factory.mktemp("deep"))
+
+
+@pytest.fixture(scope="module")
+def longest(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """One repository with the longest of them."""
+    return built_of(list(LONGEST.values()), tmp_path_factory.mktemp("longest"))
+
+
+def built_of(cases: list[tuple[str, str]], folder: Path) -> Built:
     assert len({name for name, _ in cases}) == len(cases)
     repo = GitRepo.create(folder / "repository", {"sound.py": SOUND, **dict(cases)})
     return built(repo.path, folder / "home", settings={"max_file_size_mb": 4})
 
 
-@pytest.mark.parametrize("name", [name for name, _ in DEEP.values()], ids=DEEP)
-def test_a_deep_or_long_file_is_indexed(deep: Built, name: str) -> None:
-    documents = deep.documents()
+@pytest.fixture(scope="module")
+def documents(deep: Built) -> Mapping[str, Mapping[str, Any]]:
+    return deep.documents()
 
-    assert deep.reasons()[name] is None
+
+@pytest.mark.parametrize(
+    ("name", "which"),
+    [
+        *(pytest.param(name, "deep", id=case) for case, (name, _) in DEEP.items()),
+        *(pytest.param(name, "longest", id=case, marks=pytest.mark.slow) for case, (name, _) in LONGEST.items()),
+    ],
+)
+def test_a_deep_or_long_file_is_indexed(request: pytest.FixtureRequest, name: str, which: str) -> None:
+    made = request.getfixturevalue(which)
+    documents = request.getfixturevalue("documents") if which == "deep" else made.documents()
+
+    assert made.reasons()[name] is None
     assert documents[name]["type"] == "file"
     assert {document["type"] for document in documents.values() if document["file_path"] == name} > {"file"}
 
 
 @pytest.mark.parametrize("name", [name for name, _ in OTHER_LANGUAGES.values()], ids=OTHER_LANGUAGES)
-def test_a_deep_file_of_another_language_is_indexed(deep: Built, name: str) -> None:
+def test_a_deep_file_of_another_language_is_indexed(
+    deep: Built, documents: Mapping[str, Mapping[str, Any]], name: str
+) -> None:
     assert deep.reasons()[name] is None
-    assert deep.documents()[name]["type"] == "file"
+    assert documents[name]["type"] == "file"
 
 
 def test_every_deep_file_is_parsed(deep: Built) -> None:
     assert deep.reports["symbols"].failures == ()
 
 
-def test_what_stands_beside_depth_is_read_as_ever(deep: Built) -> None:
-    documents = deep.documents()
+def test_what_stands_beside_depth_is_read_as_ever(documents: Mapping[str, Mapping[str, Any]]) -> None:
     beside = ["brackets.py", "call_chain.py", "elif.py", "comments.py", "long_function.py", "same_name.py"]
 
     hashes = {documents[f"{name}::order_total"]["content_hash"] for name in ["sound.py", *beside]}
     assert len(hashes) == 1
 
 
-def test_no_text_grows_with_the_depth_of_a_file(deep: Built) -> None:
-    documents = deep.documents().values()
-
-    assert max(len(document["summary"]) for document in documents) <= 600
-    assert max(len(document["keywords"]) for document in documents) <= 12
+def test_no_text_grows_with_the_depth_of_a_file(documents: Mapping[str, Mapping[str, Any]]) -> None:
+    assert max(len(document["summary"]) for document in documents.values()) <= 600
+    assert max(len(document["keywords"]) for document in documents.values()) <= 12
 
 
 def test_a_comment_of_a_long_run_in_a_string_stays_text(index: Index, git_repo) -> None:
@@ -174,7 +203,10 @@ def test_a_chain_of_400_classes_is_indexed(index: Index, git_repo) -> None:
     assert documents["chain.py::C399::call_399"]["type"] == "function"
 
 
-@pytest.mark.parametrize("imported", ["target", "*"], ids=["by name", "by star"])
+@pytest.mark.parametrize(
+    "imported",
+    [pytest.param("target", id="by name"), pytest.param("*", id="by star", marks=pytest.mark.slow)],
+)
 def test_a_chain_of_400_re_exports_is_indexed(index: Index, git_repo, imported: str) -> None:
     files = {"p/__init__.py": "", "p/m0.py": "def target():\n    return 1\n"}
     files |= {f"p/m{n}.py": f"from p.m{n - 1} import {imported}\n" for n in range(1, 400)}

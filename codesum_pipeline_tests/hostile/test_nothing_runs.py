@@ -8,6 +8,7 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings import load_settings
+from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.hostile.building import SOUND, Built, store_blob, store_commit, store_tree
 from codesum_pipeline_tests.repositories import GitRepo
 
@@ -47,9 +48,10 @@ def worktree(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def both_ways(index: Index, repo: GitRepo, *, worktree: bool) -> Built:
+def read_twice(index: Index, repo: GitRepo, *, worktree: bool) -> Built:
+    """Indexed; and what asks git is done again, with the mirror that the first time left."""
     made = index(repo.path, worktree=worktree)
-    made.rebuilt(force=True)
+    build(made.home.workspace("project", run_id="again", force=True), until="symbols")
     return made
 
 
@@ -62,7 +64,7 @@ def test_hooks_do_not_run(git_repo, index: Index, trap: Path, worktree: bool) ->
             (folder / hook).chmod(0o755)
     repo.git("config", "core.hooksPath", ".githooks")
 
-    both_ways(index, repo, worktree=worktree)
+    read_twice(index, repo, worktree=worktree)
 
     check_unmarked(trap)
 
@@ -73,7 +75,7 @@ def test_settings_of_the_repository_run_nothing(git_repo, index: Index, trap: Pa
     with (repo.path / ".git/config").open("a") as config:
         config.write("".join(lines))
 
-    both_ways(index, repo, worktree=worktree)
+    read_twice(index, repo, worktree=worktree)
 
     check_unmarked(trap)
 
@@ -84,7 +86,10 @@ def _section_and_name(setting: str) -> tuple[str, str]:
     return (f'{first} "{rest}"' if rest else first), name
 
 
-@pytest.mark.parametrize("condition", ["include", 'includeIf "gitdir:/"', 'includeIf "onbranch:**"'])
+@pytest.mark.parametrize(
+    "condition",
+    ["include", *(pytest.param(f'includeIf "{rule}"', marks=pytest.mark.slow) for rule in ("gitdir:/", "onbranch:**"))],
+)
 def test_included_settings_run_nothing(git_repo, index: Index, trap: Path, condition: str) -> None:
     repo = git_repo(
         {"a.py": SOUND, "evil.cfg": f"[core]\n\tfsmonitor = {trap}\n\tsshCommand = {trap}\n\tpager = {trap}\n"}
@@ -92,7 +97,7 @@ def test_included_settings_run_nothing(git_repo, index: Index, trap: Path, condi
     with (repo.path / ".git/config").open("a") as config:
         config.write(f"[{condition}]\n\tpath = ../evil.cfg\n")
 
-    both_ways(index, repo, worktree=True)
+    read_twice(index, repo, worktree=True)
 
     check_unmarked(trap)
 
@@ -109,7 +114,7 @@ def test_attributes_change_no_content(git_repo, index: Index, trap: Path, worktr
     (repo.path / "a.py").unlink()
     repo.git("read-tree", "HEAD")
 
-    made = both_ways(index, repo, worktree=worktree)
+    made = read_twice(index, repo, worktree=worktree)
 
     facts = {row["file_path"]: row for row in made.home.tables.read("file_facts", "project").to_pylist()}
     assert facts["b.py"]["source"].splitlines() == content.decode().splitlines()
@@ -191,6 +196,6 @@ def test_variables_that_redirect_git_are_not_handed_on(git_repo, index: Index, t
             clean.delenv(name)
         repo = git_repo(repo_files)
 
-    both_ways(index, repo, worktree=True)
+    read_twice(index, repo, worktree=True)
 
     check_unmarked(trap)

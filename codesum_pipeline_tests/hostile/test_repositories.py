@@ -96,7 +96,7 @@ def test_rewritten_history_is_followed(git_repo, index: Index) -> None:
     assert again.findings() == []
 
 
-@pytest.mark.parametrize("lost", ["blob", "tree", "commit"])
+@pytest.mark.parametrize("lost", ["blob", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("tree", "commit"))])
 def test_a_lost_object_is_an_error_and_the_old_index_stays(git_repo, index: Index, lost: str) -> None:
     repo = git_repo({"a.py": SOUND})
     made = index(repo.path)
@@ -184,8 +184,10 @@ def _steps_after_the_snapshot(workspace) -> None:
     ("name", "complaint"),
     [
         pytest.param("HEAD", "not a git repository: '{mirror}'", id="HEAD"),
-        pytest.param("config", "bad config line 1 in file {mirror}/config", id="config"),
-        pytest.param("packed-refs", "unexpected line in {mirror}/packed-refs:", id="packed-refs"),
+        pytest.param("config", "bad config line 1 in file {mirror}/config", id="config", marks=pytest.mark.slow),
+        pytest.param(
+            "packed-refs", "unexpected line in {mirror}/packed-refs:", id="packed-refs", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_damaged_mirror_is_named_and_made_anew_once_it_is_deleted(

@@ -112,13 +112,20 @@ def test_a_tree_that_holds_itself_ten_times_over_is_an_error(
 @pytest.mark.parametrize(
     ("head", "committed_at"),
     [
-        (b"author a <a> 0 +0000\ncommitter a <a> 99999999999999 +0000\n", "9999-12-31T23:59:59Z"),
-        (b"author a <a> 0 +0000\ncommitter a <a> -99999999999 +0000\n", "1970-01-01T00:00:00Z"),
-        (b"author a <a> 0 +0000\ncommitter a <a> soon\n", "1970-01-01T00:00:00Z"),
-        (b"author a\x1b[31m<script> 0 +0000\ncommitter\n", "1970-01-01T00:00:00Z"),
+        pytest.param(
+            b"author a <a> 0 +0000\ncommitter a <a> 99999999999999 +0000\n", "9999-12-31T23:59:59Z", id="far future"
+        ),
+        pytest.param(
+            b"author a <a> 0 +0000\ncommitter a <a> -99999999999 +0000\n", "1970-01-01T00:00:00Z",
+            id="before time", marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            b"author a <a> 0 +0000\ncommitter a <a> soon\n", "1970-01-01T00:00:00Z",
+            id="no number", marks=pytest.mark.slow,
+        ),
+        pytest.param(b"author a\x1b[31m<script> 0 +0000\ncommitter\n", "1970-01-01T00:00:00Z", id="no committer"),
     ],
-    ids=["far future", "before time", "no number", "no committer"],
-)
+)  # fmt: skip
 def test_a_commit_with_an_impossible_date_is_indexed(git_repo, index: Index, head: bytes, committed_at: str) -> None:
     repo = git_repo()
     store_commit(repo, store_tree(repo, [(b"100644", b"a.py", store_blob(repo, SOUND))]), head=head)

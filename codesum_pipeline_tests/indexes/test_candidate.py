@@ -29,6 +29,12 @@ def candidate_of(workspace: Workspace) -> Version:
     return read_version(Path(write_candidate(workspace).folder))
 
 
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Version:
+    """A version of the shop, to look at."""
+    return candidate_of(make_index_workspace(tmp_path_factory.mktemp("shop")))
+
+
 def files_in(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -37,19 +43,17 @@ def documents_in(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "summary.jsonl").read_text().splitlines()]
 
 
-def test_a_version_holds_the_known_layout_and_lanes_beside_it(tmp_path: Path) -> None:
-    version = candidate_of(make_index_workspace(tmp_path))
-
-    names = set(files_in(version.folder))
+def test_a_version_holds_the_known_layout_and_lanes_beside_it(shop: Version) -> None:
+    names = set(files_in(shop.folder))
 
     assert names >= SEED_FILES
-    assert names == {*version.manifest["files"], "manifest.json"}
-    assert version.damaged_files(read_content=True) == []
-    assert [path.name for path in version.folder.parent.iterdir()] == [version.digest]
+    assert names == {*shop.manifest["files"], "manifest.json"}
+    assert shop.damaged_files(read_content=True) == []
+    assert [path.name for path in shop.folder.parent.iterdir()] == [shop.digest]
 
 
-def test_a_document_is_published_with_nested_context_and_provenance(tmp_path: Path) -> None:
-    documents = documents_in(candidate_of(make_index_workspace(tmp_path)).folder)
+def test_a_document_is_published_with_nested_context_and_provenance(shop: Version) -> None:
+    documents = documents_in(shop.folder)
 
     document = next(document for document in documents if document["id"] == "shop/cart.py::add_item")
     shown = ("context", "type", "qualified_name", "is_placeholder", *PROVENANCE_FIELDS)
@@ -69,27 +73,26 @@ def test_a_document_is_published_with_nested_context_and_provenance(tmp_path: Pa
 
 
 def test_tables_that_are_read_in_many_parts_give_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Version, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at_once = candidate_of(make_index_workspace(tmp_path / "at once"))
     for name in ("_GROUP_ROWS", "_GROUP_VECTORS"):
         monkeypatch.setattr(store, name, 2)
 
     in_parts = candidate_of(make_index_workspace(tmp_path / "in parts"))
 
-    assert files_in(in_parts.folder) == files_in(at_once.folder)
+    assert files_in(in_parts.folder) == files_in(shop.folder)
 
 
-def test_documents_are_ordered_by_level_then_id(tmp_path: Path) -> None:
-    documents = documents_in(candidate_of(make_index_workspace(tmp_path)).folder)
+def test_documents_are_ordered_by_level_then_id(shop: Version) -> None:
+    documents = documents_in(shop.folder)
 
     levels = ["function", "class", "file", "module"]
     keys = [(levels.index(document["type"]), document["id"]) for document in documents]
     assert keys == sorted(keys)
 
 
-def test_row_k_of_the_embeddings_is_the_document_that_the_index_map_says(tmp_path: Path) -> None:
-    folder = candidate_of(make_index_workspace(tmp_path)).folder
+def test_row_k_of_the_embeddings_is_the_document_that_the_index_map_says(shop: Version) -> None:
+    folder = shop.folder
     embeddings = torch.load(folder / "dense/embeddings.pt", weights_only=True).numpy()
     index_map = json.loads((folder / "dense/index_map.json").read_text())
     documents = {document["id"]: document for document in documents_in(folder)}
@@ -102,8 +105,8 @@ def test_row_k_of_the_embeddings_is_the_document_that_the_index_map_says(tmp_pat
     assert {id_ for id_ in documents if id_ not in index_map} == {"shop/auth.py::get_user"}
 
 
-def test_the_manifest_has_every_field_and_null_where_no_llm_wrote(tmp_path: Path) -> None:
-    manifest = candidate_of(make_index_workspace(tmp_path)).manifest
+def test_the_manifest_has_every_field_and_null_where_no_llm_wrote(shop: Version) -> None:
+    manifest = shop.manifest
 
     assert {name: manifest[name] for name in manifest if name.startswith(("summary_", "prompt_"))} == {
         "summary_levels": ["function", "class", "file", "module"],
@@ -127,11 +130,11 @@ def test_the_manifest_has_every_field_and_null_where_no_llm_wrote(tmp_path: Path
     }
 
 
-def test_two_homes_give_the_same_bytes(tmp_path: Path) -> None:
-    here, there = (candidate_of(make_index_workspace(tmp_path / name)) for name in ("here", "there"))
+def test_two_homes_give_the_same_bytes(shop: Version, tmp_path: Path) -> None:
+    there = candidate_of(make_index_workspace(tmp_path / "there"))
 
-    assert here.digest == there.digest
-    assert files_in(here.folder) == files_in(there.folder)
+    assert there.digest == shop.digest
+    assert files_in(there.folder) == files_in(shop.folder)
 
 
 def test_an_incremental_build_gives_the_bytes_of_a_clean_one(tmp_path: Path) -> None:
@@ -192,27 +195,22 @@ def test_a_damaged_file_is_never_shared_with_the_next_version(tmp_path: Path) ->
     assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
 
 
-def test_provenance_changes_the_digest_and_not_the_content_digest(tmp_path: Path) -> None:
-    first, second = (
-        candidate_of(make_index_workspace(tmp_path / run_id, run_id=run_id)) for run_id in ("run-1", "run-2-longer")
-    )
+def test_provenance_changes_the_digest_and_not_the_content_digest(shop: Version, tmp_path: Path) -> None:
+    other = candidate_of(make_index_workspace(tmp_path, run_id="run-2-longer"))
 
-    assert first.digest != second.digest
-    assert first.manifest["content_digest"] == second.manifest["content_digest"]
+    assert other.digest != shop.digest
+    assert other.manifest["content_digest"] == shop.manifest["content_digest"]
 
 
-def test_another_text_changes_the_content_digest(tmp_path: Path) -> None:
+def test_another_text_changes_the_content_digest(shop: Version, tmp_path: Path) -> None:
     edited: Files = {**SHOP, "README.md": (Definition("note", "A note.", "x"),)}
-    digests = {
-        candidate_of(make_index_workspace(tmp_path / str(n), files)).manifest["content_digest"]
-        for n, files in enumerate((SHOP, edited))
-    }
+    other = candidate_of(make_index_workspace(tmp_path, edited))
 
-    assert len(digests) == 2
+    assert other.manifest["content_digest"] != shop.manifest["content_digest"]
 
 
-def test_importance_is_a_documents_pagerank_and_that_of_all_below_it(tmp_path: Path) -> None:
-    folder = candidate_of(make_index_workspace(tmp_path)).folder
+def test_importance_is_a_documents_pagerank_and_that_of_all_below_it(shop: Version) -> None:
+    folder = shop.folder
     with np.load(folder / "documents/arrays.npz") as arrays:
         importance = dict(zip((d["id"] for d in documents_in(folder)), arrays["importance"].tolist(), strict=True))
 

@@ -66,11 +66,15 @@ def test_two_loads_give_the_same_bytes(static):
 
 
 def test_a_vector_does_not_depend_on_the_batch_it_was_embedded_in(static):
-    many = [f"{text} {number}" for number in range(2 * BATCH_SIZE // len(TEXTS)) for text in TEXTS]
-    one_by_one = np.concatenate([static.embed([text]) for text in many])
+    # Two batches, and texts of all lengths at the ends of both.
+    some = [f"{text} {number}" for number in range(8) for text in TEXTS]
+    many = [*some, *(f"word {number}" for number in range(2 * BATCH_SIZE - 2 * len(some))), *some[::-1]]
+    one_by_one = np.concatenate([static.embed([text]) for text in some])
 
-    assert static.embed(many).tobytes() == one_by_one.tobytes()
-    assert static.embed(many[::-1])[::-1].tobytes() == one_by_one.tobytes()
+    vectors = static.embed(many)
+    assert vectors[: len(some)].tobytes() == one_by_one.tobytes()
+    assert vectors[-len(some) :][::-1].tobytes() == one_by_one.tobytes()
+    assert static.embed(many[::-1])[::-1].tobytes() == vectors.tobytes()
 
 
 @given(st.text() | st.text("getHTTPServer2_parse \n\t[UNK]é世", max_size=1500))

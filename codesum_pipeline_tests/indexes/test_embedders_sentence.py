@@ -51,6 +51,7 @@ def model_of(minilm_folder: Path, tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
+@pytest.mark.slow
 def test_minilm_gives_the_vectors_of_its_authors_in_any_order_and_with_any_neighbours(minilm_folder: Path) -> None:
     embedder = load_embedder("minilm")
     told: list[int] = []

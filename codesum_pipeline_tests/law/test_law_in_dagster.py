@@ -31,7 +31,7 @@ def hold_the_law(number: int, edits: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [11])
 def test_a_sequence_of_edits_built_by_the_job_ends_in_the_index_of_a_clean_build(number: int, tmp_path: Path) -> None:
-    hold_the_law(number, 3, tmp_path)
+    hold_the_law(number, 2, tmp_path)
 
 
 @pytest.mark.slow

@@ -198,7 +198,23 @@ FAULTS = {
         "sparse_index", "README.md", lane_texts, "cut_passages", lambda body: "# Shop" in body
     ),
 }
-EVERY = pytest.mark.parametrize("fault", list(FAULTS.values()), ids=list(FAULTS))
+# One of each step, and of the graph one of each way.
+QUICK = {
+    "judging a file by its content",
+    "parsing a file",
+    "resolving a Python file",
+    "naming the definitions of an Elixir file",
+    "writing a function",
+    "writing a class",
+    "deciding about a plain text",
+    "storing a folder's text",
+    "embedding a document",
+    "splitting a document into words",
+}
+EVERY = pytest.mark.parametrize(
+    "fault",
+    [pytest.param(fault, id=name, marks=[] if name in QUICK else pytest.mark.slow) for name, fault in FAULTS.items()],
+)
 
 
 def inject(fault: Fault, patch: pytest.MonkeyPatch) -> None:

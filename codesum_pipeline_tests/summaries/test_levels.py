@@ -1,6 +1,7 @@
 """What each level writes, keeps and explains, on a real repository."""
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,12 +20,13 @@ from codesum_pipeline.model.documents import (
     SummaryDocument,
 )
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.explain import explain
 from codesum_pipeline.summaries.levels import write_functions
 from codesum_pipeline.summaries.preview import preview_plan
 from codesum_pipeline.wiring import preview_of
-from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.law.edits import append, delete, swap
 from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.repositories import GitRepo
@@ -32,14 +34,35 @@ from codesum_pipeline_tests.repositories import GitRepo
 Make = Callable[..., Any]
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the shop and with the home in which it was built."""
+    folder = tmp_path_factory.mktemp("template")
+    repo = GitRepo.create(folder / "shop", SHOP)
+    build(workspace_of(open_home(folder / "home"), RepositoryEntry("shop", str(repo.path))))
+    return folder
+
+
 @pytest.fixture
-def shop(git_repo: Make) -> GitRepo:
-    return git_repo(SHOP, name="shop")
+def shop(template: Path, tmp_path: Path) -> GitRepo:
+    """The shop, of this test alone."""
+    return GitRepo(Path(shutil.copytree(template / "shop", tmp_path / "shop")))
 
 
 @pytest.fixture
 def at(shop: GitRepo, make_workspace: Make) -> Callable[..., Workspace]:
+    """`at(**entry_fields)`: the shop's workspace in a home of this test."""
     return lambda **fields: make_workspace(shop.path, key="shop", **fields)
+
+
+@pytest.fixture
+def built(template: Path, at: Make, tmp_path: Path) -> Workspace:
+    """The shop's workspace in a home in which it was built."""
+    shutil.copytree(template / "home", tmp_path / "home", symlinks=True)
+    registry = tmp_path / "home" / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(template), str(tmp_path)))
+    workspace: Workspace = at()
+    return workspace
 
 
 def documents(workspace: Workspace) -> dict[str, SummaryDocument]:
@@ -56,9 +79,8 @@ def tree_of(folder: Path) -> Mapping[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_every_function_class_file_and_folder_has_one_document(at: Make) -> None:
-    build(workspace := at())
-    found = documents(workspace)
+def test_every_function_class_file_and_folder_has_one_document(built: Workspace) -> None:
+    found = documents(built)
 
     files = set(SHOP)
     folders = {".", "docs", "shop", "shop/orders", "shop/payment", "tests", "scripts"}
@@ -71,9 +93,8 @@ def test_every_function_class_file_and_folder_has_one_document(at: Make) -> None
     assert found["."].parent_id is None
 
 
-def test_a_document_has_the_fields_that_its_type_requires(at: Make) -> None:
-    build(workspace := at())
-    for row in documents(workspace).values():
+def test_a_document_has_the_fields_that_its_type_requires(built: Workspace) -> None:
+    for row in documents(built).values():
         assert row.summary and row.business_intent and row.keywords, row.id
         assert (row.qualified_name is not None) == (row.type in (Level.FUNCTION, Level.CLASS))
         assert (row.start_line is not None) == (row.type in (Level.FUNCTION, Level.CLASS))
@@ -83,14 +104,13 @@ def test_a_document_has_the_fields_that_its_type_requires(at: Make) -> None:
         )
 
 
-def test_lines_follow_a_function_that_only_moved(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
-    before = documents(workspace)["shop/money.py::format_amount"]
+def test_lines_follow_a_function_that_only_moved(built: Workspace, shop: GitRepo) -> None:
+    before = documents(built)["shop/money.py::format_amount"]
     shop.commit_exactly(swap("shop/money.py", 'CURRENCY = "EUR"', '\n\n# Money.\nCURRENCY = "EUR"')(SHOP))
 
-    reports = build(workspace)
+    reports = build(built)
 
-    after = documents(workspace)["shop/money.py::format_amount"]
+    after = documents(built)["shop/money.py::format_amount"]
     assert after.start_line == before.start_line + 3
     assert [c.start_line - 3 for c in after.citations] == [c.start_line for c in before.citations]
     assert reports["function_summaries"].written == 0
@@ -119,25 +139,23 @@ def test_an_unchanged_repository_writes_nothing_and_publishes_nothing(at: Make) 
     }
 
 
-def test_a_forced_build_writes_every_text_and_changes_none(at: Make, make_workspace: Make) -> None:
-    build(workspace := at())
-    before = documents(workspace)
+def test_a_forced_build_writes_every_text_and_changes_none(built: Workspace, make_workspace: Make) -> None:
+    before = documents(built)
 
-    reports = build(Workspace(**{**{name: getattr(workspace, name) for name in workspace.__slots__}, "force": True}))
+    reports = build(Workspace(**{**{name: getattr(built, name) for name in built.__slots__}, "force": True}))
 
     assert {rewrite.cause for rewrite in reports["function_summaries"].rewrites} == {Cause.FORCED}
     assert sum(reports[f"{level}_summaries"].written for level in Level) == len(before)
     assert reports["summary_documents"].texts_changed == 0
-    assert documents(workspace) == before
+    assert documents(built) == before
 
 
-def test_the_plan_names_what_will_be_written_and_what_may_be(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
+def test_the_plan_names_what_will_be_written_and_what_may_be(built: Workspace, shop: GitRepo) -> None:
     shop.commit_exactly(swap("shop/cart.py", "Put a product into", "Lay a product in")(SHOP))
 
-    build(workspace, until="summary_plan")
+    build(built, until="summary_plan")
 
-    assert plan_of(workspace) == {
+    assert plan_of(built) == {
         "shop/cart.py::Cart::add": (PlanAction.WRITE, Cause.CONTENT),
         "shop/cart.py::Cart": (PlanAction.MAYBE, Cause.CHILD),
         "shop/cart.py": (PlanAction.MAYBE, Cause.CHILD),
@@ -146,24 +164,22 @@ def test_the_plan_names_what_will_be_written_and_what_may_be(at: Make, shop: Git
     }
 
 
-def test_a_build_never_writes_more_than_its_plan_said(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
+def test_a_build_never_writes_more_than_its_plan_said(built: Workspace, shop: GitRepo) -> None:
     shop.commit_exactly(append("shop/base.py", "\n\ndef more(a):\n    if a:\n        return Named(a)\n")(SHOP))
 
-    reports = build(workspace)
+    reports = build(built)
 
-    planned = set(plan_of(workspace))
+    planned = set(plan_of(built))
     written = {rewrite.id for level in Level for rewrite in reports[f"{level}_summaries"].rewrites}
     assert written <= planned
     assert "shop/base.py::more" in written
 
 
-def test_a_preview_changes_nothing_in_the_home(at: Make, shop: GitRepo, tmp_path: Path) -> None:
-    build(workspace := at())
+def test_a_preview_changes_nothing_in_the_home(built: Workspace, shop: GitRepo, tmp_path: Path) -> None:
     shop.commit_exactly(delete("docs/notes.rst")(SHOP))
     before = tree_of(tmp_path / "home")
 
-    preview = preview_plan(workspace, preview_of(workspace, tmp_path / "scratch"))
+    preview = preview_plan(built, preview_of(built, tmp_path / "scratch"))
 
     assert tree_of(tmp_path / "home") == before
     actions = {row.id: row.action for row in preview.rows if row.action is not PlanAction.KEEP}
@@ -178,21 +194,19 @@ def test_a_preview_of_a_repository_that_was_never_built_plans_every_document(at:
     assert not workspace.layout.warehouse.exists()
 
 
-def test_functions_are_not_written_from_a_plan_of_other_functions(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
+def test_functions_are_not_written_from_a_plan_of_other_functions(built: Workspace, shop: GitRepo) -> None:
     shop.commit_exactly(swap("shop/cart.py", "Put a product into", "Lay a product in")(SHOP))
-    build(workspace, until="symbols")
+    build(built, until="symbols")
 
     with pytest.raises(BrokenStore, match="'shop': the plan was made from other functions .* summary_plan again"):
-        write_functions(workspace)
+        write_functions(built)
 
 
-def test_explain_follows_the_causes_down_to_the_edit(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
+def test_explain_follows_the_causes_down_to_the_edit(built: Workspace, shop: GitRepo) -> None:
     commit = shop.commit_exactly(swap("shop/cart.py", "Put a product into", "Lay a product in")(SHOP))
-    build(workspace)
+    build(built)
 
-    steps = explain(workspace, "shop/cart.py")
+    steps = explain(built, "shop/cart.py")
 
     assert [(step.depth, step.id, step.cause) for step in steps] == [
         (0, "shop/cart.py", Cause.CHILD),
@@ -202,12 +216,11 @@ def test_explain_follows_the_causes_down_to_the_edit(at: Make, shop: GitRepo) ->
     assert {step.commit for step in steps} == {commit}
 
 
-def test_explain_names_the_child_that_went(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
+def test_explain_names_the_child_that_went(built: Workspace, shop: GitRepo) -> None:
     shop.commit_exactly(delete("docs/notes.rst")(SHOP))
-    build(workspace)
+    build(built)
 
-    steps = explain(workspace, "docs")
+    steps = explain(built, "docs")
 
     assert [(step.id, step.event, step.cause) for step in steps] == [
         ("docs", HistoryEvent.WRITTEN, Cause.CHILD),
@@ -215,18 +228,16 @@ def test_explain_names_the_child_that_went(at: Make, shop: GitRepo) -> None:
     ]
 
 
-def test_explain_of_an_unknown_document_names_near_ones(at: Make) -> None:
-    build(workspace := at())
+def test_explain_of_an_unknown_document_names_near_ones(built: Workspace) -> None:
     with pytest.raises(ConfigurationError, match="no document 'shop/cart.py::Cart::ad'; near: shop/cart.py::Cart::add"):
-        explain(workspace, "shop/cart.py::Cart::ad")
+        explain(built, "shop/cart.py::Cart::ad")
 
 
-def test_history_grows_only_where_a_text_changed(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
-    first = workspace.tables.read_rows("document_history", "shop", HistoryRow)
+def test_history_grows_only_where_a_text_changed(built: Workspace, shop: GitRepo) -> None:
+    first = built.tables.read_rows("document_history", "shop", HistoryRow)
     shop.commit_exactly(swap("shop/money.py", "0.5)", "0.49)")(SHOP))
-    build(workspace)
-    second = workspace.tables.read_rows("document_history", "shop", HistoryRow)
+    build(built)
+    second = built.tables.read_rows("document_history", "shop", HistoryRow)
 
     assert second[: len(first)] == first
     assert [row.sequence for row in second] == list(range(1, len(second) + 1))
@@ -238,48 +249,45 @@ def test_history_grows_only_where_a_text_changed(at: Make, shop: GitRepo) -> Non
 
 
 def test_a_rewrite_to_the_same_words_is_told_once_with_its_cause_and_the_rewrite_that_gave_them(
-    at: Make, shop: GitRepo
+    built: Workspace, shop: GitRepo
 ) -> None:
-    build(workspace := at())
-    before = documents(workspace)["shop/money.py::round_cents"]
-    (first,) = explain(workspace, "shop/money.py::round_cents")
+    before = documents(built)["shop/money.py::round_cents"]
+    (first,) = explain(built, "shop/money.py::round_cents")
     shop.commit_exactly(swap("shop/money.py", "0.5)", "0.49)")(SHOP))
-    build(workspace)
-    build(workspace)
+    build(built)
+    build(built)
 
-    assert documents(workspace)["shop/money.py::round_cents"].summary == before.summary
-    looked_at, written = explain(workspace, "shop/money.py::round_cents")
+    assert documents(built)["shop/money.py::round_cents"].summary == before.summary
+    looked_at, written = explain(built, "shop/money.py::round_cents")
     assert (looked_at.event, looked_at.cause, looked_at.cost_usd) == (HistoryEvent.SAME_TEXT, Cause.CONTENT, 0.0)
     assert (written.event, written.cause, written.depth) == (HistoryEvent.WRITTEN, Cause.NEW, first.depth + 1)
-    history = workspace.tables.read_rows("document_history", "shop", HistoryRow)
+    history = built.tables.read_rows("document_history", "shop", HistoryRow)
     again = [row.id for row in history if row.event is HistoryEvent.SAME_TEXT]
     assert sorted(again) == sorted(set(again))
 
 
-def test_a_text_that_comes_back_is_restored(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
+def test_a_text_that_comes_back_is_restored(built: Workspace, shop: GitRepo) -> None:
     shop.commit_exactly(delete("shop/cli.py")(SHOP))
-    build(workspace)
+    build(built)
     shop.commit_exactly(SHOP)
 
-    reports = build(workspace)
+    reports = build(built)
 
     causes = {rewrite.id: rewrite.cause for rewrite in reports["function_summaries"].rewrites}
     assert causes == {"shop/cli.py::main": Cause.RESTORED, "shop/cli.py::main::farewell": Cause.RESTORED}
 
 
-def test_a_caller_changes_a_context_and_no_text(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
-    before = documents(workspace)["shop/money.py::convert"]
+def test_a_caller_changes_a_context_and_no_text(built: Workspace, shop: GitRepo) -> None:
+    before = documents(built)["shop/money.py::convert"]
     shop.commit_exactly(
         append("shop/cli.py", "\n\ndef price(amount):\n    if amount:\n        return shop_money.convert(amount, 2)\n")(
             swap("shop/cli.py", "import sys\n", "import sys\n\nimport shop.money as shop_money\n")(SHOP)
         )
     )
 
-    reports = build(workspace)
+    reports = build(built)
 
-    after = documents(workspace)["shop/money.py::convert"]
+    after = documents(built)["shop/money.py::convert"]
     assert set(after.called_by) - set(before.called_by) == {"shop/cli.py::price"}
     assert after.graph_hash != before.graph_hash
     assert (after.text_hash, after.summary_hash) == (before.text_hash, before.summary_hash)
@@ -287,12 +295,11 @@ def test_a_caller_changes_a_context_and_no_text(at: Make, shop: GitRepo) -> None
     assert reports["summary_plan"].contexts_changed >= 1
 
 
-def test_published_documents_say_when_and_why_they_were_written(at: Make, shop: GitRepo) -> None:
-    build(workspace := at())
+def test_published_documents_say_when_and_why_they_were_written(built: Workspace, shop: GitRepo) -> None:
     commit = shop.commit_exactly(swap("shop/cart.py", "Put a product into", "Lay a product in")(SHOP))
-    build(workspace)
+    build(built)
 
-    lines = (workspace.layout.published("shop") / "summary.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (built.layout.published("shop") / "summary.jsonl").read_text(encoding="utf-8").splitlines()
     found = {document["id"]: document for document in map(json.loads, lines)}
     assert (found["shop/cart.py::Cart::add"]["cause"], found["shop/cart.py::Cart::add"]["commit"]) == (
         "content",
@@ -302,11 +309,10 @@ def test_published_documents_say_when_and_why_they_were_written(at: Make, shop: 
     assert found["shop/cart.py::Cart::total"]["last_updated"] == "2026-01-01T00:00:00Z"
 
 
-def test_any_duckdb_client_can_read_the_tables_of_all_repositories(at: Make, tmp_path: Path) -> None:
-    build(workspace := at())
+def test_any_duckdb_client_can_read_the_tables_of_all_repositories(built: Workspace, tmp_path: Path) -> None:
 
     with duckdb.connect(str(tmp_path / "home" / "codesum.duckdb"), read_only=True) as connection:
         found = connection.execute("SELECT repo, type, count(*) FROM documents GROUP BY ALL ORDER BY ALL").fetchall()
 
-    counted = Counter(row.type.value for row in documents(workspace).values())
+    counted = Counter(row.type.value for row in documents(built).values())
     assert found == [("shop", level, number) for level, number in sorted(counted.items())]

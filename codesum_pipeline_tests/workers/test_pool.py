@@ -92,7 +92,11 @@ def test_a_slice_of_a_table_is_sent_without_the_rest(tmp_path: Path) -> None:
         assert receive(pipe) == {"some": table.slice(500, 2)}
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
+@pytest.mark.parametrize(
+    "how",
+    [signal.SIGKILL, *(pytest.param(how, marks=pytest.mark.slow) for how in (signal.SIGINT, signal.SIGTERM))],
+    ids=lambda how: how.name,
+)
 def test_no_worker_outlives_the_process_that_started_it(how: signal.Signals) -> None:
     program = f"from codesum_pipeline_tests.workers.test_pool import *\ndouble([*BATCHES, [{HANG}]], workers=2)\n"
     running = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL)

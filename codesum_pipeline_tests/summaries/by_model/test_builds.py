@@ -115,7 +115,18 @@ EDITS: dict[str, tuple[dict[str, str], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=[]
+            if name in ("another format", "a function that becomes trivial", "a call across modules")
+            else pytest.mark.slow,
+        )
+        for name in EDITS
+    ],
+)
 def test_an_edit_costs_calls_for_itself_and_its_ancestors_alone(till: Shop, name: str) -> None:
     files, asked = EDITS[name]
     till.repo.commit(files)
@@ -183,6 +194,7 @@ def test_no_secret_of_the_code_reaches_the_provider(tmp_path: Path) -> None:
     assert masked == [{"aws-access-key"}] * len(Level)
 
 
+@pytest.mark.slow
 def test_a_prompt_edit_is_held_until_it_is_confirmed(till: Shop) -> None:
     template = till.folder / "home/prompts/instruction/function.md"
     template.parent.mkdir(parents=True)
@@ -224,6 +236,7 @@ def test_by_default_nothing_is_asked_for_and_everything_is_counted(tmp_path: Pat
         assert written(build(found.workspace(llm={"max_summaries_per_run": 0}))) == {}
 
 
+@pytest.mark.slow
 def test_a_run_stops_at_its_cap_and_the_next_ones_go_on_until_all_is_written(tmp_path: Path) -> None:
     with shop(tmp_path, TILL) as found:
         asked = []
@@ -323,6 +336,7 @@ STATES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 def test_after_some_edits_the_index_equals_a_clean_one_that_was_written_anew(till: Shop) -> None:
     for files in STATES:
         till.repo.commit(files)

@@ -138,7 +138,7 @@ def check_caps(folder: Path, seed: int) -> None:
             assert set(whole.requests) == set(asked)
 
 
-QUICK, ALL = 4, 510
+QUICK, ALL = 2, 510
 
 
 @pytest.mark.parametrize("seed", range(QUICK))

@@ -19,7 +19,7 @@ def split_evenly(amount, parts):
 FILES = {**TILL, "till/tax.py": TILL["till/tax.py"] + TOLD}
 
 
-@pytest.mark.parametrize("backend", ["litellm", "record"])
+@pytest.mark.parametrize("backend", ["litellm", pytest.param("record", marks=pytest.mark.slow)])
 def test_asking_for_what_docstrings_say_without_them_asks_no_model(tmp_path: Path, backend: str) -> None:
     with shop(tmp_path, FILES) as found:
         llm = {"backend": backend, "recording": "answers"}
@@ -29,6 +29,7 @@ def test_asking_for_what_docstrings_say_without_them_asks_no_model(tmp_path: Pat
         assert len(found.server.seen) == BY_MODEL + 1
 
 
+@pytest.mark.slow
 def test_a_replayed_build_can_be_measured_too(tmp_path: Path) -> None:
     llm = {"recording": str(tmp_path / "answers"), "prices": []}
     with shop(tmp_path, FILES) as found:

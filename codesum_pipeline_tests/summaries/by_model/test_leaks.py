@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from codesum_pipeline.model.documents import Cause, WrittenBy
 from codesum_pipeline.summaries.neighbours import names_of
 from codesum_pipeline_tests.building import build
@@ -103,6 +105,7 @@ def test_a_text_that_names_a_neighbour_of_today_is_written_again(tmp_path: Path)
         assert "print_slip" not in said(made)["shop/till.py::check_out"]
 
 
+@pytest.mark.slow
 def test_a_file_whose_text_names_a_neighbour_of_today_is_written_again(tmp_path: Path) -> None:
     with shop(tmp_path, FILES, saying({FILE: "print_slip"})) as made:
         build(made.workspace())

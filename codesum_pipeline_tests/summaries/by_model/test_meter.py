@@ -66,7 +66,9 @@ EDITS: dict[str, tuple[dict[str, str], dict[str, int]]] = {
 }
 
 
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "a comment" else []) for name in EDITS]
+)
 def test_a_run_says_what_it_did_not_have_to_ask_for(till: Shop, name: str) -> None:
     files, expected = EDITS[name]
     till.repo.commit(files)

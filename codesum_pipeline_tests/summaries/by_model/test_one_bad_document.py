@@ -23,7 +23,7 @@ from codesum_pipeline.summaries.by_model.shown_to_model import Prompter
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.law.test_one_bad_item import Fault, failed_items, id_is, inject
-from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
+from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, Shop, shop
 from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, TILL
 
 ROUND_UP, BASKET = "till/tax.py::round_up", "till/basket.py::Basket"
@@ -61,7 +61,34 @@ FAULTS = {
         "module_summaries", "till", wanting, "model_metadata", lambda given: given.id == "till"
     ),
 }
-EVERY = pytest.mark.parametrize("fault", list(FAULTS.values()), ids=list(FAULTS))
+# One of each level.
+QUICK = {
+    "making a function's prompt",
+    "reading the answer for a class",
+    "reading a plain text",
+    "what a folder says of itself",
+}
+EVERY = pytest.mark.parametrize(
+    "fault",
+    [pytest.param(fault, id=name, marks=[] if name in QUICK else pytest.mark.slow) for name, fault in FAULTS.items()],
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """A shop for builds in many homes."""
+    with shop(tmp_path_factory.mktemp("shared"), TILL) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def clean(shared: Shop) -> Workspace:
+    """A build in which nothing failed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(KEY_ENV, "sk-loopback-0123456789abcdef")
+        workspace = shared.workspace()
+        build(workspace)
+    return workspace
 
 
 @pytest.fixture
@@ -81,11 +108,12 @@ def ledger(workspace: Workspace) -> list[LedgerRow]:
 
 @EVERY
 def test_the_extractive_text_stands_and_the_next_build_heals_it(
-    fault: Fault, till: Shop, monkeypatch: pytest.MonkeyPatch
+    fault: Fault, shared: Shop, clean: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    home = str(tmp_path / "home")
     with monkeypatch.context() as patch:
         inject(fault, patch)
-        workspace = till.workspace()
+        workspace = shared.workspace(home=home)
         reports = build(workspace, may_fail=True)
 
     assert failed_items(workspace) == {fault.step: [(fault.item, True)]}
@@ -96,9 +124,8 @@ def test_the_extractive_text_stands_and_the_next_build_heals_it(
     assert noted_outages(workspace.layout, workspace.key) == {}
     assert reports["published_index"].published
 
-    healed, clean = till.workspace(), till.workspace(home="clean")
+    healed = shared.workspace(home=home)
     build(healed)
-    build(clean)
 
     assert failed_items(healed) == {}
     assert first_difference(table_rows(healed), table_rows(clean)) is None

@@ -77,7 +77,9 @@ def documents_of(workspace: Workspace) -> Any:
 @pytest.mark.parametrize(
     ("behaviours", "failures"),
     [
-        pytest.param([Says("It adds tax."), GOOD], ["unusable-answer"], id="text where a call is forced"),
+        pytest.param(
+            [Says("It adds tax."), GOOD], ["unusable-answer"], id="text where a call is forced", marks=pytest.mark.slow
+        ),
         pytest.param([Answers("{"), GOOD], ["unusable-answer"], id="broken JSON", marks=pytest.mark.slow),
         pytest.param(
             [Answers({"purpose": 3}), GOOD],
@@ -86,10 +88,17 @@ def documents_of(workspace: Workspace) -> Any:
             marks=pytest.mark.slow,
         ),
         pytest.param([Answers("{}"), Says("no"), GOOD], ["unusable-answer"] * 2, id="put right at the third try"),
-        pytest.param([Fails(429, headers={"Retry-After": "0.1"}), GOOD], ["rate-limit"], id="too many requests"),
+        pytest.param(
+            [Fails(429, headers={"Retry-After": "0.1"}), GOOD],
+            ["rate-limit"],
+            id="too many requests",
+            marks=pytest.mark.slow,
+        ),
         pytest.param([Fails(500), GOOD], ["server"], id="a broken server"),
         pytest.param([Resets(), GOOD], ["connection"], id="a reset", marks=pytest.mark.slow),
-        pytest.param([Resets(after_bytes=50), GOOD], ["connection"], id="a reset inside the answer"),
+        pytest.param(
+            [Resets(after_bytes=50), GOOD], ["connection"], id="a reset inside the answer", marks=pytest.mark.slow
+        ),
         pytest.param([Hangs(), GOOD], ["timeout"], id="silence", marks=pytest.mark.slow),
         pytest.param([Drips(bytes_each=5, pause_s=0.1), GOOD], ["timeout"], id="a slow drip", marks=pytest.mark.slow),
     ],
@@ -112,8 +121,10 @@ def test_what_a_provider_gets_right_in_the_end_is_as_if_it_had_been_so_at_once(
     [
         pytest.param(Says("I would rather not."), "unusable-answer", False, id="never a call"),
         pytest.param(Says(""), "unusable-answer", True, id="never anything"),
-        pytest.param(Answers("x" * 1_000_000), "refused-answer", True, id="a megabyte"),
-        pytest.param(Sends("<html>Log in</html>", "text/html"), "unreadable", True, id="a page"),
+        pytest.param(Answers("x" * 1_000_000), "refused-answer", True, id="a megabyte", marks=pytest.mark.slow),
+        pytest.param(
+            Sends("<html>Log in</html>", "text/html"), "unreadable", True, id="a page", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_document_that_a_provider_never_gets_right_says_why_and_is_asked_for_again_where_that_may_help(
@@ -188,7 +199,7 @@ def test_another_models_answer_stops_a_whole_build_at_one_paid_call(tmp_path: Pa
     assert "'openai/gpt-4o-mini' was asked and 'gpt-4o' answered" in outage.because
 
 
-@pytest.mark.parametrize("room", [80_000, 110_000])
+@pytest.mark.parametrize("room", [80_000, pytest.param(110_000, marks=pytest.mark.slow)])
 def test_a_disk_that_fills_in_mid_run_loses_at_most_the_calls_in_flight(
     undisturbed: Workspace, tmp_path: Path, room: int
 ) -> None:
@@ -219,7 +230,7 @@ def lost_after(calls: int) -> Callable[[Asked], Behaviour]:
     return script
 
 
-@pytest.mark.parametrize("calls", [0, 3, 8])
+@pytest.mark.parametrize("calls", [3, *(pytest.param(calls, marks=pytest.mark.slow) for calls in (0, 8))])
 def test_where_a_key_is_lost_in_mid_run_the_next_build_goes_on_and_pays_for_nothing_twice(
     undisturbed: Workspace, tmp_path: Path, calls: int
 ) -> None:

@@ -85,7 +85,10 @@ GONE = {
 }
 
 
-@pytest.mark.parametrize("name", GONE)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == "an overload of __init__" else pytest.mark.slow) for name in GONE],
+)
 def test_one_that_goes_rewrites_no_neighbour_and_asks_for_its_holders_alone(boxes: Shop, name: str) -> None:
     before = rows(boxes.workspace())
     boxes.repo.commit(GONE[name])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -240,7 +241,14 @@ CONTEXT_EDITS = {
 }
 
 
-@pytest.mark.parametrize("name", CONTEXT_EDITS)
+def quick(name: str) -> Any:
+    """All edits, of which the quick tests make one."""
+    return pytest.mark.parametrize(
+        "name", [pytest.param(each, marks=[] if each == name else pytest.mark.slow) for each in CONTEXT_EDITS]
+    )
+
+
+@quick("the docstring of a class")
 def test_a_change_of_what_stands_around_functions_rewrites_none_of_them(store: Shop, name: str) -> None:
     path, old, new, own = CONTEXT_EDITS[name]
     build(store.workspace())
@@ -253,7 +261,7 @@ def test_a_change_of_what_stands_around_functions_rewrites_none_of_them(store: S
     assert own <= asked_about(store) <= own | above
 
 
-@pytest.mark.parametrize("name", CONTEXT_EDITS)
+@quick("a callee's signature")
 def test_under_the_strict_policy_it_rewrites_those_that_are_shown_it(store: Shop, name: str) -> None:
     path, old, new, _ = CONTEXT_EDITS[name]
     build(store.workspace(graph_policy="strict"))
