@@ -165,7 +165,7 @@ def compare_cells(index: PublishedIndex) -> None:
     embedder = load_embedder("static")
     queries = embedder.embed(questions_about(index)[:100])
     rows: Table = [["vectors", "all", "cells", "recall@10", "recall@100", "recall@400", "build", "bytes a vector"]]
-    vectors = np.asarray(index.vectors[Lane.FUSED])
+    vectors = np.asarray(index.vectors[Lane.SUMMARY])
     for count in CELL_SIZES:
         rows.append(cells_row(enlarged(vectors, count), queries))
     print(f"\ncells are made from {FEWEST_VECTORS:,} vectors on")

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.indexes.embedders import Vectors
-from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
+from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
+from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import write_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames, ranges_of
@@ -31,6 +32,7 @@ from codesum_pipeline.indexes.version_folder import (
     NEAREST_FILES,
     OFFSETS,
     PASSAGES,
+    SHOWN_FIELDS,
     SUMMARY_BM25,
     SYMBOL_NAMES,
     VECTOR_FILES,
@@ -78,7 +80,8 @@ def tiled(index: PublishedIndex, copies: int, parent: Path, enlarge: Enlarge) ->
     tiling = Tiling(index, copies)
     counts = {"documents": copies * len(index)}
     many = copies * len(index.dense_rows) >= FEWEST_VECTORS
-    files = dict.fromkeys(NEAREST_FILES.values()) if many else {}
+    files = dict.fromkeys(VECTOR_FILES[lane] for lane in index.vectors if lane in VECTOR_FILES)
+    files |= dict.fromkeys(NEAREST_FILES[lane] for lane in index.vectors if many)
     data = manifest_bytes({**index.version.manifest, "counts": counts, "files": files})
     folder = parent / sha256_hex(data)
     if not folder.exists():
@@ -96,7 +99,10 @@ def tiled(index: PublishedIndex, copies: int, parent: Path, enlarge: Enlarge) ->
 def _write_documents(tiling: Tiling, folder: Path) -> None:
     index = tiling.index
     sources, numbers = tiling.sources()
-    arrays = {name: index.arrays[name][sources] for name in ("importance", "is_test", "is_vendored", "level")}
+    arrays = {
+        name: index.arrays[name][sources]
+        for name in ("importance", "is_test", "is_vendored", "only_reexports", "level")
+    }
     for name in ("file_row", "parent_row"):
         arrays[name] = tiling.rows(index.arrays[name][sources].astype(np.int64), numbers).astype(np.int32)
     is_dense = np.zeros(len(index), dtype=np.bool_)
@@ -107,12 +113,23 @@ def _write_documents(tiling: Tiling, folder: Path) -> None:
         [f"{copy:05}/{known[row]}" for row, copy in zip(sources.tolist(), numbers.tolist(), strict=True)]
     )
     write_npz(folder / DOCUMENT_ARRAYS, arrays | {"ids": ids.content, "id_offsets": ids.offsets})
+    _write_shown(index.shown, sources, folder)
     lines = [index.line(row) for row in range(len(index))]
     lengths = np.array([*map(len, lines)], dtype=np.int64)[sources]
     np.save(folder / OFFSETS, np.concatenate(([0], np.cumsum(lengths))))
     with (folder / DOCUMENTS).open("wb") as file:
         for row in sources.tolist():
             file.write(lines[row])
+
+
+def _write_shown(shown: ShownFields, sources: Integers, folder: Path) -> None:
+    """What hits show, for the copies too."""
+    texts = shown.is_there.shape[1]
+    places = (sources[:, np.newaxis] * texts + np.arange(texts)).reshape(-1)
+    starts, ends = shown.offsets[places], shown.offsets[places + 1]
+    content = ranges_of(shown.texts, starts, ends)
+    offsets = np.concatenate(([0], np.cumsum(ends - starts)))
+    ShownFields(shown.lines[sources], content, offsets, shown.is_there[sources]).write(folder / SHOWN_FIELDS)
 
 
 def _write_words(tiling: Tiling, folder: Path) -> None:
@@ -149,7 +166,7 @@ def _write_names(tiling: Tiling, folder: Path) -> None:
 def _write_vectors(tiling: Tiling, folder: Path, enlarge: Enlarge, *, many: bool) -> None:
     """Level by level, as rows are; all copies but the first with noise."""
     spans = [slice(*tiling.index.dense_starts[number : number + 2]) for number in range(len(LEVELS))]
-    for lane in DENSE_LANES:
+    for lane in tiling.index.vectors:
         real = np.asarray(tiling.index.vectors[lane])
         levels = [
             enlarge(real[span], tiling.copies * (span.stop - span.start)) for span in spans if span.stop > span.start

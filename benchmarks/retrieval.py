@@ -1,7 +1,7 @@
 """How well questions with known answers are answered, beside published figures.
 
     python -m benchmarks.retrieval DEV.jsonl CLONES [--published FILE] [--ablations] [--embedder NAME]...
-                                   [--home FOLDER] [--run OUT.jsonl]
+                                   [--home FOLDER] [--run OUT.jsonl] [--texts docstring|names|facts]
 
 DEV.jsonl holds questions as `codesum eval` takes them, each with `repo`
 (owner/name), `commit` and `scope` (the folder to index). CLONES is a folder of
@@ -16,27 +16,32 @@ answer them, those are looked for among functions and classes alone.
 With several embedders the first is the one that the others are compared with.
 `--ablations` asks again with each lane alone, each lane left out, and each
 weight of the search off, halved and doubled; see `benchmarks/ablations.py`.
+`--texts` asks indexes whose texts hold less; see `benchmarks/text_levels.py`.
 """
 
 import argparse
+import atexit
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.ablations import ablations
+from benchmarks.text_levels import TEXT_LEVELS, index_with
 from codesum_pipeline.evaluation.bootstrap import paired_interval
 from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, Answer, Setup, evaluate
 from codesum_pipeline.evaluation.metrics import DEPTH
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.model.options import ExtraLane
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline_tests.building import build, open_home, workspace_of
@@ -45,6 +50,9 @@ COLUMNS = ("ndcg@10", "file_ndcg@10", "file_mrr@10", "file_recall@10", "file_acc
 SYMBOL_COLUMNS = ("function_recall@10", "function_mrr@10")
 
 Table = list[Sequence[str]]
+# Indexes that are made for this run alone.
+_LASTING = ExitStack()
+atexit.register(_LASTING.close)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -75,7 +83,7 @@ def main() -> None:
     embedders = arguments.embedder or ["static"]
     answers: dict[str, list[Answer]] = {}
     for embedder in embedders:
-        indexes = build_indexes(home, sorted(set(trees.values())), embedder, like=embedders[0])
+        indexes = build_indexes(home, sorted(set(trees.values())), embedder, like=embedders[0], texts=arguments.texts)
         answers[embedder] = ask(indexes, asked, embedder, setups)
         print(f"\n# {arguments.questions.stem}, {embedder}\n")
         print_scores(answers[embedder], names, _published(arguments.published))
@@ -97,6 +105,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--embedder", action="append", help="as the setting `embedder`; can be repeated")
     parser.add_argument("--published", type=Path, help='{"mean": {NAME: ndcg@10}, "per_repo": {REPO: {NAME: ndcg@10}}}')
     parser.add_argument("--ablations", action="store_true")
+    parser.add_argument("--texts", choices=TEXT_LEVELS, default="facts", help="what the texts that are searched hold")
     parser.add_argument("--run", type=Path, help="write what was found, one question a line")
     return parser.parse_args()
 
@@ -134,21 +143,28 @@ def find_clone(clones: Path, repo: str) -> Path:
     raise SystemExit(f"{clones} holds no clone of {repo}: looked for {', '.join(names)}")
 
 
-def build_indexes(home: Path, trees: Sequence[Tree], embedder: str, *, like: str) -> list[PublishedIndex]:
+def build_indexes(
+    home: Path, trees: Sequence[Tree], embedder: str, *, like: str, texts: str = "facts"
+) -> list[PublishedIndex]:
     """The index of every tree; what was built before and still stands is kept.
 
-    Another embedder starts from a copy of what was built with `like`: only the vectors differ.
+    Another embedder starts from a copy of what was built with `like`: only the vectors differ. Indexes of other
+    `texts` are made anew and last as long as the process.
     """
     folder, first = (home / "homes" / name.strip("/~").replace("/", "+") for name in (embedder, like))
     if not folder.exists() and first.exists():
         shutil.copytree(first, folder, symlinks=True)
-    opened = open_home(folder, embedder=embedder)
+    opened = open_home(folder, embedder=embedder, extra_lanes=[*ExtraLane])
     indexes = []
     for number, tree in enumerate(trees, start=1):
         print(f"index {number} of {len(trees)}: {tree.repo}", file=sys.stderr)
         entry = RepositoryEntry(tree.key, str((home / "trees" / tree.key).resolve()), subdir=tree.scope)
-        build(workspace_of(opened, entry))
-        indexes.append(PublishedIndex.open(opened.layout.published(tree.key)))
+        ws = workspace_of(opened, entry)
+        build(ws)
+        published = opened.layout.published(tree.key)
+        indexes.append(
+            PublishedIndex.open(published) if texts == "facts" else _LASTING.enter_context(index_with(ws, texts))
+        )
     return indexes
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from codesum_pipeline.model.documents import LEVELS, Level, PurposeSource
-from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules
+from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
 from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.parsed import ParsedFile
@@ -101,7 +101,7 @@ def write_library(parsed: Sequence[ParsedFile], texts: Mapping[str, tuple[str, s
     functions = [FunctionInput.of(symbol) for symbol in symbols if symbol.type is SymbolType.FUNCTION]
     started = time.perf_counter()
     for given in functions:
-        library.add(given, Level.FUNCTION, given.id.rpartition("::")[2])
+        library.add(given, Level.FUNCTION, without_suffix(given.id).rpartition("::")[2])
     library.write_s = time.perf_counter() - started
     library.bodies = {given.id: given.canonical_source for given in functions}
     within = defaultdict(list)
@@ -113,7 +113,7 @@ def write_library(parsed: Sequence[ParsedFile], texts: Mapping[str, tuple[str, s
         library.add(
             class_input(symbol, library.children(_members(within[symbol.id], types))),
             Level.CLASS,
-            symbol.id.rpartition("::")[2],
+            without_suffix(symbol.id).rpartition("::")[2],
         )
     for one in parsed:
         file = file_input(one, library.children(within[one.facts.file_path]))
@@ -145,7 +145,7 @@ def file_input(parsed: ParsedFile, children: tuple[ChildText, ...]) -> FileInput
     name = facts.file_path.rpartition("/")[2]
     return FileInput(
         facts.file_path, name, facts.language, facts.docstring,
-        tuple(sorted(imports)), facts.globals, facts.exports, children,
+        tuple(sorted(imports)), facts.globals, facts.exports, children, facts.reexports or (), facts.literals,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ import csv
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,7 +40,7 @@ LIST = Path(__file__).with_name("wild_repositories.tsv")
 GROUPS = {
     "scripts": ("python", "ruby", "php", "lua", "bash"),
     "web": ("javascript", "typescript", "tsx"),
-    "managed": ("java", "kotlin", "csharp", "c_sharp", "swift"),
+    "managed": ("java", "kotlin", "c-sharp", "swift"),
     "native": ("c", "cpp", "rust", "go", "zig"),
     "functional": ("haskell", "scala", "elixir"),
 }
@@ -204,18 +204,20 @@ def write_run(file: Path, answers: Iterable[Answer]) -> None:
 def print_tables(asked: Sequence[Asked]) -> None:
     """By kind, by group of languages, by language and by repository."""
     kinds = [*KINDS, *sorted({each.question.category for each in asked} - set(KINDS))]
-    _print("kind", asked, [(kind, lambda each, kind=kind: each.question.category == kind) for kind in kinds])
-    _print("group", asked, [(name, lambda each, some=some: each.question.language in some) for name, some in GROUPS.items()])
+    _print("kind", asked, {kind: {kind} for kind in kinds}, "category")
+    _print("group", asked, GROUPS, "language")
     for what in ("language", "repo"):
         values = sorted({str(getattr(each.question, what)) for each in asked})
-        _print(what, asked, [(value, lambda each, value=value, what=what: str(getattr(each.question, what)) == value) for value in values])
+        _print(what, asked, {value: {value} for value in values}, what)
 
 
-def _print(what: str, asked: Sequence[Asked], parts: Sequence[tuple[str, Callable[[Asked], bool]]]) -> None:
+def _print(what: str, asked: Sequence[Asked], parts: Mapping[str, Collection[str]], field: str) -> None:
+    """A row for each part: the questions whose `field` has one of its values; and one for all."""
     rows: Table = [[what, "questions", "ndcg@10", "semble", "difference", "file MRR", "functions", "asked"]]
-    for name, holds in (*parts, ("all", lambda _: True)):
-        if some := [each for each in asked if holds(each)]:
-            rows.append([name, f"{len(some):,}", *_row(some)])
+    found = {
+        name: [each for each in asked if str(getattr(each.question, field)) in values] for name, values in parts.items()
+    }
+    rows += [[name, f"{len(some):,}", *_row(some)] for name, some in {**found, "all": [*asked]}.items() if some]
     print_table(rows)
 
 

@@ -4,8 +4,8 @@ Five kinds, each with an answer that is known because somebody of the project pu
 
 - `docstring`: the first sentence of a docstring, to its function or class; the docstring is taken out of the tree.
 - `commit`: the first line of a commit, to the functions and files that it changed.
-- `document`: a sentence of a README or manual that names one thing of the code, to the file that defines it; the name is
-  taken out of the question, its paragraph out of the tree.
+- `document`: a sentence of a README or manual that names one thing of the code, to the file that defines it; the name
+  is taken out of the question, its paragraph out of the tree.
 - `test`: the name of a test in words, to the file that is tested; that test file is taken out of the tree.
 - `message`: the words of an error message without what is filled in, to the function that raises it.
 """
@@ -66,9 +66,9 @@ def make_questions(ws: Workspace, tree: Path) -> list[Question]:
 
     The same questions for the same commit.
     """
-    chance = random.Random(ws.key)  # noqa: S311
+    chance = random.Random(ws.key)
     files = list(_read(ws))
-    by_kind = {
+    by_kind: dict[str, list[Made]] = {
         "docstring": _docstrings(ws),
         "commit": [(None, question) for question in commit_questions(ws, commits=COMMITS)],
         "document": [(None, question) for question in _document_questions(ws, files)],
@@ -159,7 +159,9 @@ def _document_questions(ws: Workspace, files: Sequence[_File]) -> Iterator[Quest
         if place.file_path in code:
             defined.setdefault(place.name, []).append(place)
     for file in files:
-        if not file.path.lower().endswith(_PROSE) or re.search(r"change|history|news|release", file.path, re.IGNORECASE):
+        if not file.path.lower().endswith(_PROSE) or re.search(
+            r"change|history|news|release", file.path, re.IGNORECASE
+        ):
             continue
         sentences = (
             (paragraph, sentence)

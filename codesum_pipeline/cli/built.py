@@ -1,6 +1,6 @@
 """The table that a build ends with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -94,10 +94,19 @@ def _remarks(outcome: "RunOutcome") -> list[Text]:
     lines = (
         f"{count(int(files.get('files_indexed', 0)), 'file')} indexed, {files.get('files_skipped', 0):,} skipped",
         f"{count(int(vectors.get('embedded', 0)), 'vector')} computed, {vectors.get('carried', 0):,} kept",
+        *broken_files(_numbers(outcome, "symbols")),
         "published" if published.get("published") else _UNPUBLISHED[is_held(outcome)],
         f"{outcome.seconds:.1f} s",
     )
     return [Text(" · ".join(lines), style="dim")]
+
+
+def broken_files(numbers: Mapping[str, int | float]) -> Iterator[str]:
+    """The files with syntax errors, and what was lost in them."""
+    broken, lost = int(numbers.get("files_with_syntax_errors", 0)), int(numbers.get("lost_definitions", 0))
+    if broken:
+        told = f", about {count(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
+        yield f"{count(broken, 'file')} with syntax errors{told}"
 
 
 def is_built(outcome: "RunOutcome") -> bool:

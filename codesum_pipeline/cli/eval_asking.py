@@ -14,6 +14,7 @@ from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.retrieval.lanes import has_lane
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.wiring import Home
 
@@ -27,8 +28,9 @@ class Ways:
     each_lane: bool
     each_level: bool
 
-    def setups(self, *, with_symbols: bool) -> list[Setup]:
-        """What was chosen first; `with_symbols`, functions and classes are looked for among themselves as well."""
+    def setups(self, indexes: Sequence[PublishedIndex], *, with_symbols: bool) -> list[Setup]:
+        """What was chosen first; `with_symbols`, functions and classes are looked for among themselves as well. Of the
+        lanes each is asked alone that all indexes have."""
         name = ALL.name if self.lanes == LANES else " + ".join(self.lanes)
         if self.levels != LEVELS:
             name = f"{name}, {' + '.join(self.levels)}"
@@ -36,7 +38,8 @@ class Ways:
         if with_symbols and self.levels == LEVELS:
             setups.append(Setup(SYMBOLS.name, self.lanes, SYMBOLS.levels))
         if self.each_lane:
-            setups += [Setup(f"lane {lane}", (lane,), self.levels) for lane in self.lanes]
+            there = [lane for lane in self.lanes if all(has_lane(index, lane) for index in indexes)]
+            setups += [Setup(f"lane {lane}", (lane,), self.levels) for lane in there]
         if self.each_level:
             setups += [Setup(f"level {level}", self.lanes, (level,)) for level in self.levels]
         return setups
@@ -71,7 +74,7 @@ def ask_given(
     notes += _other_commits(indexes, kept)
     for remark in notes:
         note(remark)
-    setups = ways.setups(with_symbols=any(question.symbols and question.level is None for question in kept))
+    setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
     answers = evaluate(indexes, kept, embedder=embedder_of(called.settings.options), setups=setups, progress=progress)
     if not answers:
         raise ConfigurationError(f"no question is asked at level {', '.join(ways.levels)}: leave out --level")
@@ -89,7 +92,7 @@ def ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *
         own = ask_own_questions(
             workspace,
             index,
-            setups=ways.setups(with_symbols=True),
+            setups=ways.setups([index], with_symbols=True),
             sample=options.sample,
             commits=options.commits,
             progress=progress,

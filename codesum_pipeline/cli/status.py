@@ -8,6 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from codesum_pipeline.cli.built import broken_files
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of
 from codesum_pipeline.cli.freshness import Freshness, State, look_at
@@ -133,6 +134,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "texts": _texts(home, entry.key),
             "calls": _calls(home, entry.key),
             "files": _files(home, entry.key),
+            "not parsed": _broken(home, entry.key),
             "failed": [*failure_lines(entry.key, failures_of(home, entry.key))],
             "lease": _lease(found),
             "problem": found.why,
@@ -178,6 +180,14 @@ def _files(home: Home, key: str) -> str:
     indexed = reasons.pop(None, 0)
     skipped = ", ".join(f"{number:,} {reason}" for reason, number in sorted(reasons.items()))
     return f"{indexed:,} indexed" + (f"; skipped: {skipped}" if skipped else "") if indexed or skipped else ""
+
+
+def _broken(home: Home, key: str) -> str:
+    """How many files have syntax errors, and how many definitions are lost in them."""
+    facts = home.tables.read_or_empty("file_facts", key, columns=["syntax_errors", "lost_definitions"])
+    broken = sum(errors > 0 for errors in facts["syntax_errors"].to_pylist())
+    lost = sum(number or 0 for number in facts["lost_definitions"].to_pylist())
+    return ", ".join(broken_files({"files_with_syntax_errors": broken, "lost_definitions": lost}))
 
 
 def _texts(home: Home, key: str) -> str:

@@ -19,6 +19,7 @@ from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.parsing.testing import read_tests
 from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.source.history import history_of
 from codesum_pipeline.store.workspace import Workspace
@@ -92,10 +93,14 @@ def commit_questions(ws: Workspace, *, commits: int, guard: Guard | None = None)
 
     Merges are among them and ask nothing: what is asked then is the same however much of the history is at hand.
     """
+    tests = read_tests(ws.tables, ws.key)
     files = {
         file.path: file
         for file in ws.tables.read_rows("files", ws.key, SourceFile)
-        if file.status is FileStatus.INDEXED and file.language in PARSERS and not file.is_test and not file.is_vendored
+        if file.status is FileStatus.INDEXED
+        and file.language in PARSERS
+        and file.path not in tests
+        and not file.is_vendored
     }
     places = {place.id: place for place in ws.tables.read_rows("symbols", ws.key, _Place)}
     found = []

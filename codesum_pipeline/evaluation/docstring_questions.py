@@ -23,14 +23,15 @@ from codesum_pipeline.model.files import SourceFile
 from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.parsing.symbols import parse_symbols
+from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.source.mirror import make_scratch
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.extractive.doc_comments import read_doc_comment, without_name
-from codesum_pipeline.summaries.extractive.docstrings import read_docstring
+from codesum_pipeline.summaries.documentation.doc_comments import read_doc_comment, without_name
+from codesum_pipeline.summaries.documentation.docstrings import read_docstring
 
 CATEGORY = "docstring"
 LEVELS_ASKED = (Level.FUNCTION, Level.CLASS)
@@ -81,10 +82,10 @@ def sample_documented(ws: Workspace, sample: int, *, guard: Guard | None = None)
     sample stays the same from commit to commit.
     """
     files = ws.tables.read_rows("files", ws.key, SourceFile)
-    left_out = {file.path for file in files if file.is_test or file.is_vendored}
+    left_out = {file.path for file in files if file.is_vendored} | read_tests(ws.tables, ws.key)
     table = ws.tables.read("symbols", ws.key, columns=list(Documented.__slots__))
     rows = from_table(table.filter(pc.is_valid(table["docstring"])), Documented)
-    by_hash = sorted((row for row in rows if row.file_path not in left_out), key=lambda row: _digest(row.id))
+    by_hash = sorted((row for row in rows if not is_among(left_out, row.id)), key=lambda row: _digest(row.id))
     found: list[tuple[Documented, str]] = []
     for level in LEVELS_ASKED:
         told = ((row, _first_sentence(row, guard)) for row in by_hash if row.type == level)

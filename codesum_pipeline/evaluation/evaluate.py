@@ -12,6 +12,7 @@ from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.retrieval.lanes import has_lane
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights
@@ -41,6 +42,13 @@ SYMBOLS = Setup("functions and classes", levels=(Level.FUNCTION, Level.CLASS))
 EACH_LANE = tuple(Setup(f"lane {lane}", lanes=(lane,)) for lane in LANES)
 EACH_LEVEL = tuple(Setup(f"level {level}", levels=(level,)) for level in LEVELS)
 SETUPS = (ALL, CODE_ONLY, *EACH_LANE, *EACH_LEVEL)
+
+
+def setups_for(index: PublishedIndex) -> tuple[Setup, ...]:
+    """The setups, without lanes that an index was built without."""
+    return tuple(
+        setup for setup in SETUPS if all(has_lane(index, lane) for lane in setup.lanes) or setup.lanes == LANES
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
 
 # Changed with what is asked: earlier answers are then no measure for later ones.
-OWN_QUESTIONS_VERSION = "2"
+OWN_QUESTIONS_VERSION = "3"
 DEFAULT_SAMPLE = 200
 DEFAULT_COMMITS = 300
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.evaluation.docstring_questions import is_held_out
-from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, SETUPS, Answer, evaluate, indexes_of
+from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, Answer, evaluate, indexes_of, setups_for
 from codesum_pipeline.evaluation.lift import BY_MODEL, EVERY_LEVEL, lift_of_answers
 from codesum_pipeline.evaluation.own_questions import OWN_QUESTIONS_VERSION, ask_own_questions
 from codesum_pipeline.evaluation.questions import Question, read_questions
@@ -118,13 +118,13 @@ def _asked(ws: Workspace, candidate: dict[str, Any]) -> str:
 
 
 def _ask(ws: Workspace, index: PublishedIndex, guard: Guard, progress: Progress) -> list[Answer]:
-    options = ws.options.evaluation
+    options, setups = ws.options.evaluation, setups_for(index)
     if not options.questions:
         return ask_own_questions(
-            ws, index, setups=SETUPS, sample=options.sample, commits=options.commits, guard=guard, progress=progress
+            ws, index, setups=setups, sample=options.sample, commits=options.commits, guard=guard, progress=progress
         )
     questions = [found for found in read_questions(Path(options.questions)) if indexes_of([index], found)]
-    return evaluate([index], questions, embedder=embedder_of(ws.options), setups=SETUPS, guard=guard, progress=progress)
+    return evaluate([index], questions, embedder=embedder_of(ws.options), setups=setups, guard=guard, progress=progress)
 
 
 def _published_answers(ws: Workspace, published: Version, questions: Sequence[Question]) -> list[dict[str, Any]]:

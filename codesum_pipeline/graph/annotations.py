@@ -1,6 +1,6 @@
 """A type annotation taken apart: names and their arguments, strings read as what they quote."""
 
-import re
+import ast
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,12 +9,6 @@ UNREADABLE = "?"
 
 # Deeper annotations are never about one class.
 _MAX_DEPTH = 6
-
-_TOKEN = re.compile(
-    r"""\s+ | \#.* | (?P<name>[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*(?!['"\w]))
-    | [A-Za-z]{0,2}(?:'(?P<single>[^'\\\n]*)'|"(?P<double>[^"\\\n]*)") | (?P<other>\.\.\.|.)""",
-    re.VERBOSE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,58 +27,50 @@ def parse_annotation(text: str, *, depth: int = 0) -> Annotation:
     """Read one annotation as written."""
     if depth > _MAX_DEPTH:
         return _NOT_READABLE
-    parser = _Parser(text, depth)
-    read = parser.alternatives()
-    return read if parser.is_done() else _NOT_READABLE
-
-
-class _Parser:
-    def __init__(self, text: str, depth: int) -> None:
-        self._tokens = [match for match in _TOKEN.finditer(text) if match.lastgroup is not None]
-        self._position = 0
-        self._depth = depth
-
-    def is_done(self) -> bool:
-        return self._position == len(self._tokens)
-
-    def alternatives(self) -> Annotation:
-        parts = [self._term()]
-        while self._take("|"):
-            parts.append(self._term())
-        return parts[0] if len(parts) == 1 else Annotation(UNION, tuple(parts))
-
-    def _take(self, symbol: str) -> bool:
-        if self.is_done() or self._tokens[self._position]["other"] != symbol:
-            return False
-        self._position += 1
-        return True
-
-    def _term(self) -> Annotation:
-        if self.is_done():
-            return _NOT_READABLE
-        token = self._tokens[self._position]
-        self._position += 1
-        if token["name"]:
-            return Annotation("".join(token["name"].split()), self._arguments())
-        quoted = token["single"] if token["single"] is not None else token["double"]
-        if quoted is not None:
-            return parse_annotation(quoted, depth=self._depth + 1)
-        if token["other"] == "[":
-            self._position -= 1
-            return Annotation(UNREADABLE, self._arguments())
+    try:
+        return _read(ast.parse(text.strip(), mode="eval").body, depth)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return _NOT_READABLE
 
-    def _arguments(self) -> tuple[Annotation, ...]:
-        if not self._take("["):
-            return ()
-        self._depth += 1
-        found: list[Annotation] = []
-        while not self.is_done() and not self._take("]"):
-            if self._depth > _MAX_DEPTH:
-                self._position = len(self._tokens)
-                return ()
-            found.append(self.alternatives())
-            if not self._take(",") and not self.is_done() and self._tokens[self._position]["other"] != "]":
-                self._position += 1
-        self._depth -= 1
-        return tuple(found)
+
+def _read(node: ast.expr, depth: int) -> Annotation:
+    match node:
+        case ast.Name() | ast.Attribute():
+            name = _dotted(node)
+            return Annotation(name) if name else _NOT_READABLE
+        case ast.Constant(value=str() as quoted):
+            return parse_annotation(quoted, depth=depth + 1)
+        case ast.Constant(value=None | True | False as word):
+            return Annotation(str(word))
+        case ast.BinOp(op=ast.BitOr()):
+            parts = tuple(_alternatives(node, depth))
+            return Annotation(UNION, parts)
+        case ast.List(elts=found):
+            return Annotation(UNREADABLE, _arguments(found, depth))
+        case ast.Subscript(value=value, slice=inside):
+            found = inside.elts if isinstance(inside, ast.Tuple) else [inside]
+            name = _dotted(value)
+            return Annotation(name, _arguments(found, depth)) if name else _NOT_READABLE
+    return _NOT_READABLE
+
+
+def _alternatives(node: ast.expr, depth: int) -> list[Annotation]:
+    """The parts of `a | b | c`, in order; the tree leans to the left."""
+    parts: list[Annotation] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        parts.append(_read(node.right, depth))
+        node = node.left
+    return [_read(node, depth), *reversed(parts)]
+
+
+def _arguments(found: list[ast.expr], depth: int) -> tuple[Annotation, ...]:
+    return () if depth >= _MAX_DEPTH else tuple(_read(one, depth + 1) for one in found)
+
+
+def _dotted(node: ast.expr) -> str:
+    """A name with the names before it; "" where it is another expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""

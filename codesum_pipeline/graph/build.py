@@ -7,8 +7,9 @@ anything changed that other files' names are found by.
 import gc
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +21,8 @@ from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.loading import LoadedFiles, load_files
+from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.reexports import handed_on, imports_in, reexport_edges
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
 from codesum_pipeline.graph.resolver import split_shape
 from codesum_pipeline.model.files import FilePlace, SourceFile
@@ -30,12 +33,13 @@ from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.testing import read_tests_in_code
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 
-GRAPH_VERSION = "3"
+GRAPH_VERSION = "4"
 
 _FACTS = ["file_path", "language", "exports", "references"]
 _PLACES = ["id", "type", "parent_id"]
@@ -112,7 +116,20 @@ def _resolved(
     loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
     families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
     resolution, tables = resolve(families, last, loaded.guard, settings=ws.fingerprint(""), progress=progress)
-    return loaded.guard, resolution, _edges(ws, last, resolution, tables), len(tables)
+    return loaded.guard, resolution, _with_reexports(ws, _edges(ws, last, resolution, tables)), len(tables)
+
+
+def _with_reexports(ws: Workspace, edges: pa.Table) -> pa.Table:
+    """All edges, with those to what files hand on from further away."""
+    imports = imports_in(edges)
+    ids = partial(_symbol_ids, ws)
+    found = reexport_edges(handed_on(ws.tables, ws.key, imports=lambda: imports, ids=ids), set(imports))
+    return pa.concat_tables([edges, to_table(found, Edge)]) if found else edges
+
+
+def _symbol_ids(ws: Workspace) -> list[str]:
+    ids: list[str] = ws.tables.read("symbols", ws.key, columns=["id"]).column("id").to_pylist()
+    return ids
 
 
 def _let_go() -> None:
@@ -132,6 +149,7 @@ def _edges(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Ma
     if last is None:
         return new
     old = ws.tables.read("edges", ws.key)
+    old = old.filter(pc.not_equal(old.column("reason"), str(Reason.REEXPORT)))
     standing = pa.array(now.files.keys() - resolved.keys(), pa.string())
     sources = pc.list_element(pc.split_pattern(old.column("src_id"), SEPARATOR, max_splits=1), 0)
     return pa.concat_tables([old.filter(pc.is_in(sources, value_set=standing)), new])
@@ -150,7 +168,11 @@ def _in_batches(tables: Iterable[EdgeTable]) -> Iterator[list[Edge]]:
 
 def _documents_hash(ws: Workspace) -> str:
     """The hash of what statistics and contexts are made from besides edges and settings."""
-    read = {"symbols": _PLACES, "files": column_names(FilePlace)}
+    read = {
+        "symbols": [*_PLACES, "is_test"],
+        "files": column_names(FilePlace),
+        "file_facts": ["file_path", "is_test"],
+    }
     return hash_of([ws.tables.content_hash(table, ws.key, columns=columns) for table, columns in read.items()])
 
 
@@ -159,7 +181,13 @@ def _ranked_and_sampled(
 ) -> dict[str, pa.Table]:
     rows = [SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"]) for row in symbols.to_pylist()]
     stats, contexts = rank_and_sample(
-        places, rows, from_table(edges, Edge), root=ws.entry.root_module, options=ws.options.graph, progress=progress
+        places,
+        rows,
+        from_table(edges, Edge),
+        root=ws.entry.root_module,
+        options=ws.options.graph,
+        tests=read_tests_in_code(ws.tables, ws.key),
+        progress=progress,
     )
     return {"graph_stats": to_table(stats, GraphStats), "contexts": to_table(contexts, Context)}
 
@@ -191,15 +219,17 @@ def rank_and_sample(
     *,
     root: str,
     options: GraphOptions,
+    tests: Collection[str] = (),
     progress: Progress = no_progress,
 ) -> tuple[list[GraphStats], list[Context]]:
-    """The statistics of every symbol and file, and the context of every document."""
+    """The statistics of every symbol and file, and the context of every document; `tests` are paths and ids of what the
+    code says is a test."""
     indexed = indexed_paths(files)
     progress("ranking", 0, 2)
     stats = graph_stats({*(symbol.id for symbol in symbols), *indexed}, edges)
     progress("sampling contexts", 1, 2)
-    tests = {file.path for file in files if file.is_test}
-    contexts = find_contexts(Documents(symbols, indexed, tests, root), edges, options)
+    flagged = {*(file.path for file in files if file.is_test), *tests}
+    contexts = find_contexts(Documents(symbols, indexed, flagged, root), edges, options)
     progress("sampling contexts", 2, 2)
     return stats, contexts
 

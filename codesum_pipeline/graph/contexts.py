@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 from codesum_pipeline.graph.edge_table import folder_of
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind
 from codesum_pipeline.model.hashing import graph_hash
-from codesum_pipeline.model.ids import SEPARATOR, module_path_of, parent_modules
+from codesum_pipeline.model.ids import module_path_of, parent_modules
 from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.testing import is_among
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class _Sampler:
         module = self._module_of(document_id)
 
         def rank(neighbour: str) -> tuple[bool, bool, int, str]:
-            is_test = neighbour.partition(SEPARATOR)[0] in self._tests
+            is_test = is_among(self._tests, neighbour)
             return self._module_of(neighbour) != module, is_test, -neighbours[neighbour], neighbour
 
         return tuple(sorted(sorted(neighbours, key=rank)[:limit]))

@@ -20,12 +20,15 @@ class Reason(StrEnum):
     ANNOTATION = "ast:annotation"
     INFERRED_RETURN = "ast:inferred-return"
     UNIQUE_NAME = "ast:unique-name"
+    REEXPORT = "ast:re-export"
 
 
 CONFIDENCE = {
     # Nobody rebinds the name from elsewhere.
     Reason.IMPORT: 0.98,
     Reason.SAME_FILE: 0.98,
+    # Among the files that one imports, and those that they import, the name is defined in one only.
+    Reason.REEXPORT: 0.97,
     # Nothing of that name comes between the file and its package, or the namespaces around it.
     Reason.PACKAGE: 0.97,
     # The header that is found is the one that a compiler is told to take.

@@ -9,7 +9,7 @@ The scores stand in a sparse matrix by column (one column per token), which
 `scipy.sparse.load_npz` reads too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from codesum_pipeline.indexes.string_table import StringTable
 # Lucene's defaults (Robertson and Zaragoza, 2009, give the ranges 1.2-2 and 0.5-0.8).
 K1 = 1.2
 B = 0.75
+NO_TOKENS: Mapping[str, float] = {}
 # Scores computed at one time: bounds the memory.
 _AT_ONCE = 1 << 20
 
@@ -51,14 +52,23 @@ class Bm25Index:
     indices: Array
     indptr: Array
 
-    def score(self, tokens: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The score of every document; a token asked twice counts twice, an unknown one nothing."""
+    def score(self, tokens: Sequence[str], weighted: Mapping[str, float] = NO_TOKENS) -> npt.NDArray[np.float32]:
+        """The score of every document; a token asked twice counts twice, an unknown one nothing.
+
+        Further tokens count as much as is said of each.
+        """
         scores = np.zeros(self.documents, dtype=np.float32)
-        columns = [column for column in self.vocabulary.find_all(tokens) if column is not None]
-        if columns:
-            spans = [slice(*self.indptr[column : column + 2].tolist()) for column in columns]
-            rows = np.concatenate([self.indices[span] for span in spans])
-            shares = np.concatenate([self.data[span] for span in spans])
+        weights = [*[1.0] * len(tokens), *weighted.values()]
+        columns = self.vocabulary.find_all((*tokens, *weighted))
+        found = [(column, weight) for column, weight in zip(columns, weights, strict=True) if column is not None]
+        if found:
+            # A view, not an array, which takes its time for a single number.
+            bounds = self.indptr.data
+            spans = [(slice(bounds[column], bounds[column + 1]), weight) for column, weight in found]
+            rows = np.concatenate([self.indices[span] for span, _ in spans])
+            shares = np.concatenate(
+                [self.data[span] if weight == 1 else self.data[span] * np.float32(weight) for span, weight in spans]
+            )
             # One share after the other, token by token: what is added first decides the last bit of a sum.
             np.add.at(scores, rows, shares)
         return scores

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.indexes.aliases import read_aliases
 from codesum_pipeline.indexes.arrow_texts import utf8_of
 from codesum_pipeline.indexes.bm25 import TokenCounts, build_bm25
 from codesum_pipeline.indexes.call_edges import OF_EDGES, build_callers
@@ -23,10 +24,11 @@ from codesum_pipeline.indexes.candidate_parts import Parts
 from codesum_pipeline.indexes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.json_columns import json_objects, json_texts
-from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
+from codesum_pipeline.indexes.lanes import TERM_LANES, Lane, dense_lanes
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
 from codesum_pipeline.indexes.passages import TOKEN_BREAK, break_apart
-from codesum_pipeline.indexes.published_documents import OF_HISTORY, document_lines, index_order
+from codesum_pipeline.indexes.published_documents import OF_HISTORY, build_shown_fields, document_lines, index_order
+from codesum_pipeline.indexes.shown_fields import LINES, TEXTS
 from codesum_pipeline.indexes.stored_zip import Array, npy_parts, write_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import build_symbol_names
@@ -45,6 +47,7 @@ from codesum_pipeline.indexes.version_folder import (
     NEAREST_FILES,
     OFFSETS,
     PASSAGES,
+    SHOWN_FIELDS,
     SUMMARY_BM25,
     SYMBOL_NAMES,
     VECTOR_FILES,
@@ -52,7 +55,9 @@ from codesum_pipeline.indexes.version_folder import (
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.graph import EdgeKind
+from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.source.roles import ROLES, role_of
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
@@ -62,6 +67,8 @@ _BM25_FILES = {Lane.CODE: CODE_BM25, Lane.KEYWORDS: KEYWORDS_BM25, Lane.SUMMARY:
 # Of each document, all but what stands in its line alone.
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
 _RANKS = ["id", "pagerank"]
+_HANDING_ON = ["file_path", "only_reexports"]
+_SHOWN = ["id", "type", *LINES, *TEXTS]
 _NO_IDS = TABLES["vectors"].schema.empty_table().select(["id", "lane"])
 
 
@@ -74,6 +81,7 @@ class CandidateTables:
     key: str
     heads: pa.Table
     dense_rows: npt.NDArray[np.int32]
+    dense_lanes: Sequence[Lane]
     dimensions: int
 
     @property
@@ -143,6 +151,7 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder) -> CandidateTables:
         key=ws.key,
         heads=heads,
         dense_rows=np.flatnonzero(~_booleans(heads, "is_placeholder")).astype(np.int32),
+        dense_lanes=dense_lanes(ws.options.index.extra_lanes),
         dimensions=vector_length(ws, embedder),
     )
 
@@ -153,6 +162,7 @@ def write_files(parts: Parts, tables: CandidateTables, *, progress: Progress) ->
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
         ("documents", lambda: without_provenance.update(_write_documents(parts.folder, tables))),
         ("document arrays", lambda: _make_arrays(parts, tables)),
+        ("what hits show", lambda: _make_shown(parts, tables)),
         ("callers", lambda: _make_callers(parts, tables)),
         ("vectors", lambda: without_provenance.update(_make_vectors(parts, tables))),
         ("words", lambda: _make_terms(parts, tables)),
@@ -180,7 +190,8 @@ def _write_documents(folder: Path, tables: CandidateTables) -> dict[str, str]:
 
 
 def _make_arrays(parts: Parts, tables: CandidateTables) -> None:
-    made_from = [tables.content_hash("documents", _HEAD), tables.content_hash("graph_stats", _RANKS)]
+    hashes = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON}
+    made_from = [tables.content_hash(table, columns) for table, columns in hashes.items()]
     parts.make("arrays", made_from, [DOCUMENT_ARRAYS], lambda: _write_arrays(parts.folder, tables))
 
 
@@ -196,6 +207,8 @@ def _write_arrays(folder: Path, tables: CandidateTables) -> None:
         "is_placeholder": _booleans(heads, "is_placeholder"),
         "is_test": _booleans(heads, "is_test"),
         "is_vendored": _booleans(heads, "is_vendored"),
+        "only_reexports": _only_reexports(tables),
+        "role": _roles(heads),
         "importance": _importance(pageranks, ids, parent_rows),
         "file_row": _rows_of(files, ids),
         "parent_row": parent_rows,
@@ -204,6 +217,33 @@ def _write_arrays(folder: Path, tables: CandidateTables) -> None:
         "id_offsets": names.offsets,
     }
     write_npz(_new_file(folder, DOCUMENT_ARRAYS), arrays)
+
+
+def _only_reexports(tables: CandidateTables) -> npt.NDArray[np.bool_]:
+    """Which documents are files that define nothing, and hand on what others do."""
+    facts = tables.tables.read_or_empty("file_facts", tables.key, columns=_HANDING_ON)
+    paths = facts.filter(facts.column("only_reexports")).column("file_path")
+    found: npt.NDArray[np.bool_] = pc.is_in(tables.ids, value_set=paths.combine_chunks()).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _roles(heads: pa.Table) -> npt.NDArray[np.uint8]:
+    """What the file of each document is written for, as a position in `ROLES`; a folder is source."""
+    paths = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), "", heads.column("file_path"))
+    distinct = paths.combine_chunks().dictionary_encode()
+    numbers = np.array([ROLES.index(role_of(path)) for path in distinct.dictionary.to_pylist()], dtype=np.uint8)
+    found: npt.NDArray[np.uint8] = numbers[distinct.indices.to_numpy()]
+    return found
+
+
+def _make_shown(parts: Parts, tables: CandidateTables) -> None:
+    made_from = [tables.content_hash("documents", _SHOWN)]
+    parts.make("shown", made_from, [SHOWN_FIELDS], lambda: _write_shown(parts.folder, tables))
+
+
+def _write_shown(folder: Path, tables: CandidateTables) -> None:
+    documents = tables.tables.read("documents", tables.key, columns=_SHOWN)
+    build_shown_fields(documents.take(index_order(documents))).write(_new_file(folder, SHOWN_FIELDS))
 
 
 def _make_callers(parts: Parts, tables: CandidateTables) -> None:
@@ -238,7 +278,7 @@ def _importance(
 def _make_vectors(parts: Parts, tables: CandidateTables) -> dict[str, str]:
     """The vectors, and the cells of many; of these, the digest of what they are made from."""
     digests: dict[str, str] = {}
-    for lane in (Lane.SUMMARY, *VECTOR_FILES):
+    for lane in tables.dense_lanes:
         digests |= _make_matrix(parts, tables, lane)
     parts.make(
         "vector ids",
@@ -307,13 +347,16 @@ def _write_keywords(folder: Path, tables: CandidateTables, found: TokenCounts) -
 
 
 def _make_names(parts: Parts, tables: CandidateTables) -> None:
-    made_from = [tables.content_hash("documents", _HEAD)]
-    parts.make("names", made_from, [SYMBOL_NAMES], lambda: _write_names(parts.folder, tables))
+    aliases = read_aliases(tables.tables, tables.key, tables.ids.to_pylist())
+    made_from = [tables.content_hash("documents", _HEAD), hash_of(["\n".join(alias) for alias in aliases])]
+    parts.make("names", made_from, [SYMBOL_NAMES], lambda: _write_names(parts.folder, tables, aliases))
 
 
-def _write_names(folder: Path, tables: CandidateTables) -> None:
+def _write_names(folder: Path, tables: CandidateTables, aliases: Sequence[tuple[str, str]]) -> None:
     columns = (tables.heads.column(name).to_pylist() for name in ("qualified_name", "file_path"))
-    build_symbol_names(zip(*columns, strict=True)).write(_new_file(folder, SYMBOL_NAMES))
+    rows = pc.index_in(pa.array([target for _, target in aliases], pa.string()), value_set=tables.ids).to_pylist()
+    named = [(name, row) for (name, _), row in zip(aliases, rows, strict=True) if row is not None]
+    build_symbol_names(zip(*columns, strict=True), named).write(_new_file(folder, SYMBOL_NAMES))
 
 
 def level_numbers(heads: pa.Table) -> npt.NDArray[np.int8]:

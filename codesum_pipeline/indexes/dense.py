@@ -4,7 +4,7 @@ What decides is the hash of the text and the model, nothing else: a moved file,
 a copy or a reverted edit finds its vector again under whatever id it has.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -24,7 +24,7 @@ from codesum_pipeline.indexes.lane_texts import (
     in_parts,
     lane_sources,
 )
-from codesum_pipeline.indexes.lanes import DENSE_LANES
+from codesum_pipeline.indexes.lanes import Lane, dense_lanes
 from codesum_pipeline.model.errors import UnusableVectors
 from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -65,22 +65,22 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     """Write the table `vectors`: one row per dense lane of each document that is no placeholder."""
     embedder = embedder_of(ws.options)
     billed_before = embedder.billed_tokens
-    max_tokens = max_text_tokens(ws, embedder)
+    max_tokens, lanes = max_text_tokens(ws, embedder), dense_lanes(ws.options.index.extra_lanes)
     sources = _sources(ws)
-    ids, hashes = _ids_and_hashes(sources, max_tokens)
+    ids, hashes = _ids_and_hashes(sources, max_tokens, lanes)
     wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, Guard()
-    if _stand(ws, embedder, ids, hashes):
+    if _stand(ws, embedder, _rows_of(ids, lanes), hashes):
         written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
     else:
-        wanted = _wanted(hashes, _is_known(ws, embedder, hashes))
-        texts = _texts(sources, hashes, wanted, max_tokens)
+        wanted = _wanted(hashes, _is_known(ws, embedder, hashes), len(lanes))
+        texts = _texts(sources, hashes, wanted, max_tokens, lanes)
         fresh, resumed = embed_texts(
             ws, embedder, texts, len(wanted), max_tokens=max_tokens, guard=guard, progress=progress
         )
         vectors = _join(ws, embedder, hashes, wanted, fresh)
         del sources, texts
         known_by = hashes_unless(pc.is_in(hashes, value_set=_failed_texts(guard)), hashes)
-        written = ws.tables.write("vectors", ws.key, _table(ids, known_by, vectors, embedder.model_id))
+        written = ws.tables.write("vectors", ws.key, _table(_rows_of(ids, lanes), known_by, vectors, embedder.model_id))
         dimensions = vectors.shape[1]
     discard(ws.layout.finished_vectors(ws.key))
     billed = embedder.billed_tokens - billed_before
@@ -90,7 +90,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
         resumed=resumed,
         carried=len(hashes) - len(wanted),
         rows=written.rows,
-        lanes={str(lane): len(ids) for lane in DENSE_LANES if len(ids)},
+        lanes={str(lane): len(ids) for lane in lanes if len(ids)},
         model=embedder.model_id,
         dimensions=dimensions,
         billed_tokens=billed,
@@ -130,20 +130,29 @@ def _sources(ws: Workspace) -> pa.Table:
     return pa.concat_tables(part.filter(pc.invert(part.column("is_placeholder"))) for part in parts).combine_chunks()
 
 
-def _ids_and_hashes(sources: pa.Table, max_tokens: int) -> tuple[pa.Array, pa.Array]:
+def _ids_and_hashes(sources: pa.Table, max_tokens: int, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
     """The ids of the documents, and the hashes of their texts, lane after lane."""
-    parts = [[texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens)] for some in in_parts(sources)]
+    parts = [
+        [texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens, lanes=lanes)]
+        for some in in_parts(sources)
+    ]
     hashes = pa.concat_arrays([found for lane in zip(*parts, strict=True) for found in lane])
     return sources.column("id").combine_chunks(), hashes
 
 
-def _stand(ws: Workspace, embedder: Embedder, ids: pa.Array, hashes: pa.Array) -> bool:
+def _rows_of(ids: pa.Array, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
+    """The columns `id` and `lane`, lane after lane."""
+    return pa.concat_arrays([ids] * len(lanes)), pa.concat_arrays([pa.repeat(str(lane), len(ids)) for lane in lanes])
+
+
+def _stand(ws: Workspace, embedder: Embedder, rows: tuple[pa.Array, pa.Array], hashes: pa.Array) -> bool:
     """Whether the last build's rows are of the same documents and texts: its vectors are not read then."""
-    last = ws.tables.read_or_empty("vectors", ws.key, columns=["id", "text_hash", "model"])
+    last = ws.tables.read_or_empty("vectors", ws.key, columns=["id", "lane", "text_hash", "model"])
     if ws.force or not 0 < last.num_rows == len(hashes):
         return False
-    are_same = pc.equal(last.column("id"), pa.concat_arrays([ids] * len(DENSE_LANES)))
-    are_same = pc.and_(are_same, pc.equal(last.column("text_hash"), hashes))
+    are_same = pc.equal(last.column("text_hash"), hashes)
+    for name, column in zip(("id", "lane"), rows, strict=True):
+        are_same = pc.and_(are_same, pc.equal(last.column(name), column))
     is_ours = pc.equal(last.column("model"), embedder.model_id)
     return bool(pc.all(pc.and_(are_same, is_ours)).as_py())
 
@@ -158,21 +167,23 @@ def _is_known(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> npt.NDArra
     return known
 
 
-def _wanted(hashes: pa.Array, known: npt.NDArray[np.bool_]) -> Rows:
+def _wanted(hashes: pa.Array, known: npt.NDArray[np.bool_], lanes: int) -> Rows:
     """The first row of each distinct text without a vector; those of one document follow one another, for they are
     alike."""
-    by_document: Rows = np.arange(len(hashes)).reshape(len(DENSE_LANES), -1).T.reshape(-1)
+    by_document: Rows = np.arange(len(hashes)).reshape(lanes, -1).T.reshape(-1)
     rows = by_document[~known[by_document]]
     names = hashes.take(pa.array(rows)).dictionary_encode().indices.to_numpy()
     _, firsts = np.unique(names, return_index=True)
     return rows[np.sort(firsts)]
 
 
-def _texts(sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int) -> Iterator[LaneText]:
+def _texts(
+    sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int, lanes: Sequence[Lane]
+) -> Iterator[LaneText]:
     """The texts of these rows, in order."""
     if not len(wanted):
         return
-    lanes, documents = np.divmod(wanted, sources.num_rows)
+    numbers, documents = np.divmod(wanted, sources.num_rows)
     some = np.unique(documents)
     places = np.searchsorted(some, documents)
     names = hashes.take(pa.array(wanted))
@@ -181,8 +192,8 @@ def _texts(sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int) -
         part = sources.take(pa.array(some[start : start + _TEXTS_AT_ONCE]))
         span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
         # Of the part's texts, lane after lane.
-        rows = pa.array(lanes[span] * part.num_rows + places[span] - first)
-        texts = dense_texts(part, max_tokens=max_tokens)
+        rows = pa.array(numbers[span] * part.num_rows + places[span] - first)
+        texts = dense_texts(part, max_tokens=max_tokens, lanes=lanes)
         columns = (
             pa.concat_arrays([found.texts for found in texts]).take(rows).to_pylist(),
             names[span].to_pylist(),
@@ -252,12 +263,11 @@ def _failures(ids: pa.Array, hashes: pa.Array, by_text: Guard) -> tuple[Failure,
     return guard.failures
 
 
-def _table(ids: pa.Array, hashes: pa.Array, vectors: Vectors, model: str) -> pa.Table:
+def _table(rows: tuple[pa.Array, pa.Array], hashes: pa.Array, vectors: Vectors, model: str) -> pa.Table:
     count, dimensions = vectors.shape
     offsets = pa.array(np.arange(count + 1, dtype=np.int32) * np.int32(dimensions))
     columns = [
-        pa.concat_arrays([ids] * len(DENSE_LANES)),
-        pa.concat_arrays([pa.repeat(str(lane), len(ids)) for lane in DENSE_LANES]),
+        *rows,
         hashes,
         pa.repeat(pa.scalar(model, type=pa.string()), count),
         pa.ListArray.from_arrays(offsets, pa.array(vectors.reshape(-1))),

@@ -8,14 +8,12 @@ import pyarrow.compute as pc
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.embedding import cost_usd
 from codesum_pipeline.indexes.lane_texts import BODY_CHARACTERS
-from codesum_pipeline.indexes.lanes import DENSE_LANES
+from codesum_pipeline.indexes.lanes import Lane, dense_lanes
 from codesum_pipeline.model.documents import PlanAction, PlanRow
 from codesum_pipeline.store.workspace import Workspace
 
 # About what name, intent and summary of a document hold; each of the dense lanes has some of it.
 _WORDS_CHARACTERS = 300
-# The lanes that read a body.
-_BODY_LANES = 2
 # Code has more short tokens than prose, of which four characters a token are said.
 _CHARACTERS_PER_TOKEN = 3
 
@@ -43,13 +41,15 @@ def plan_embedding(ws: Workspace, rows: Sequence[PlanRow]) -> EmbeddingPlan:
     is_anew = ws.force or replaces is not None or not models
     actions = (PlanAction.WRITE, PlanAction.MAYBE, *((PlanAction.KEEP,) if is_anew else ()))
     ids = [row.id for row in rows if row.action in actions]
-    bodies = _body_lengths(ws)
-    characters = sum(_BODY_LANES * bodies.get(id_, 0) + len(DENSE_LANES) * _WORDS_CHARACTERS for id_ in ids)
+    lanes = dense_lanes(ws.options.index.extra_lanes)
+    reading_bodies = len(lanes) - (Lane.SUMMARY in lanes)
+    bodies = _body_lengths(ws) if reading_bodies else {}
+    characters = sum(reading_bodies * bodies.get(id_, 0) + len(lanes) * _WORDS_CHARACTERS for id_ in ids)
     tokens = characters // _CHARACTERS_PER_TOKEN
     return EmbeddingPlan(
         model=embedder.model_id,
         replaces=replaces,
-        texts=len(ids) * len(DENSE_LANES),
+        texts=len(ids) * len(lanes),
         tokens=tokens,
         cost_usd=cost_usd(embedder, tokens),
     )

@@ -149,22 +149,25 @@ def in_parts(sources: pa.Table) -> Iterator[pa.Table]:
     return (sources.slice(start, _AT_ONCE) for start in range(0, max(sources.num_rows, 1), _AT_ONCE))
 
 
-def dense_texts(sources: pa.Table, *, max_tokens: int) -> tuple[LaneTexts, ...]:
-    """The texts of the dense lanes; none for a placeholder. `max_tokens` bounds the summary lane."""
+def dense_texts(sources: pa.Table, *, max_tokens: int, lanes: Iterable[Lane]) -> tuple[LaneTexts, ...]:
+    """The texts of some dense lanes; none for a placeholder. `max_tokens` bounds the summary lane."""
     some = sources.filter(pc.invert(sources.column("is_placeholder"))).combine_chunks()
+    return tuple(_dense_lane(lane, some, max_tokens) for lane in lanes)
+
+
+def _dense_lane(lane: Lane, some: pa.Table, max_tokens: int) -> LaneTexts:
     name, summary = some["name"], some["summary"]
+    if lane is Lane.SUMMARY:
+        head = _joined(name, some["business_intent"], _text(""), separator="\n")
+        keep = pc.utf8_length(head)
+        return _lane_texts(lane, some["id"], _joined(head, summary), setting=str(max_tokens), keep=keep)
     body = pc.utf8_slice_codeunits(some["body"], 0, BODY_CHARACTERS)
+    if lane is Lane.CODE:
+        return _lane_texts(lane, some["id"], _joined(name, body, separator="\n"))
     # Above functions the fused lane reads names in place of the body.
     below = pc.coalesce(pc.utf8_slice_codeunits(some["child_names"], 0, BODY_CHARACTERS), body)
     title = pc.if_else(pc.equal(some["signature"], ""), name, some["signature"])
-    head = _joined(name, some["business_intent"], _text(""), separator="\n")
-    return (
-        _lane_texts(Lane.CODE, some["id"], _joined(name, body, separator="\n")),
-        _lane_texts(Lane.FUSED, some["id"], _joined(title, summary, below, separator="\n")),
-        _lane_texts(
-            Lane.SUMMARY, some["id"], _joined(head, summary), setting=str(max_tokens), keep=pc.utf8_length(head)
-        ),
-    )
+    return _lane_texts(lane, some["id"], _joined(title, summary, below, separator="\n"))
 
 
 def term_texts(sources: pa.Table, guard: Guard | None = None) -> tuple[LaneTexts, ...]:

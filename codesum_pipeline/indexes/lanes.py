@@ -1,5 +1,6 @@
 """The lanes of the index: each is one way to look at a document, and can be asked alone."""
 
+from collections.abc import Collection
 from enum import StrEnum
 
 
@@ -15,4 +16,11 @@ class Lane(StrEnum):
 
 LANES = tuple(Lane)
 DENSE_LANES = (Lane.CODE, Lane.FUSED, Lane.SUMMARY)
+# Vectors that a search reads which names no lane.
+_READ = (Lane.SUMMARY, Lane.FUSED)
 TERM_LANES = (Lane.CODE, Lane.KEYWORDS, Lane.SUMMARY)
+
+
+def dense_lanes(extra: Collection[str]) -> tuple[Lane, ...]:
+    """The lanes that vectors are made for: what a search reads, and what the setting `extra_lanes` names."""
+    return tuple(lane for lane in DENSE_LANES if lane in _READ or lane in extra)

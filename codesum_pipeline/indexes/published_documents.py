@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.indexes.arrow_texts import utf8_and_offsets
 from codesum_pipeline.indexes.json_columns import json_objects, json_texts
+from codesum_pipeline.indexes.shown_fields import LINES, NO_LINE, TEXTS, ShownFields
 from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS
 from codesum_pipeline.model.documents import LEVELS, HistoryEvent
 
@@ -60,6 +62,19 @@ def document_lines(documents: Iterable[pa.Table], history: pa.Table) -> Iterator
             provenance = latest_first.select(_PROVENANCE).take(stamps_of.slice(start, _AT_ONCE))
             stamps = dict(zip(PROVENANCE_FIELDS, map(json_texts, provenance.columns), strict=True))
             yield _lines(_fields(some.slice(start, _AT_ONCE).combine_chunks()), stamps)
+
+
+def build_shown_fields(documents: pa.Table) -> ShownFields:
+    """What hits show of documents in index order."""
+    lines = np.stack(
+        [pc.fill_null(documents.column(name), NO_LINE).to_numpy().astype(np.int32) for name in LINES], axis=1
+    )
+    columns = [documents.column(name).cast(pa.large_string()).combine_chunks() for name in TEXTS]
+    # Text after text of a document, document after document.
+    order = np.arange(len(TEXTS) * len(lines)).reshape(len(TEXTS), -1).T.reshape(-1)
+    texts = pa.concat_arrays(columns).take(pa.array(order))
+    is_there = texts.is_valid().to_numpy(zero_copy_only=False).reshape(-1, len(TEXTS))
+    return ShownFields(lines, *utf8_and_offsets(pc.fill_null(texts, "")), is_there)
 
 
 def _in_index_order(documents: Iterable[pa.Table]) -> Iterator[pa.Table]:

@@ -49,11 +49,17 @@ class StringTable:
         wanted, heads = _with_heads(tuple(strings))
         lows = self._sorted_heads.searchsorted(heads).tolist()
         highs = self._sorted_heads.searchsorted(heads, side="right").tolist()
-        # Of most strings nothing has the head, and of most others one string.
-        return [
-            self._find(string, low, high) if low < high else None
-            for string, low, high in zip(wanted, lows, highs, strict=True)
-        ]
+        content, offsets = self._views
+        found: list[int | None] = []
+        for string, low, high in zip(wanted, lows, highs, strict=True):
+            # Of most strings nothing has the head, and of most others one string.
+            if low == high:
+                found.append(None)
+            elif high - low == 1:
+                found.append(low if content[offsets[low] : offsets[high]].tobytes() == string else None)
+            else:
+                found.append(self._find(string, low, high))
+        return found
 
     @cached_property
     def _sorted_heads(self) -> Array:
@@ -75,17 +81,16 @@ class StringTable:
         return position if position < end and self._bytes_at(position) == wanted else None
 
     def _first_not_below(self, wanted: bytes, low: int, high: int) -> int:
-        # Views, not arrays: a query looks at hundreds of strings, and an array takes its time for a single number.
-        content, offsets = self.content.data, self.offsets.data
+        return bisect_left(range(high), wanted, low, high, key=self._bytes_at)
 
-        def string_at(position: int) -> bytes:
-            return content[offsets[position] : offsets[position + 1]].tobytes()
-
-        return bisect_left(range(high), wanted, low, high, key=string_at)
+    @cached_property
+    def _views(self) -> tuple[memoryview, memoryview]:
+        """A query looks at hundreds of strings, and an array takes its time for a single number."""
+        return self.content.data, self.offsets.data
 
     def _bytes_at(self, position: int) -> bytes:
-        start, end = self.offsets[position : position + 2].tolist()
-        return self.content[start:end].tobytes()
+        content, offsets = self._views
+        return content[offsets[position] : offsets[position + 1]].tobytes()
 
 
 # The same strings are looked for in one table after the other.

@@ -1,7 +1,8 @@
 """The names that a document can be called by, without regard to case."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -12,21 +13,36 @@ from codesum_pipeline.indexes.string_table import StringTable
 
 @dataclass(frozen=True, slots=True)
 class SymbolNames:
-    """The rows of the documents named `names[k]` are `rows[indptr[k]:indptr[k + 1]]`."""
+    """The rows of the documents named `names[k]` are `rows[indptr[k]:indptr[k + 1]]`.
+
+    `aliases` are the names under which files hand documents on."""
 
     names: StringTable
     rows: Array
     indptr: Array
+    aliases: "SymbolNames | None" = None
 
     def exactly(self, name: str) -> list[int]:
-        """The rows of the documents with this name, in row order."""
+        """The rows of the documents with this name, in row order; those that have it as an alias too."""
         position = self.names.find(name.lower())
-        return [] if position is None else self._rows_at(position)
+        own = [] if position is None else self._rows_at(position)
+        others = self.aliases.exactly(name) if self.aliases else []
+        return sorted({*own, *others}) if others else own
+
+    def exactly_each(self, names: Sequence[str]) -> list[list[int]]:
+        """For each of some names the rows of the documents with it, in row order."""
+        found = self.names.find_all([name.lower() for name in names])
+        own = [[] if position is None else self._rows_at(position) for position in found]
+        if self.aliases is None:
+            return own
+        others = self.aliases.exactly_each(names)
+        return [sorted({*rows, *more}) for rows, more in zip(own, others, strict=True)]
 
     def exactly_any(self, names: Sequence[str]) -> list[int]:
         """The rows of the documents with one of these names, those of each name in row order."""
         found = self.names.find_all([name.lower() for name in names])
-        return [row for position in found if position is not None for row in self._rows_at(position)]
+        own = [row for position in found if position is not None for row in self._rows_at(position)]
+        return list(dict.fromkeys((*own, *self.aliases.exactly_any(names)))) if self.aliases else own
 
     def with_prefix(self, prefix: str, *, limit: int) -> Array:
         """The rows of at most `limit` documents whose name is longer than `prefix` and starts with it.
@@ -35,24 +51,31 @@ class SymbolNames:
         """
         wanted = prefix.lower()
         found = self.names.with_prefix(wanted)
+        if not found:
+            return self.rows[:0]
         # The name that is the prefix itself sorts before all that go on.
-        is_name = bool(found) and self.names[found.start] == wanted
+        is_name = self.names[found.start] == wanted
         first, last = found.start + is_name, found.stop
         order = np.argsort(np.diff(self.names.offsets[first : last + 1]), kind="stable") + first
         rows = ranges_of(self.rows, self.indptr[order], self.indptr[order + 1])
-        _, places = np.unique(rows, return_index=True)
-        return rows[np.sort(places)[:limit]]
+        return np.array([*islice(dict.fromkeys(rows.tolist()), limit)], dtype=rows.dtype)
 
     def write(self, path: Path) -> None:
-        write_npz(
-            path,
-            {"names": self.names.content, "offsets": self.names.offsets, "rows": self.rows, "indptr": self.indptr},
-        )
+        others = self.aliases or build_names({})
+        write_npz(path, self._arrays() | {f"alias_{name}": array for name, array in others._arrays().items()})
 
     @classmethod
     def map(cls, path: Path) -> "SymbolNames":
         """Open what `write` wrote, memory-mapped."""
         arrays = map_npz(path)
+        aliases = cls._of_arrays({name.removeprefix("alias_"): arrays[name] for name in arrays if "alias_" in name})
+        return replace(cls._of_arrays(arrays), aliases=aliases if len(aliases.rows) else None)
+
+    def _arrays(self) -> dict[str, Array]:
+        return {"names": self.names.content, "offsets": self.names.offsets, "rows": self.rows, "indptr": self.indptr}
+
+    @classmethod
+    def _of_arrays(cls, arrays: Mapping[str, Array]) -> "SymbolNames":
         return cls(StringTable(arrays["names"], arrays["offsets"]), arrays["rows"], arrays["indptr"])
 
     def _rows_at(self, position: int) -> list[int]:
@@ -69,12 +92,26 @@ def ranges_of(values: Array, starts: Array, ends: Array) -> Array:
     return values[places]
 
 
-def build_symbol_names(documents: Iterable[tuple[str | None, str]]) -> SymbolNames:
-    """The names of documents given in row order as (qualified name or None, path)."""
+def build_symbol_names(
+    documents: Iterable[tuple[str | None, str]], aliases: Iterable[tuple[str, int]] = ()
+) -> SymbolNames:
+    """The names of documents given in row order as (qualified name or None, path), and further ones of single rows.
+
+    By an alias a document is found where it is asked for in full: it is no name that others begin with.
+    """
     rows_by_name: dict[str, list[int]] = {}
     for row, (qualified_name, path) in enumerate(documents):
         for name in names_of(qualified_name, path):
             rows_by_name.setdefault(name, []).append(row)
+    others: dict[str, list[int]] = {}
+    for name, row in sorted({(name.lower(), row) for name, row in aliases}):
+        if row not in rows_by_name.get(name, ()):
+            others.setdefault(name, []).append(row)
+    return replace(build_names(rows_by_name), aliases=build_names(others) if others else None)
+
+
+def build_names(rows_by_name: Mapping[str, Sequence[int]]) -> SymbolNames:
+    """Names in lower case with the rows of each, ascending."""
     names = sorted(rows_by_name)
     indptr = np.zeros(len(names) + 1, dtype=np.int64)
     np.cumsum([len(rows_by_name[name]) for name in names], out=indptr[1:])

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.indexes.publish import link_target
-from codesum_pipeline.indexes.verify_content import check_documents, check_lanes, check_warehouse, read_content
+from codesum_pipeline.indexes.verify_content import (
+    check_documents,
+    check_lanes,
+    check_shown,
+    check_warehouse,
+    read_content,
+)
 from codesum_pipeline.indexes.version_folder import (
     INDEX_SCHEMA_VERSION,
     MANIFEST,
@@ -49,7 +55,7 @@ def verify_index(layout: HomeLayout, key: str, *, tables: TableStore | None = No
     if findings:
         return findings
     content = read_content(version)
-    problems = [*check_documents(content), *check_lanes(content)]
+    problems = [*check_documents(content), *check_shown(content), *check_lanes(content)]
     if tables is not None:
         problems += check_warehouse(content, tables, key)
     return [Finding(*problem) for problem in problems]

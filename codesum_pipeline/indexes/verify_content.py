@@ -20,6 +20,7 @@ from codesum_pipeline.indexes.embedders import Vectors
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import NearestVectors
 from codesum_pipeline.indexes.published_documents import content_of, document_lines, index_order
+from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.torch_file import map_tensor
 from codesum_pipeline.indexes.version_folder import (
@@ -35,6 +36,7 @@ from codesum_pipeline.indexes.version_folder import (
     NEAREST_FILES,
     OFFSETS,
     PASSAGES,
+    SHOWN_FIELDS,
     SUMMARY_BM25,
     VECTOR_FILES,
     Version,
@@ -74,7 +76,9 @@ def read_content(version: Version) -> Content:
     folder = version.folder
     lines = (folder / DOCUMENTS).read_text(encoding="utf-8").split("\n")[:-1]
     vectors = {Lane.SUMMARY: map_tensor(folder / EMBEDDINGS, version.manifest["embedder"]["dimensions"])}
-    vectors |= {lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items()}
+    vectors |= {
+        lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items() if name in version.manifest["files"]
+    }
     return Content(
         version=version,
         documents=[json.loads(line) for line in lines],
@@ -110,6 +114,22 @@ def check_documents(content: Content) -> Iterator[Problem]:
     digest = hashlib.sha256("".join(f"{content_of(document)}\n" for document in documents).encode()).hexdigest()
     if digest != manifest["files"][DOCUMENTS].get("content_sha256"):
         yield "files", DOCUMENTS, "differs from the manifest's content_sha256"
+
+
+def check_shown(content: Content) -> Iterator[Problem]:
+    """Whether a hit would show what the document says."""
+    shown = ShownFields.map(content.version.folder / SHOWN_FIELDS)
+    if len(shown) != len(content.documents):
+        yield "row map", SHOWN_FIELDS, f"has {len(shown)} rows, {DOCUMENTS} has {len(content.documents)}"
+        return
+    for row, document in enumerate(content.documents):
+        for name, value in shown.of_row(row).items():
+            if value != document[name]:
+                yield (
+                    "documents",
+                    document["id"],
+                    f"{SHOWN_FIELDS} has {name} {value!r}, {DOCUMENTS} {document[name]!r}",
+                )
 
 
 def check_lanes(content: Content) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex
 
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
-INDEX_SCHEMA_VERSION = 4
+INDEX_SCHEMA_VERSION = 5
 
 MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"
@@ -24,6 +24,8 @@ KEYWORDS_METADATA = "bm25/metadata.jsonl"
 # Where each line of `summary.jsonl` starts, in bytes, and where the last one ends.
 OFFSETS = "documents/offsets.npy"
 DOCUMENT_ARRAYS = "documents/arrays.npz"
+# What a hit shows of each document.
+SHOWN_FIELDS = "documents/shown.npz"
 # Who calls each document.
 CALLERS = "documents/callers.npz"
 # The words of each document, and after them those of each passage of a file.
@@ -32,7 +34,7 @@ CODE_BM25 = "code/bm25.npz"
 PASSAGES = "code/passages.npy"
 SUMMARY_BM25 = "summary/bm25.npz"
 SYMBOL_NAMES = "symbol/names.npz"
-# Rows as in `embeddings.pt`, which is the `summary` lane.
+# Rows as in `embeddings.pt`, which is the `summary` lane; `code` only where the setting `extra_lanes` names it.
 VECTOR_FILES = {Lane.CODE: "dense/code.npy", Lane.FUSED: "dense/fused.npy"}
 # The vectors again, sorted into cells; only where there are too many to look at all of them.
 NEAREST_FILES = {lane: f"dense/{lane}.ivf" for lane in DENSE_LANES}

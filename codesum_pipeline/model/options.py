@@ -54,13 +54,20 @@ class GraphOptions:
     max_new_callers: int = 5
 
 
+class ExtraLane(StrEnum):
+    """Vectors that no search reads unless it names their lane."""
+
+    CODE = "code"
+
+
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """Embedding and publishing."""
+    """Embedding and publishing. Vectors of `summary` and `fused` are always made, those of `extra_lanes` besides."""
 
     embedder: str = "static"
     embedder_api_base: str | None = None
     summary_embed_max_tokens: int = 512
+    extra_lanes: tuple[ExtraLane, ...] = ()
     keep_versions: int = 3
 
 

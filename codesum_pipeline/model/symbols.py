@@ -19,12 +19,34 @@ class Parameter:
     kind: str
 
 
+class Form(StrEnum):
+    """What an expression is: a chain of names by how it ends, a literal by what it is, or anything else."""
+
+    NAME = "name"
+    CALL = "call"
+    ITEM = "item"
+    TEXT = "text"
+    NUMBER = "number"
+    TRUTH = "truth"
+    NOTHING = "nothing"
+    LIST = "list"
+    MAPPING = "mapping"
+    OTHER = "other"
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something the code says, as canonical text, and the 1-based canonical line that says it."""
+    """Something the code says, as canonical text, and the 1-based canonical line that says it.
+
+    `names` are those of the chain that it is, outermost first; none where it is
+    no chain. `said` is the first text in it, without quotes.
+    """
 
     text: str
     line: int
+    names: tuple[str, ...] = ()
+    form: Form = Form.OTHER
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +55,11 @@ class SymbolFacts:
 
     `returned`, `raises`, `writes` (assigned attributes, items and globals) and
     `calls` hold distinct texts in source order; nested definitions are not
-    looked into. `fields` are a class's own assigned or annotated names.
+    looked into. `fields` are a class's own assigned or annotated names,
+    `literals` the distinct short texts in a function, `attributes` what it uses
+    of its own object and does not call. `signature_line` and
+    `docstring_line` are the lines where its signature begins and where what
+    documents it ends, or begins where that stands before the signature.
     """
 
     parameters: tuple[Parameter, ...] = ()
@@ -43,6 +69,10 @@ class SymbolFacts:
     writes: tuple[Fact, ...] = ()
     calls: tuple[Fact, ...] = ()
     fields: tuple[Fact, ...] = ()
+    literals: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    signature_line: int = 1
+    docstring_line: int = 1
     is_generator: bool = False
     is_async: bool = False
 
@@ -56,6 +86,7 @@ class Symbol:
     `line_count` counts canonical lines without the docstring. `docstring` is
     cleaned of its indentation. With `has_syntax_errors` the definition does not
     parse as a whole, and its facts may differ where its canonical source does not.
+    `is_test` is what the code says, whatever the path of the file.
     """
 
     id: str
@@ -79,6 +110,7 @@ class Symbol:
     line_map: tuple[int, ...]
     facts: SymbolFacts
     has_syntax_errors: bool = False
+    is_test: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +131,29 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
+class Reexport:
+    """A name that a file hands on: others find under `name` here what `source` calls `original`.
+
+    `source` is a module as the file writes it. `name` is `*` where all of it is handed on; `original` is None where it
+    is the module itself.
+    """
+
+    name: str
+    original: str | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class FileFacts:
     """What a parser found in one indexed file besides its symbols.
 
     `source` is the canonical source of a parsed file and the decoded text
     (`\\n` line ends) of any other; `parser` names the parser's version, with
-    its grammar's. `references` is the JSON that the graph resolves.
+    its grammar's. `references` is the JSON that the graph resolves. A file that
+    has `only_reexports` defines nothing itself. `is_test` is what the code says,
+    whatever its path, and `origin` the project that its first comment says it is a copy of. `literals` are the distinct
+    short texts outside of all definitions. `lost_definitions` estimates how many definitions a file that does not parse
+    has without a symbol; None for one that parses.
     """
 
     file_path: str
@@ -120,3 +169,9 @@ class FileFacts:
     exports: tuple[str, ...] | None
     references: str
     syntax_errors: int
+    reexports: tuple[Reexport, ...] | None = None
+    only_reexports: bool | None = None
+    is_test: bool | None = None
+    origin: str | None = None
+    literals: tuple[str, ...] = ()
+    lost_definitions: int | None = None

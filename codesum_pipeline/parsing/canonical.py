@@ -19,7 +19,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from codesum_pipeline.parsing.walk import BLANKS, OUTER_BLANKS, Tokens
+from codesum_pipeline.parsing.walk import Tokens
+from codesum_pipeline.parsing.written import BLANKS, OUTER_BLANKS
 
 INDENT = "    "
 # 10,000 blocks in each other would take 200 MB of blanks.

@@ -29,10 +29,12 @@ from codesum_pipeline.parsing.declarations import (
 )
 from codesum_pipeline.parsing.declared.declaration import Declaration
 from codesum_pipeline.parsing.declared.reader import DeclaredParser
+from codesum_pipeline.parsing.lost import with_lost_definitions
 from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.python import parse_python, python_parser
 from codesum_pipeline.parsing.text import parse_text, text_parser
 from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.origins import stated_origin
 
 
 class ParseSource(Protocol):
@@ -92,14 +94,16 @@ def parse_file(path: str, language: str, data: bytes, *, blob: str, hash_policy:
 
     A file that no parser comes to an end with is read as text, and counted as one with an error.
     """
-    source = decode_text(data, language).encode()
+    text = decode_text(data, language)
+    source = text.encode()
     parser = PARSERS.get(language)
-    try:
-        if parser:
-            return parser.parse(source, path, blob=blob, hash_policy=hash_policy)
-    except ParserGaveUp:
-        pass
-    read = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
     if parser is None:
-        return read
-    return replace(read, facts=replace(read.facts, parser=parser.version(hash_policy), syntax_errors=1))
+        return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
+    try:
+        read = parser.parse(source, path, blob=blob, hash_policy=hash_policy)
+    except ParserGaveUp:
+        as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
+        facts = replace(as_text.facts, parser=parser.version(hash_policy), syntax_errors=1)
+        read = with_lost_definitions(replace(as_text, facts=facts), source, None)
+    origin = stated_origin(text)
+    return replace(read, facts=replace(read.facts, origin=origin)) if origin else read

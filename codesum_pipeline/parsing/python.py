@@ -10,7 +10,9 @@ from codesum_pipeline.model.symbols import FileFacts, SymbolType
 from codesum_pipeline.parsing.bounded import parse_within_bounds
 from codesum_pipeline.parsing.canonical import lay_out
 from codesum_pipeline.parsing.definitions import Definition, find_definitions
+from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
 from codesum_pipeline.parsing.languages import Grammar, LanguageSpec, compile_grammar
+from codesum_pipeline.parsing.lost import with_lost_definitions
 from codesum_pipeline.parsing.overloads import ids_of
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.python_brackets import (
@@ -32,13 +34,15 @@ from codesum_pipeline.parsing.python_spelling import (
     spell_texts,
 )
 from codesum_pipeline.parsing.python_symbols import SymbolReader
+from codesum_pipeline.parsing.reexports import are_all, read_package_reexports
 from codesum_pipeline.parsing.spacing import Token
 from codesum_pipeline.parsing.spelling import lists
+from codesum_pipeline.parsing.testing import Told, judge_tests, with_tests
 from codesum_pipeline.parsing.walk import Mark, bytes_as_characters, read_tokens
 
 PYTHON = LanguageSpec(
     name="python",
-    version=2,
+    version=3,
     distribution="tree-sitter-python",
     grammar=tree_sitter_python.language,
     lines=frozenset(
@@ -181,7 +185,7 @@ def python_grammar() -> Grammar:
 
 def python_parser(hash_policy: HashPolicy) -> str:
     """Everything besides its bytes that decides what is read from a Python file."""
-    return f"{PYTHON.parser_version} references/{REFERENCES_VERSION} {hash_policy}"
+    return f"{PYTHON.parser_version} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION} {hash_policy}"
 
 
 def parse_python(
@@ -205,7 +209,8 @@ def parse_python(
     margins = {node.start_byte for node in (module_docstring, *docstrings) if node}
     canonical = lay_out(tokens, source, margins)
     exports = read_exports(outside, tokens)
-    reader = SymbolReader(tokens, canonical, source, file_path, exports, hash_policy)
+    texts = FileTexts.of(tokens)
+    reader = SymbolReader(tokens, canonical, source, file_path, exports, hash_policy, texts)
     ids = ids_of(definitions, file_path, reader.overloads(definitions))
     symbols = tuple(
         [
@@ -214,6 +219,10 @@ def parse_python(
         ]
     )
     file_source = canonical.source(0, len(canonical.texts))
+    imports = read_imports(_scoped_imports(outside, definitions, ids), tokens, canonical)
+    tests = judge_tests(symbols, Told(file_path, PYTHON.name, imports))
+    reexports = read_package_reexports(file_path, imports, exports)
+    globals_ = read_globals(outside, tokens)
     facts = FileFacts(
         file_path=file_path,
         blob=blob,
@@ -223,13 +232,17 @@ def parse_python(
         source=file_source,
         lines=count_lines(source),
         docstring=docstring_text(canonical, module_docstring),
-        imports=read_imports(_scoped_imports(outside, definitions, ids), tokens, canonical),
-        globals=read_globals(outside, tokens),
+        imports=imports,
+        globals=globals_,
         exports=exports,
         references=extract_references(tree, source, file_path, symbols),
         syntax_errors=len(tokens.errors),
+        reexports=reexports,
+        only_reexports=are_all(reexports, symbols=len(symbols), globals_=globals_, exports=exports),
+        is_test=tests.is_test,
+        literals=texts.literals_outside([(one.start_byte, one.end_byte) for one in definitions]),
     )
-    return ParsedFile(facts, symbols)
+    return with_lost_definitions(ParsedFile(facts, with_tests(symbols, tests)), source, tree)
 
 
 def _parent_id(definition: Definition, ids: list[str]) -> str | None:

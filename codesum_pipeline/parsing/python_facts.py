@@ -11,8 +11,11 @@ from tree_sitter import Node
 from codesum_pipeline.model.symbols import Fact, Parameter, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.definitions import Definition
+from codesum_pipeline.parsing.expressions import FileTexts, expression_at
 from codesum_pipeline.parsing.walk import Tokens
 
+# Distinct texts, each with the bytes that say it first.
+Found = dict[str, tuple[int, int]]
 MAX_TEXT = 80
 MAX_FACTS = 40
 RECEIVERS = frozenset({"self", "cls", "mcs", "mcls", "metacls"})
@@ -23,10 +26,24 @@ def shorten(text: str) -> str:
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
+def fact_at(tokens: Tokens, text: str, line: int, start: int, end: int) -> Fact:
+    """A fact with the structure of what stands between two bytes."""
+    read = expression_at(tokens, start, end)
+    return Fact(text, line, read.names, read.form, read.said)
+
+
 def read_facts(
-    definition: Definition, tokens: Tokens, canonical: Canonical, *, first_line: int, is_async: bool, is_static: bool
+    definition: Definition,
+    tokens: Tokens,
+    canonical: Canonical,
+    texts: FileTexts,
+    *,
+    first_line: int,
+    docstring_end: int,
+    is_async: bool,
+    is_static: bool,
 ) -> SymbolFacts:
-    """The facts of one definition, without what is nested in it."""
+    """The facts of one definition, without what is nested in it; `texts` are those of the file."""
     node = definition.node
     body = node.child_by_field_name("body")
     body_start = body.start_byte if body else node.end_byte
@@ -36,20 +53,26 @@ def read_facts(
         if start >= body_start and (read := READERS.get(kind)):
             read(reader, mark, start)
 
-    def facts(found: dict[str, int]) -> tuple[Fact, ...]:
-        if not found:
-            return ()
-        return tuple([Fact(text, canonical.line_at(offset) - first_line + 1) for text, offset in found.items()])
+    def facts(found: Found) -> tuple[Fact, ...]:
+        return tuple([
+            fact_at(tokens, text, canonical.line_at(start) - first_line + 1, start, end)
+            for text, (start, end) in found.items()
+        ])  # fmt: skip
 
+    parameters = () if is_class else read_parameters(node, tokens, is_static=is_static)
     return_type = node.child_by_field_name("return_type")
     return SymbolFacts(
-        parameters=() if is_class else read_parameters(node, tokens, is_static=is_static),
+        parameters=parameters,
         return_type=tokens.text(return_type.start_byte, return_type.end_byte) if return_type else None,
         returned=facts(reader.returned),
         raises=facts(reader.raises),
         writes=facts(reader.writes),
         calls=facts(reader.calls),
         fields=facts(reader.fields),
+        literals=() if is_class else texts.literals_in(definition.start_byte, definition.end_byte),
+        attributes=() if is_class else texts.attributes_in(definition.start_byte, definition.end_byte, parameters),
+        signature_line=canonical.line_at(node.start_byte) - first_line + 1,
+        docstring_line=docstring_end - first_line,
         is_generator=reader.is_generator and not is_class,
         is_async=is_async,
     )
@@ -74,17 +97,17 @@ class _FactReader:
         self._text = text
         self._is_class = is_class
         self._outer_names: set[str] = set()
-        self.returned: dict[str, int] = {}
-        self.raises: dict[str, int] = {}
-        self.writes: dict[str, int] = {}
-        self.calls: dict[str, int] = {}
-        self.fields: dict[str, int] = {}
+        self.returned: Found = {}
+        self.raises: Found = {}
+        self.writes: Found = {}
+        self.calls: Found = {}
+        self.fields: Found = {}
         self.is_generator = False
 
     def call(self, node: Node, start: int) -> None:
         callee = node.child(0)
         if callee is not None:
-            self._add(self.calls, start, callee.end_byte)
+            self._add(self.calls, start, callee.end_byte, end_of_all=node.end_byte)
 
     def return_(self, node: Node, start: int) -> None:
         self._add(self.returned, start + len("return"), node.end_byte)
@@ -119,10 +142,11 @@ class _FactReader:
     def outer(self, node: Node, start: int) -> None:
         self._outer_names.update(self._text(name.start_byte, name.end_byte) for name in node.named_children)
 
-    def _add(self, found: dict[str, int], start: int, end: int) -> None:
-        """Add the text between two bytes, unless it is empty, known, or one too many."""
+    def _add(self, found: Found, start: int, end: int, *, end_of_all: int = 0) -> None:
+        """Add the text between two bytes, unless it is empty, known, or one too many; of a longer expression where
+        that has another end."""
         if len(found) < MAX_FACTS and (text := shorten(self._text(start, end, max_tokens=MAX_TEXT + 1))):
-            found.setdefault(text, start)
+            found.setdefault(text, (start, end_of_all or end))
 
 
 READERS: Mapping[str, Callable[[_FactReader, Node, int], None]] = {

@@ -32,7 +32,7 @@ from codesum_pipeline.parsing.references.names import Bound, NameTable
 from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind, ScopeRanges
 from codesum_pipeline.parsing.references.statements import StatementReader
 
-REFERENCES_VERSION = "2"
+REFERENCES_VERSION = "3"
 
 _QUERY_SOURCE = """
 (function_definition) @function

@@ -11,6 +11,7 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.definitions import Definition
+from codesum_pipeline.parsing.expressions import FileTexts
 from codesum_pipeline.parsing.overloads import Reading
 from codesum_pipeline.parsing.parsed import content_hash
 from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
@@ -34,7 +35,9 @@ class SymbolReader:
         file_path: str,
         exports: Sequence[str] | None,
         hash_policy: HashPolicy,
+        texts: FileTexts,
     ) -> None:
+        self._texts = texts
         self._tokens = tokens
         self._canonical = canonical
         self._source = source
@@ -90,7 +93,14 @@ class SymbolReader:
             canonical_source=source,
             line_map=canonical.real_lines(first, end_line),
             facts=read_facts(
-                definition, tokens, canonical, first_line=first, is_async=is_async, is_static="staticmethod" in words
+                definition,
+                tokens,
+                canonical,
+                self._texts,
+                first_line=first,
+                docstring_end=canonical.lines_between(0, (docstring or definition.node.children[0]).end_byte)[1],
+                is_async=is_async,
+                is_static="staticmethod" in words,
             ),
             has_syntax_errors=(definition.wrapper or definition.node).has_error,
         )

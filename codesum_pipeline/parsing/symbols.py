@@ -51,6 +51,7 @@ class ParseReport:
     lines_parsed: int
     files_with_syntax_errors: int
     syntax_errors: int
+    lost_definitions: int
     table_hash: str
     file_facts_hash: str
 
@@ -146,7 +147,7 @@ def _report_unchanged(ws: Workspace, files: Sequence[_File]) -> ParseReport:
     """The report of a run that leaves both tables as they are."""
     rows = Rows(
         ws.tables.read("symbols", ws.key, columns=["type"]),
-        ws.tables.read("file_facts", ws.key, columns=["file_path", "lines", "syntax_errors"]),
+        ws.tables.read("file_facts", ws.key, columns=["file_path", "lines", "syntax_errors", "lost_definitions"]),
     )
     hashes = [ws.tables.keep(table, ws.key).table_hash for table in ("symbols", "file_facts")]
     return _report(files, len(files), [], rows, rows.facts.slice(0, 0), hashes)
@@ -176,6 +177,7 @@ def _report(
         lines_parsed=pc.sum(parsed["lines"]).as_py() or 0,
         files_with_syntax_errors=pc.sum(pc.greater(errors, 0)).as_py() or 0,
         syntax_errors=pc.sum(errors).as_py() or 0,
+        lost_definitions=pc.sum(rows.facts["lost_definitions"]).as_py() or 0,
         table_hash=hashes[0],
         file_facts_hash=hashes[1],
     )

@@ -14,10 +14,8 @@ from tree_sitter import Node, Tree, TreeCursor
 from codesum_pipeline.parsing.directives import read_directive
 from codesum_pipeline.parsing.languages import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, Role
 from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.written import BLANKS, OUTER_BLANKS, folded, written
 
-# Explicit, since `str.strip` also takes what are letters' halves in the bytes-as-characters text.
-BLANKS = " \t\f"
-OUTER_BLANKS = BLANKS + "\n"
 # What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.
 UNSEEN_BLANKS = ("\\\n", *(mark.encode().decode("latin-1") for mark in "\ufeff\u200b\u2060"))
 # The depth outside a file's own block.
@@ -129,8 +127,13 @@ def bytes_as_characters(source: bytes) -> str:
     return source.decode("latin-1")
 
 
-def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
+def read_tokens(
+    tree: Tree, text: str, grammar: Grammar, *, shown: str | None = None, is_mended: bool = False
+) -> Tokens:
     """Walk the tree once, without recursion. `text` is its source from `bytes_as_characters`.
+
+    `shown` is what the grammar was given in its place: words in it that stand for others are written as those.
+    `is_mended`: parts of it were blanked, which are kept as what does not parse.
 
     The innermost loop of the whole stage: bound methods and flat branches, for speed.
     """
@@ -139,7 +142,9 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
     roles, steps, steps_in, forced = grammar.roles, grammar.follow, grammar.follow_in, tokens.forced
     cursor = tree.walk()
     down, right, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
-    is_broken = tree.root_node.has_error
+    is_broken = is_mended or tree.root_node.has_error
+    is_special = shown is not None or is_broken
+    spelling = ""
     parents, above = [tree.root_node.kind_id], [tree.root_node]
     around = roles[parents[-1]]
     # How deep the tree and the text are around each opened brace.
@@ -172,7 +177,9 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
         start = node.start_byte
         word = "" if role & UNREAD else text[start : node.end_byte]
         is_opening = False
-        if role & UNUSUAL or is_broken or forced:
+        if role & UNUSUAL or is_special or forced:
+            if shown and role & FIXED and (original := written(text, shown, start, node.end_byte)):
+                role, word, spelling = role & ~FIXED, original, grammar.names[kind]
             if is_broken:
                 is_missing = node.is_missing
                 if is_missing or (start > seen and not role & TRAILING):
@@ -185,7 +192,7 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
                 while forced and start >= forced[-1]:
                     forced.pop()
             if role & (FOLDED | TRIMMED):
-                word = _folded(word) if role & FOLDED else word.rstrip(OUTER_BLANKS)
+                word = folded(word) if role & FOLDED else word.rstrip(OUTER_BLANKS)
             if role & RESPELLED and not is_broken:
                 word = _respelled(tokens, cursor, node, word, grammar, parents[-1])
             if role & SPECIAL:
@@ -215,6 +222,8 @@ def read_tokens(tree: Tree, text: str, grammar: Grammar) -> Tokens:
                 before -= WITHOUT_COMMA
                 if not is_broken:
                     _leave_mark_out(tokens, above[-1], grammar)
+            if spelling:
+                blank, spelling = blank.removesuffix(spelling), ""
             parts(blank + word if word else blank)
             offsets(start)
         if is_opening:
@@ -274,16 +283,6 @@ def _leave_mark_out(tokens: Tokens, around: Node, grammar: Grammar) -> None:
     is_hole = tokens.parts[mark - 1].lstrip() in (",", "[")
     if not is_hole and is_redundant(around):
         del tokens.parts[mark:], tokens.offsets[mark:]
-
-
-def _folded(text: str) -> str:
-    """A text on one line: line ends and the blanks around them are one blank, and none at its ends."""
-    first, *others = text.split("\n")
-    if not others:
-        return text
-    *inner, last = others
-    pieces = (first.rstrip(BLANKS), *(piece.strip(BLANKS) for piece in inner), last.lstrip(BLANKS))
-    return " ".join(filter(None, pieces))
 
 
 def _last_end(tokens: Tokens) -> int:

@@ -5,45 +5,45 @@ from dataclasses import dataclass
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.fusion import Numbers
-from codesum_pipeline.retrieval.lanes import IN_FILES, NOTHING, Found, Lookup
+from codesum_pipeline.retrieval.lanes import IN_FILES
+from codesum_pipeline.retrieval.lookup import NOTHING, Found, Lookup
+from codesum_pipeline.retrieval.pointers import pointers_in
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import Signal, Weights
 
 Levels = tuple[Level, ...]
+# What documents are ranked by, and which documents.
+Wanted = tuple[Signal, Levels]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question to some documents."""
+    """One question to some documents: `signals` rank these one by one, `file_signals` the files that they stand in."""
 
     shelf: Shelf
     query: Query
     signals: tuple[Signal, ...]
+    file_signals: tuple[Signal, ...]
     weights: Weights
     levels: Levels
     is_one_lane: bool
+    asks_for_tests: bool
 
     @property
     def inside(self) -> Levels:
         """The levels asked for whose documents stand in files."""
         return tuple(level for level in self.levels if level in IN_FILES)
 
-    @property
-    def speaks_for_files(self) -> tuple[Signal, ...]:
-        """Not the keywords, where anything but names speaks too: each document's hold the path of its file, which would
-        be counted once for each."""
-        others = tuple(signal for signal in self.signals if signal is not Signal.KEYWORDS)
-        return others if set(others) - {Signal.SYMBOL} else self.signals
-
-    def rankings(self) -> Iterator[tuple[Signal, Levels]]:
+    def rankings(self) -> Iterator[Wanted]:
         """What documents are ranked by."""
         if self.is_one_lane:
             yield from ((signal, self.levels) for signal in self.signals)
             return
         if self.inside:
-            yield from ((signal, IN_FILES) for signal in self.speaks_for_files if signal is not Signal.CODE_WORDS)
+            yield from ((signal, IN_FILES) for signal in self.file_signals if signal is not Signal.CODE_WORDS)
             yield from ((Signal.SYMBOL, levels) for levels in (IN_FILES, self.inside) if self.query.is_name)
+            yield from ((signal, IN_FILES) for signal in self.signals)
         if self.inside not in ((), (Level.FILE,)):
             yield from ((signal, self.inside) for signal in self.signals)
         if Level.MODULE in self.levels:
@@ -51,8 +51,13 @@ class Asked:
 
     def passages(self, lookup: Lookup) -> Found:
         """The passages that speak for files."""
-        is_asked = self.inside and not self.is_one_lane and Signal.CODE_WORDS in self.speaks_for_files
+        is_asked = self.inside and not self.is_one_lane and Signal.CODE_WORDS in self.file_signals
         return lookup.best_passages() if is_asked else NOTHING
+
+    def pointed(self) -> Numbers:
+        """The files, or the functions and classes in them, whose paths and lines a question names."""
+        pointers = pointers_in(self.query.text) if self.inside and not self.is_one_lane else ()
+        return self.shelf.pointed(pointers) if pointers else NOTHING.numbers
 
     def called_in_prose(self) -> Numbers:
         """The classes that a question of several words calls by name."""

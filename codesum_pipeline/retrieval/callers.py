@@ -8,15 +8,17 @@ calls, which is the better answer where one function is meant.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from codesum_pipeline.retrieval.fusion import NO_NUMBERS, Numbers, Places, Scores, highest
+from codesum_pipeline.indexes.highest import highest
+from codesum_pipeline.retrieval.fusion import NO_NUMBERS, Numbers, Places, Scores
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import Weights
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Raised:
     """Scores of some functions and classes, and the calls that raised some of them: who calls and who is called, as
     places among them."""
@@ -30,8 +32,14 @@ class Raised:
         """The scores as they are."""
         return cls(scores, NO_NUMBERS, NO_NUMBERS)
 
+    @cached_property
+    def _are_raised(self) -> frozenset[int]:
+        return frozenset(self.callers.tolist())
+
     def called_by(self, place: int) -> list[int]:
         """What raised one of them, best first; nothing for one that was not raised."""
+        if place not in self._are_raised:
+            return []
         called = self.called[self.callers == place]
         places: list[int] = called[np.argsort(-self.scores[called], kind="stable")].tolist()
         return places

@@ -5,16 +5,24 @@ document is a *place* among these, ascending by number, and what is known about
 documents is arrays with one element for each place.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fusion import Numbers, Places, Scores
-from codesum_pipeline.retrieval.lanes import Found
+from codesum_pipeline.retrieval.lookup import Found
 from codesum_pipeline.retrieval.shelf import Shelf
+
+K = TypeVar("K", bound=Hashable)
+# What `rank_all` sorts by: eight bits for the ranking, 32 for the score, 24 for the rank by importance.
+_RANKING_AT, _SCORE_AT = np.uint64(56), np.uint64(24)
+_RANK_BITS = np.uint64((1 << 24) - 1)
+_ALL_BITS = np.uint32(0xFFFFFFFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +45,39 @@ class Candidates:
     importance: Scores
     is_test: Mask
     is_vendored: Mask
+    only_reexports: Mask
+    # Positions in `ROLES`.
+    roles: Places
     # Of all documents; says something about candidates only.
     _places: npt.NDArray[np.int32]
+    # Numbers, most important first, and for each number where it is among these; ties go by number.
+    _by_importance: Numbers
+    _ranks: npt.NDArray[np.uint64]
 
     @classmethod
     def of(cls, shelf: Shelf, named: Iterable[Numbers]) -> "Candidates":
         """Some documents of a shelf, in any order and as often as it comes, and their files."""
         is_one = np.zeros(len(shelf), dtype=np.bool_)
-        for some in named:
-            is_one[some] = True
+        is_one[np.concatenate([*named])] = True
         files = shelf.files(is_one.nonzero()[0])
         is_one[files[files >= 0]] = True
         numbers = is_one.nonzero()[0]
         places = np.empty(len(shelf), dtype=np.int32)
         places[numbers] = np.arange(len(numbers))
         files = shelf.files(numbers)
+        importance = shelf.gather("importance", numbers)
+        by_importance, ranks = _ranks_by_importance(shelf, numbers, importance)
         return cls(
             numbers=numbers,
             files=np.where(files >= 0, places[files], -1),
-            importance=shelf.gather("importance", numbers),
+            importance=importance,
             is_test=shelf.gather("is_test", numbers),
             is_vendored=shelf.gather("is_vendored", numbers),
+            only_reexports=shelf.gather("only_reexports", numbers),
+            roles=shelf.gather("role", numbers),
             _places=places,
+            _by_importance=by_importance,
+            _ranks=ranks,
         )
 
     def __len__(self) -> int:
@@ -74,13 +93,38 @@ class Candidates:
         are[some] = True
         return are[self.numbers]
 
-    def rank(self, found: Found, *, limit: int) -> Ranking:
-        """At most `limit` of what was found, best first; ties break by importance, then by number."""
-        places = self.places(found.numbers)
-        order = np.lexsort((-self.importance[places], -found.scores))[:limit]
-        return Ranking(places[order], found.scores[order])
+    def rank_all(self, found: Mapping[K, Found], *, limit: int) -> dict[K, Ranking]:
+        """At most `limit` of each ranking, best first; ties break by importance, then by number.
+
+        All are sorted together, as numbers that hold the ranking, the score and the importance in their bits.
+        """
+        if not found:
+            return {}
+        counts = [len(each.numbers) for each in found.values()]
+        numbers = np.concatenate([each.numbers for each in found.values()])
+        scores = np.concatenate([each.scores for each in found.values()])
+        ranking = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
+        # The bits of floats above 0 are ordered as they are.
+        falling = (_ALL_BITS - scores.view(np.uint32)).astype(np.uint64)
+        ordered = ranking << _RANKING_AT | falling << _SCORE_AT | self._ranks[numbers]
+        ordered.sort()
+        places = self.places(self._by_importance[ordered & _RANK_BITS])
+        scores = (_ALL_BITS - (ordered >> _SCORE_AT).astype(np.uint32)).view(np.float32).astype(np.float64)
+        starts = [0, *accumulate(counts)]
+        spans = [slice(start, start + min(count, limit)) for start, count in zip(starts, counts, strict=False)]
+        return {key: Ranking(places[span], scores[span]) for key, span in zip(found, spans, strict=True)}
 
     def rank_files(self, found: Found, *, limit: int) -> Ranking:
         """At most `limit` of what was found in files, best first; ties break by number."""
         order = (-found.scores).argsort(kind="stable")[:limit]
-        return Ranking(self.places(found.numbers[order]), found.scores[order])
+        return Ranking(self.places(found.numbers[order]), found.scores[order].astype(np.float64))
+
+
+def _ranks_by_importance(shelf: Shelf, numbers: Numbers, importance: Scores) -> tuple[Numbers, npt.NDArray[np.uint64]]:
+    """Numbers, most important first, and for each number where it is among these: of some documents at least."""
+    if len(shelf.indexes) == 1:
+        return shelf.indexes[0].by_importance
+    by_importance = numbers[(-importance).argsort(kind="stable")]
+    ranks = np.empty(len(shelf), dtype=np.uint64)
+    ranks[by_importance] = np.arange(len(by_importance), dtype=np.uint64)
+    return by_importance, ranks

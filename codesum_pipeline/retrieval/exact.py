@@ -10,14 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from codesum_pipeline.indexes.highest import highest_above_zero
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.filters import Mask
-from codesum_pipeline.retrieval.fusion import Numbers, highest_above_zero
+from codesum_pipeline.retrieval.fusion import Numbers
 from codesum_pipeline.retrieval.hits import Hit, make_hit
 from codesum_pipeline.retrieval.lanes import IN_FILES
 from codesum_pipeline.retrieval.literals import Occurrence, Wanted, occurrence_in, wanted_in
+from codesum_pipeline.retrieval.pointers import innermost
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
 
@@ -70,7 +72,7 @@ def _places(shelf: Shelf, wanted: Wanted, levels: Sequence[Level], read: ReadTex
         texts = read(index, [index.ids[row] for row in rows])
         for row in rows:
             found = occurrence_in(texts.get(index.ids[row], ""), wanted)
-            shown = None if found is None else _innermost(index, row, found.line, levels)
+            shown = None if found is None else _shown(index, row, found.line, levels)
             if found is not None and shown is not None:
                 yield _Place(index, shown, found, bool(index.arrays["is_test"][shown]))
 
@@ -95,18 +97,10 @@ def _best(scores: npt.NDArray[np.floating], passages: Numbers) -> list[int]:
     return list(dict.fromkeys(passages[order].tolist()))[:_FILES_READ]
 
 
-def _innermost(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
+def _shown(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
     """The smallest document of these levels that has a line of a file."""
-    inside = [
-        (document["end_line"] - document["start_line"], row)
-        for row in np.flatnonzero(index.arrays["file_row"] == file).tolist()
-        if row != file and index.level_of(row) in levels
-        for document in [index.document(row)]
-        if document["start_line"] is not None and document["start_line"] <= line <= document["end_line"]
-    ]
-    if inside:
-        return min(inside)[1]
-    return file if Level.FILE in levels else None
+    inside = innermost(index, file, line, levels)
+    return file if inside is None and Level.FILE in levels else inside
 
 
 def _hit(place: _Place, score: float) -> Hit:

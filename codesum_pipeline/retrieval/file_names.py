@@ -48,8 +48,8 @@ class FileNames:
         found = [self.places[word] for word in words if word in self.places]
         if not found:
             return self.rows[:0]
-        spoken, times = np.unique(np.concatenate(found), return_counts=True)
-        named: Rows = self.rows[spoken[times == self.counts[spoken]]]
+        times = np.bincount(np.concatenate(found), minlength=len(self.rows))
+        named: Rows = self.rows[(times > 0) & (times == self.counts)]
         return named
 
 

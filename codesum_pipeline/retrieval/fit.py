@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
-from codesum_pipeline.retrieval.fusion import highest_above_zero
+from codesum_pipeline.indexes.highest import highest_above_zero
 
 # The best of meaning are looked at together: one alone may be near by chance.
 NEAREST = 5

@@ -6,7 +6,7 @@ so a sum would let one lane drown the other.
 
 import math
 from bisect import bisect_right
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -39,11 +39,16 @@ class Fused(Generic[R]):
         """What any ranking has, ascending."""
         return self.scores.nonzero()[0]
 
-    def ranks_of(self, place: int) -> dict[R, int]:
-        """The rank, from 1, in each ranking that has this one."""
-        found = (self._ranked == place).nonzero()[0].tolist()
-        rankings = [bisect_right(self._starts, position) - 1 for position in found]
-        return {self.names[k]: 1 + position - self._starts[k] for k, position in zip(rankings, found, strict=True)}
+    def ranks_of(self, places: Iterable[int]) -> dict[int, dict[R, int]]:
+        """For each of some places the rank, from 1, in each ranking that has it."""
+        ranks: dict[int, dict[R, int]] = {place: {} for place in places}
+        is_asked = np.zeros(len(self.scores), dtype=np.bool_)
+        is_asked[[*ranks]] = True
+        found = is_asked[self._ranked].nonzero()[0]
+        for position, place in zip(found.tolist(), self._ranked[found].tolist(), strict=True):
+            ranking = bisect_right(self._starts, position) - 1
+            ranks[place][self.names[ranking]] = 1 + position - self._starts[ranking]
+        return ranks
 
 
 def fuse_ranks(rankings: Mapping[R, Places], weights: Mapping[R, float], *, offset: float, count: int) -> Fused[R]:
@@ -61,6 +66,11 @@ def fuse_ranks(rankings: Mapping[R, Places], weights: Mapping[R, float], *, offs
     best = math.fsum(weights[name] for name in spoken) / (offset + 1)
     scores = np.bincount(ranked, weights=shares, minlength=count) / best
     return Fused(scores, tuple(spoken), ranked, (0, *accumulate(map(len, spoken.values()))))
+
+
+def falling_ranks(count: int, offset: float) -> Scores:
+    """What the first, second, ... of one ranking are worth: 1, and less."""
+    return _shares(offset + 1, offset, count)
 
 
 @lru_cache(maxsize=64)
@@ -81,26 +91,15 @@ def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
     return numbers[order[starts]], places
 
 
+def _are_small(numbers: Places) -> bool:
+    return len(numbers) > 0 and int(numbers.max()) < 1 << 16 and int(numbers.min()) >= 0
+
+
 def grouped(numbers: Places) -> tuple[Numbers, Numbers, Numbers]:
     """The order that brings equal numbers together, where in it each group starts, and the group of each place."""
-    order = numbers.argsort(kind="stable")
+    # Of small numbers, numpy counts the digits, which is faster than to compare.
+    order = (numbers.astype(np.uint16) if _are_small(numbers) else numbers).argsort(kind="stable")
     ordered = numbers[order]
     is_first = np.ones(len(ordered), dtype=np.bool_)
     is_first[1:] = ordered[1:] != ordered[:-1]
     return order, is_first.nonzero()[0], is_first.cumsum() - 1
-
-
-def highest(scores: npt.NDArray[np.floating], limit: int) -> Numbers:
-    """The places of the `limit` highest scores, and of those that are as good as the last of them; ascending."""
-    if len(scores) <= limit:
-        return np.arange(len(scores))
-    lowest = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-    places: Numbers = (scores >= lowest).nonzero()[0]
-    return places
-
-
-def highest_above_zero(scores: npt.NDArray[np.floating], limit: int) -> Numbers:
-    """As `highest`, of the scores above 0."""
-    lowest = np.partition(scores, len(scores) - limit)[len(scores) - limit] if len(scores) > limit else 0
-    places: Numbers = (scores >= lowest if lowest > 0 else scores > 0).nonzero()[0]
-    return places

@@ -1,10 +1,9 @@
 """What a search answers with."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import Signal
 
@@ -32,32 +31,16 @@ def make_hit(
     index: PublishedIndex, row: int, *, score: float, ranks: Mapping[Signal, int], notes: Sequence[str]
 ) -> Hit:
     """Read a document and say why it was found."""
-    document = _shown_fields(index.line(row))
+    id_ = index.ids[row]
     return Hit(
-        id=document["id"],
-        type=document["type"],
+        id=id_,
+        type=str(index.level_of(row)),
         repo=index.repo,
-        file_path=document["file_path"],
-        start_line=document["start_line"],
-        end_line=document["end_line"],
-        qualified_name=document["qualified_name"],
+        file_path=id_.partition(SEPARATOR)[0],
         score=round(score, 6),
-        summary=document["summary"],
-        signature_summary=document["signature_summary"],
         why=explain_ranks(ranks, notes),
+        **index.shown.of_row(row),
     )
-
-
-def _shown_fields(line: bytes) -> dict[str, Any]:
-    """The fields of a document that a hit shows, without reading what stands between and behind them.
-
-    Lines are JSON without spaces, their fields in one order. Quotes within a text have backslashes before them, so what
-    looks like a field is one.
-    """
-    described = line.index(b',"business_intent":')
-    placed = line.index(b',"start_line":', described)
-    fields: dict[str, Any] = json.loads(line[:described] + line[placed : line.index(b',"returns":', placed)] + b"}")
-    return fields
 
 
 def explain_ranks(ranks: Mapping[Signal, int], notes: Sequence[str]) -> str:

@@ -1,11 +1,13 @@
 """What a person typed, taken apart once for all lanes and all repositories."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.tokens import STOP_WORDS, split_identifier, tokenize
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.retrieval.related_words import packaged
 
 _NAME = re.compile(r"[\w./:#-]*\w")
 _WORD = re.compile(r"\w+")
@@ -21,7 +23,8 @@ class Query:
     """`names` may be names of documents; `words` are the stems that file names are compared with.
 
     `identifiers` are the words that only code is written with, `compounds` neighbouring words as one name.
-    `vector` is None where no lane needs it.
+    `vector` is None where no lane needs it, `related` are tokens of other words that mean nearly the same, with their
+    likeness.
     """
 
     text: str
@@ -31,6 +34,7 @@ class Query:
     identifiers: tuple[str, ...]
     compounds: tuple[str, ...]
     vector: Vectors | None
+    related: Mapping[str, float]
 
     @property
     def is_name(self) -> bool:
@@ -51,6 +55,7 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
         identifiers=identifiers_in(text),
         compounds=compounds,
         vector=vector,
+        related=packaged().of(text),
     )
 
 

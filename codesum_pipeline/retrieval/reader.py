@@ -16,6 +16,7 @@ from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.mapped_file import map_bytes
 from codesum_pipeline.indexes.nearest import NearestVectors
+from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames
@@ -31,6 +32,7 @@ from codesum_pipeline.indexes.version_folder import (
     NEAREST_FILES,
     OFFSETS,
     PASSAGES,
+    SHOWN_FIELDS,
     SUMMARY_BM25,
     SYMBOL_NAMES,
     VECTOR_FILES,
@@ -60,6 +62,7 @@ class PublishedIndex:
     passage_files: Array
     names: SymbolNames
     callers: Callers
+    shown: ShownFields
     _lines: npt.NDArray[np.uint8] | None
     _offsets: Array
 
@@ -100,7 +103,8 @@ class PublishedIndex:
             version=version,
             arrays=arrays,
             ids=StringTable(arrays["ids"], arrays["id_offsets"]),
-            vectors={Lane.SUMMARY: summary} | {lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items()},
+            vectors={Lane.SUMMARY: summary}
+            | {lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items() if name in manifest["files"]},
             nearest={
                 lane: NearestVectors.map(folder / name)
                 for lane, name in NEAREST_FILES.items()
@@ -114,6 +118,7 @@ class PublishedIndex:
             passage_files=map_npy(folder / PASSAGES),
             names=SymbolNames.map(folder / SYMBOL_NAMES),
             callers=Callers.map(folder / CALLERS),
+            shown=ShownFields.map(folder / SHOWN_FIELDS),
             _lines=map_bytes(folder / DOCUMENTS) if manifest["counts"]["documents"] else None,
             _offsets=map_npy(folder / OFFSETS),
         )
@@ -152,6 +157,28 @@ class PublishedIndex:
     def level_starts(self) -> npt.NDArray[np.int64]:
         """The row where each level begins, and how many documents there are."""
         return np.searchsorted(self.arrays["level"], np.arange(len(LEVELS) + 1))
+
+    @cached_property
+    def level_bounds(self) -> list[int]:
+        """As `level_starts`."""
+        bounds: list[int] = self.level_starts.tolist()
+        return bounds
+
+    @cached_property
+    def files_with_passages(self) -> tuple[Array, Array]:
+        """The files that have passages, and the first passage of each."""
+        is_first = np.ones(len(self.passage_files), dtype=np.bool_)
+        is_first[1:] = self.passage_files[1:] != self.passage_files[:-1]
+        firsts = is_first.nonzero()[0]
+        return self.passage_files[firsts], firsts
+
+    @cached_property
+    def by_importance(self) -> tuple[Array, Array]:
+        """All documents, most important first, and where among these each is; ties break by row."""
+        rows = (-self.arrays["importance"]).argsort(kind="stable")
+        ranks = np.empty(len(rows), dtype=np.uint64)
+        ranks[rows] = np.arange(len(rows), dtype=np.uint64)
+        return rows, ranks
 
     @cached_property
     def dense_starts(self) -> list[int]:

@@ -8,8 +8,9 @@ import numpy as np
 
 from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.filters import ANYTHING, Filters, allowed_rows
+from codesum_pipeline.retrieval.filters import ANYTHING, Filters, Mask, allowed_rows
 from codesum_pipeline.retrieval.fusion import Numbers
+from codesum_pipeline.retrieval.pointers import Pointer, rows_pointed_to
 from codesum_pipeline.retrieval.reader import PublishedIndex
 
 
@@ -19,9 +20,12 @@ class Shelf:
     def __init__(self, indexes: Sequence[PublishedIndex], filters: Filters = ANYTHING) -> None:
         self.indexes = indexes
         self.filters = filters
+        # Whether each document passes the filters, by index and of all; None where all do.
         self.allowed = [allowed_rows(index, filters) for index in indexes]
-        # The number of the first document of each index, and behind them how many there are.
+        self.is_allowed = _joined_masks(indexes, self.allowed)
+        # The number of the first document of each index, and behind them how many there are; the same of passages.
         self.starts = [0, *accumulate(map(len, indexes))]
+        self.passage_starts = [0, *accumulate(len(index.passage_files) for index in indexes)]
 
     def __len__(self) -> int:
         return self.starts[-1]
@@ -38,21 +42,29 @@ class Shelf:
 
     def gather(self, name: str, numbers: Numbers) -> Array:
         """One of the arrays of the documents, for some of them, given in ascending order."""
-        return joined([index.arrays[name][rows] for index, _, rows in self._split(numbers)])
+        return joined([index.arrays[name][rows] for index, _, rows in self.split(numbers)])
 
     def files(self, numbers: Numbers) -> Numbers:
         """The file that each of some documents stands in, itself for a file, -1 for a module; ascending as `gather`."""
         found = []
-        for index, start, rows in self._split(numbers):
+        for index, start, rows in self.split(numbers):
             file_rows = index.arrays["file_row"][rows]
             found.append(np.where(file_rows >= 0, file_rows.astype(np.int64) + start, -1))
+        return joined(found)
+
+    def files_of_passages(self, places: Numbers) -> Numbers:
+        """The file of each of some passages, given ascending by place."""
+        found = [
+            index.passage_files[rows].astype(np.int64) + start
+            for index, start, rows in self.split(places, self.passage_starts)
+        ]
         return joined(found)
 
     def callers(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
         """How many callers each of some functions and classes has, and those of all, one after the other; ascending
         as `gather`."""
         counts, found = [], []
-        for index, start, rows in self._split(numbers):
+        for index, start, rows in self.split(numbers):
             count, callers = index.callers.of(rows)
             counts.append(count)
             found.append(callers.astype(np.int64) + start)
@@ -62,6 +74,12 @@ class Shelf:
         """The files whose names consist of some of these words; ascending."""
         named = [index.file_names.within(words) + start for index, start in self.with_starts()]
         return joined(named)
+
+    def pointed(self, pointers: Sequence[Pointer]) -> Numbers:
+        """What stands where something points to; ascending."""
+        found = [start + row for index, start in self.with_starts() for row in rows_pointed_to(index, pointers)]
+        numbers = np.array(found, dtype=np.int64)
+        return numbers if self.is_allowed is None else numbers[self.is_allowed[numbers]]
 
     def called(self, names: Sequence[str], level: Level) -> Numbers:
         """The documents of a level that are called by one of these names, in any case; ascending."""
@@ -77,15 +95,28 @@ class Shelf:
         """Each index and the number of its first document."""
         return zip(self.indexes, self.starts, strict=False)
 
-    def _split(self, numbers: Numbers) -> Iterator[tuple[PublishedIndex, int, Numbers]]:
-        """Each index that some documents are of, the number of its first one, and their rows; at least one index."""
-        if len(self.indexes) == 1 or not len(numbers):
-            yield self.indexes[0], 0, numbers
+    def split(
+        self, places: Numbers, starts: Sequence[int] | None = None
+    ) -> Iterator[tuple[PublishedIndex, int, Numbers]]:
+        """Each index that some documents are of, the number of its first document, and their rows; at least one index.
+
+        With the starts of passages, places and rows are those of passages.
+        """
+        if len(self.indexes) == 1 or not len(places):
+            yield self.indexes[0], 0, places
             return
-        ends = numbers.searchsorted(self.starts).tolist()
-        for (index, start), first, last in zip(self.with_starts(), ends[:-1], ends[1:], strict=True):
+        starts = starts or self.starts
+        ends = places.searchsorted(starts).tolist()
+        for (index, number), start, first, last in zip(self.with_starts(), starts, ends[:-1], ends[1:], strict=False):
             if first < last:
-                yield index, start, numbers[first:last] - start
+                yield index, number, places[first:last] - start
+
+
+def _joined_masks(indexes: Sequence[PublishedIndex], masks: Sequence[Mask | None]) -> Mask | None:
+    if all(mask is None for mask in masks):
+        return None
+    every = (np.ones(len(index), dtype=np.bool_) for index in indexes)
+    return joined([all_rows if mask is None else mask for all_rows, mask in zip(every, masks, strict=True)])
 
 
 def joined(parts: Sequence[Array]) -> Array:

@@ -10,6 +10,7 @@ from pydantic.config import JsonDict
 
 from codesum_pipeline.model.options import (
     EvaluationOptions,
+    ExtraLane,
     FilterOptions,
     GraphOptions,
     GraphPolicy,
@@ -160,6 +161,11 @@ class Settings(BaseModel):
         None, description="Where a LiteLLM embedding model is asked; default: at its provider."
     )
     summary_embed_max_tokens: int = Field(512, ge=16, description="Tokens of a document's text that are embedded.")
+    extra_lanes: tuple[ExtraLane, ...] = Field(
+        (),
+        description="Vectors that are made besides those of the lanes `summary` and `fused`: code. Only a search that "
+        "names the lane reads them.",
+    )
     keep_versions: int = Field(3, ge=2, description="Published versions that are kept.")
     git_timeout_s: float = Field(
         600.0, gt=0, description="How long one git command may take.", json_schema_extra=SETTABLE_BY_RUN
@@ -213,6 +219,7 @@ class Settings(BaseModel):
                 embedder=self.embedder,
                 embedder_api_base=self.embedder_api_base,
                 summary_embed_max_tokens=self.summary_embed_max_tokens,
+                extra_lanes=tuple(sorted({*self.extra_lanes})),
                 keep_versions=self.keep_versions,
             ),
             evaluation=EvaluationOptions(

@@ -1,6 +1,7 @@
 """What only a file's content can say: its language, whether it is text, and whether a person wrote it."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codesum_pipeline.model.errors import SkippedFile
@@ -14,8 +15,15 @@ CONTENT_REASONS = frozenset(
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
-# Generators say so at the top; further down the words are about something else.
+# Generators say so in the comments at the top; in a text, or below the first line of code, the words are about
+# something else.
 _HEAD_LINES = 30
+# What may stand before such a comment, or amid several, and is no code yet.
+_BEFORE_CODE = re.compile(
+    r"^\s*(?:$|#!|<\?(?:php|xml)\b.*|<!DOCTYPE\b.*|(['\"])use strict\1;?$|#\s*(?:pragma|if|ifdef|ifndef|define)\b"
+    r"|\{-#.*#-\}$|(?:package|namespace)\s+[\w.\\]+;?$|@file:)"
+)
+_BLOCK_COMMENTS = {"/*": "*/", "{-": "-}", "<!--": "-->", "(*": "*)"}
 _COMMENT = re.compile(r"^\s*(?:#+|//+!?|/\*+!?|\*+|--+|;+|<!--|%+|\(\*|\{-|'|REM\b)\s*(?P<text>.*)$")
 _HASH_COMMENT = re.compile(r"^\s*#+\s*(?P<text>.*)$")
 # In prose a line that starts with `#` or `*` is a heading or an item.
@@ -33,13 +41,18 @@ _SAYS_SO = re.compile(
     r"(?:auto-?generated|(?:automatically |machine[- ])generated|generated (?:by|from|with|using|automatically))\b",
     re.IGNORECASE,
 )
+# What a tool writes once, for people to go on with: `rspec --init`.
+_SCAFFOLD = re.compile(r"\bgenerated (?:by|with|from) (?:the )?`?[\w./ -]*\binit\b", re.IGNORECASE)
 
 # Of a few lines a mean says nothing.
 _MINIFIED_FROM_BYTES = 2_000
 # Linguist calls JavaScript and CSS minified from 110 characters a line on; hand-written ones reach 100 with long
 # strings and URLs. Generous for all else: data tables and templates are written by people too.
-_MEAN_LINE_OF_MINIFIED = {"javascript": 160, "typescript": 160, "css": 160}
-_MEAN_LINE_OF_ANY_MINIFIED = 500
+_LONGEST_LINE = {"javascript": 160, "typescript": 160, "css": 160}
+_LONGEST_LINE_OF_ANY = 500
+# How many lines of a minified file are short all the same: its licence, a line that ends the bundle.
+_FEW_LINES = 3
+_SHORT_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +72,44 @@ def judge_content(path: str, data: bytes) -> Verdict:
 def is_generated(text: str, language: str) -> bool:
     """Whether the comments at the top of a file say that a program wrote it."""
     comment = _HASH_COMMENT if language in ("python", TEXT) else _PROSE_COMMENT if language in PROSE else _COMMENT
-    head = text.split("\n", _HEAD_LINES)[:_HEAD_LINES]
-    comments = [match["text"] if match else "" for match in map(comment.match, head)]
+    comments = list(_head_comments(text, comment))
+    if not comments or any(_SCAFFOLD.search(line) for line in comments):
+        return False
     if any(_MARKER.search(line) or _SAYS_SO.match(line) for line in comments):
         return True
     pairs = ("\n".join(pair) for pair in zip(comments, [*comments[1:], ""], strict=True))
     return any(_HANDS_OFF.search(pair) and _GENERATED.search(pair) for pair in pairs)
 
 
+def _head_comments(text: str, comment: re.Pattern[str]) -> Iterator[str]:
+    """The lines above the first one of code: what their comments say, and "" for the others."""
+    end = ""
+    for line in text.split("\n", _HEAD_LINES)[:_HEAD_LINES]:
+        match = comment.match(line)
+        if end:
+            yield match["text"] if match else line.strip()
+            end = "" if end in line else end
+        elif match:
+            yield match["text"]
+            mark = next((mark for mark in _BLOCK_COMMENTS if line.lstrip().startswith(mark)), None)
+            closed = _BLOCK_COMMENTS[mark] if mark else ""
+            end = "" if not mark or closed in line else closed
+        elif _BEFORE_CODE.match(line):
+            yield ""
+        else:
+            return
+
+
 def is_minified(text: str, language: str) -> bool:
-    """Whether a file's lines are too long for a person to have written them."""
+    """Whether nearly all of a file's lines are too long for a person to have written them."""
     if len(text) < _MINIFIED_FROM_BYTES or language in PROSE:
         return False
-    mean = len(text) / (text.rstrip("\n").count("\n") + 1)
-    return mean > _MEAN_LINE_OF_MINIFIED.get(language, _MEAN_LINE_OF_ANY_MINIFIED)
+    longest = _LONGEST_LINE.get(language, _LONGEST_LINE_OF_ANY)
+    lines = [line for line in text.split("\n") if line.strip()]
+    # A bundle may stand behind a short comment in one line.
+    lengths = [len(line) for line in lines if len(line) > longest or not _COMMENT.match(line)]
+    short = sum(length <= longest for length in lengths)
+    return sum(lengths) > longest * len(lengths) and short <= max(_FEW_LINES, len(lengths) * _SHORT_SHARE)
 
 
 def _why_skipped(data: bytes, language: str) -> SkipReason | None:

@@ -327,6 +327,10 @@ class BlobReader:
                 data = self._answer()
                 self._ask(list(islice(pending, 1)))
                 yield data
+        except KeyboardInterrupt:
+            # The rest of an answer that is half read is no answer.
+            stop(self._process)
+            raise
         finally:
             while self._waiting and self._process.poll() is None:
                 self._answer()

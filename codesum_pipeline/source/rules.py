@@ -19,7 +19,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.languages import LANGUAGES, is_program, language_of_path
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = "scan/1"
+RULES_VERSION = "scan/2"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
@@ -64,17 +64,26 @@ _GENERATED_NAME = re.compile(
     re.IGNORECASE,
 )
 _VENDORED_FOLDER = re.compile(
-    r"(^|/)(_?vendor|_?vendored|vendored_packages|third[-_]?party|node_modules|bower_components|site-packages"
+    r"(^|/)(_?vendor|_?vendored|vendored_packages|third[-_]?party|3rd[-_]?party|node_modules|bower_components|site-packages"
     r"|\.?venv|pods|carthage|godeps)/",
     re.IGNORECASE,
 )
 _TEST_FOLDER = re.compile(
-    r"(^|/)((tests?|__tests__|__mocks__|testdata|e2e|[^/]+[-_]tests?)/|specs?/.*\.(rb|[cm]?[jt]sx?)$)", re.IGNORECASE
+    r"(^|/)((tests?|__tests__|__mocks__|testdata|e2e|[^/]+[-_]tests?|(?-i:src/[a-z][A-Za-z]*Test))/|specs?/.*\.(rb|[cm]?[jt]sx?)$)",
+    re.IGNORECASE,
 )
 _TEST_NAME = re.compile(
-    r"(^|/)(test_[^/]*\.py|[^/]+_tests?\.py|tests\.py|conftest\.py|[^/]+_test\.(go|cc|cpp|c|rs|exs|dart|rb)"
-    r"|test_[^/]+\.(c|cc|cpp|rb|sh|lua)|[^/]+_spec\.(rb|lua)|[^/]+[.-](test|spec)\.[cm]?[jt]sx?)$"
+    r"(^|/)(test_[^/]*\.py|[^/]+_tests?\.py|tests\.(py|rs|zig)|conftest\.py|[^/]+_test\.(go|cc|cpp|c|rs|exs|dart|rb|lua)"
+    r"|[^/]+_tests?\.(rs|zig)|[^/]+\.bats|test_[^/]+\.(c|cc|cpp|rb|sh|lua|zig)|[^/]+_spec\.(rb|lua|sh)|[^/]+[.-](test|spec)\.[cm]?[jt]sx?)$"
     r"|[a-z0-9](Test|Tests|IT|Spec)\.(java|kt|scala|groovy|cs|swift|php|hs)$"
+)
+# The main sources of a build are shipped, whatever a test framework calls its files and folders there.
+_SHIPPED = re.compile(r"(?:^|(?<=/))(?:src/(?:main|[a-z][A-Za-z]*Main)|Sources)/")
+# A library `x-test`, which others test with; `integration-test` is none.
+_TEST_LIBRARY = re.compile(
+    r"(?:^|(?<=/))(?!(?:acceptance|api|bench|browser|e2e|functional|integration|load|perf|smoke|system|ui|unit)[-_])"
+    r"[^/]+[-_]test/(?=(?:[^/]+[-_]test/)*(?:src|lib)/)",
+    re.IGNORECASE,
 )
 
 
@@ -135,7 +144,9 @@ class PathRules:
 
     def is_test(self, path: str) -> bool:
         """Whether a folder below the indexed one, or the name, says that the file tests others."""
-        below = self._below(path)
+        below = _TEST_LIBRARY.sub("", self._below(path))
+        if shipped := _SHIPPED.search(below):
+            return bool(_TEST_FOLDER.search(below[: shipped.start()]))
         return bool(_TEST_FOLDER.search(below) or _TEST_NAME.search(below))
 
     def _below(self, path: str) -> str:

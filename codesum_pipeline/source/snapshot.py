@@ -6,7 +6,7 @@ are the same, so an unchanged file is not read again.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -20,10 +20,13 @@ from codesum_pipeline.source.folders import LeftOut
 from codesum_pipeline.source.git import BlobReader, read_records, run_git
 from codesum_pipeline.source.languages import TEXT, language_of_path
 from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.source.origins import foreign_folders, is_below
 from codesum_pipeline.source.rules import RULES_VERSION, PathRules, readable_path
 from codesum_pipeline.store.workspace import Workspace
 
 _PROGRESS_EVERY = 200
+# Files of these tell by their licences whose a folder is, whether or not they are indexed.
+_HELD = frozenset({None, SkipReason.OUTSIDE_SUBDIR, SkipReason.EXCLUDED, SkipReason.NOT_INCLUDED, SkipReason.LANGUAGE})
 _LAST_SECOND = 253_402_300_799
 # Git's subject is the whole first paragraph.
 _LONGEST_SUBJECT = 500
@@ -77,6 +80,7 @@ def take_snapshot(ws: Workspace, *, progress: Progress = no_progress) -> Snapsho
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = Guard()
     rows, read = _classify(listed, rules, known, mirror, guard, progress=progress)
+    rows = _with_foreign_folders(rows, rules, mirror)
     for left in head.left_out:
         with guard.item(left.path.decode("utf-8", "replace")):
             rows.append(_left_out_row(left, rules))
@@ -167,6 +171,22 @@ def _classify(
     rows.extend(_read_rows(unread, rules, mirror, guard, progress=progress))
     rows.extend(_failed_row(entry) for entry in listed if entry.path in guard.failed)
     return sorted(rows, key=lambda row: row.path), len(unread)
+
+
+def _with_foreign_folders(rows: list[SourceFile], rules: PathRules, mirror: Mirror) -> list[SourceFile]:
+    """The rows, where those in folders that are others' by their licences are vendored."""
+    blobs = {row.path: row.blob for row in rows if row.blob and row.reason in _HELD}
+    sizes = {row.path: row.size for row in rows if row.path in blobs}
+
+    def read(paths: Collection[str]) -> dict[str, str]:
+        with BlobReader(mirror.git_dir) as reader:
+            contents = reader.read_many(blobs[path] for path in paths)
+            return {path: (data or b"").decode("utf-8", "replace") for path, data in zip(paths, contents, strict=True)}
+
+    # What is indexed is nobody else's, wherever it stands.
+    around = f"{rules.subdir}/"
+    folders = {folder for folder in foreign_folders(sizes, read) if not around.startswith(f"{folder}/")}
+    return [replace(row, is_vendored=True) if is_below(row.path, folders) else row for row in rows]
 
 
 def _unread_row(entry: _Listed, rules: PathRules, before: SourceFile | None) -> SourceFile | None:

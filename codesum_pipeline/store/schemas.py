@@ -19,7 +19,7 @@ from codesum_pipeline.store.rows import schema_of
 
 # Raised when a column changes its name, type or meaning; older warehouses are then refused. A new column that may be
 # null is read as null from files that lack it.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,7 @@ class TableStore:
             for group in range(file.num_row_groups):
                 if having is None or _may_have(file.metadata.row_group(group), *having):
                     part = file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+                    part = _with_newer_columns(part, TABLES[table].schema, columns)
                     yield part if having is None else _only(part, *having)
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:

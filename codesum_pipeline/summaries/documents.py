@@ -22,6 +22,7 @@ from codesum_pipeline.model.graph import Context
 from codesum_pipeline.model.hashing import graph_hash, module_content_hash
 from codesum_pipeline.model.ids import module_path_of
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.source.origins import is_own
 from codesum_pipeline.store.rows import column_names, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -78,7 +79,7 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
 
 def _documents(workspace: Workspace, outline: Outline) -> pa.Table:
     """The columns of every document, in id order."""
-    symbols = workspace.tables.read("symbols", workspace.key, columns=[*_OF_SYMBOLS, "line_map"])
+    symbols = workspace.tables.read("symbols", workspace.key, columns=[*_OF_SYMBOLS, "line_map", "is_test"])
     places = _places(workspace, outline, symbols)
     order = pc.sort_indices(places.column("id"))
     places = places.take(order).combine_chunks()
@@ -104,11 +105,14 @@ def _places(workspace: Workspace, outline: Outline, symbols: pa.Table) -> pa.Tab
     """What each document takes from where it stands: symbols first, in the order of their table."""
     columns = ["path", "is_test", "is_vendored"]
     files = workspace.tables.read("files", workspace.key, columns=columns)
-    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "content_hash", "language"])
+    columns_of_facts = ["file_path", "content_hash", "language", "is_test", "origin"]
+    facts = workspace.tables.read("file_facts", workspace.key, columns=columns_of_facts)
+    entry = workspace.entry
+    files = _with_told_by_code(files, facts, names=[entry.key, entry.location.rstrip("/").rpartition("/")[2]])
     flags = files.take(pc.index_in(symbols.column("file_path"), files.column("path")))
-    of_symbols = symbols.drop_columns(["line_map"])
-    for name in columns[1:]:
-        of_symbols = of_symbols.append_column(name, flags.column(name))
+    of_symbols = symbols.drop_columns(["line_map", "is_test"])
+    is_test = pc.or_(flags.column("is_test"), pc.fill_null(symbols.column("is_test"), False))
+    of_symbols = of_symbols.append_column("is_test", is_test).append_column("is_vendored", flags.column("is_vendored"))
     folders = {path: module_path_of(path) for path in files.column("path").to_pylist()}
     module_paths = [folders[path] for path in symbols.column("file_path").to_pylist()]
     of_symbols = of_symbols.append_column("module_path", pa.array(module_paths, pa.string()))
@@ -116,6 +120,21 @@ def _places(workspace: Workspace, outline: Outline, symbols: pa.Table) -> pa.Tab
     of_modules = _module_places(outline, {place.id: place for place in of_files})
     parts = [of_symbols, _table_of(of_files, is_module=False), _table_of(of_modules, is_module=True)]
     return pa.concat_tables(parts, promote_options="default")
+
+
+def _with_told_by_code(files: pa.Table, facts: pa.Table, *, names: Sequence[str]) -> pa.Table:
+    """The flags of files, where their code says too that they are tests, or of another project than `names`."""
+    origins = pc.unique(facts.column("origin").drop_null()).to_pylist()
+    foreign = pa.array([origin for origin in origins if not is_own(origin, names)], pa.string())
+    told = {
+        "is_test": pc.fill_null(facts.column("is_test"), False),
+        "is_vendored": pc.is_in(facts.column("origin"), value_set=foreign),
+    }
+    for name, is_told in told.items():
+        paths = facts.filter(is_told).column("file_path").combine_chunks()
+        flags = pc.or_(files.column(name), pc.is_in(files.column("path"), value_set=paths))
+        files = files.set_column(files.column_names.index(name), name, flags)
+    return files
 
 
 def _file_places(paths: Sequence[str], files: pa.Table, facts: pa.Table) -> list[_Place]:

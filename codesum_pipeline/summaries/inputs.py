@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from codesum_pipeline.model.documents import Level, WrittenText
-from codesum_pipeline.model.symbols import Symbol, SymbolFacts
+from codesum_pipeline.model.symbols import Reexport, Symbol, SymbolFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +114,20 @@ class FileInput:
     globals: tuple[str, ...]
     exports: tuple[str, ...] | None
     children: tuple[ChildText, ...]
+    reexports: tuple[Reexport, ...] = ()
+    literals: tuple[str, ...] = ()
 
     def metadata(self) -> dict[str, Any]:
         """Everything shown besides the id and the children, as JSON-able values."""
-        return {
+        handed_on = [f"{one.original or 'all'} of {one.source} as {one.name}" for one in self.reexports]
+        return ({"reexports": handed_on} if handed_on else {}) | {
             "name": self.name,
             "language": self.language,
             "docstring": self.docstring,
             "imports": list(self.imports),
             "globals": list(self.globals),
             "exports": None if self.exports is None else list(self.exports),
+            "literals": list(self.literals),
         }
 
 

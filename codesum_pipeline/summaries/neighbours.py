@@ -128,7 +128,7 @@ def _add_parts(workspace: Workspace, found: Mapping[str, Names]) -> None:
 
 
 def _add_symbols(workspace: Workspace, found: Mapping[str, Names]) -> None:
-    names = ["id", "type", "qualified_name", "language", "signature", "bases", "canonical_source", "facts"]
+    names = ["id", "type", "qualified_name", "language", "signature", "bases", "facts"]
     ids = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id")
     rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(list(found), pa.string()))).to_numpy()
     if not len(rows):
@@ -139,9 +139,10 @@ def _add_symbols(workspace: Workspace, found: Mapping[str, Names]) -> None:
         lists_of_field(pc.struct_field(facts, "parameters"), "name"),
         lists_of_field(pc.struct_field(facts, "parameters"), "kind"),
         lists_of_field(pc.struct_field(facts, "fields"), "text"),
+        pc.struct_field(facts, "attributes"),
     )
     columns = [table.column(name).to_pylist() for name in names[:-1]] + [one.to_pylist() for one in lists]
-    for id_, type_, qualified, language, signature, bases, source, parameters, kinds, fields in zip(
+    for id_, type_, qualified, language, signature, bases, parameters, kinds, fields, attributes in zip(
         *columns, strict=True
     ):
         if type_ == SymbolType.CLASS.value:
@@ -149,7 +150,7 @@ def _add_symbols(workspace: Workspace, found: Mapping[str, Names]) -> None:
         else:
             given = list(zip(parameters, kinds, strict=True))
             found[id_].own |= function_names(
-                qualified_name=qualified, signature=signature, parameters=given, language=language, source=source
+                qualified_name=qualified, signature=signature, parameters=parameters, attributes=attributes
             )
             found[id_].head = None if language in _UNNAMED_PARAMETERS else names_in(signature, *parameters)
             found[id_].receivers = tuple(
@@ -158,9 +159,11 @@ def _add_symbols(workspace: Workspace, found: Mapping[str, Names]) -> None:
 
 
 def _add_files(workspace: Workspace, found: Mapping[str, Names]) -> None:
-    columns = ["file_path", "imports", "globals", "exports"]
+    columns = ["file_path", "imports", "globals", "exports", "reexports"]
     facts = workspace.tables.read("file_facts", workspace.key, columns=columns)
     wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(list(found), pa.string())))
-    for path, imports, constants, exports in zip(*(wanted.column(n).to_pylist() for n in columns), strict=True):
+    rows = zip(*(wanted.column(name).to_pylist() for name in columns), strict=True)
+    for path, imports, constants, exports, reexports in rows:
+        handed_on = [one["name"] for one in reexports or ()]
         dotted = ["." * one["level"] + ".".join(filter(None, (one["module"], one["name"]))) for one in imports]
-        found[path].own |= file_names(path, dotted, constants, exports or ())
+        found[path].own |= file_names(path, dotted, constants, (*(exports or ()), *handed_on))

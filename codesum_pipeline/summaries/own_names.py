@@ -1,26 +1,18 @@
 """The names that a document's text may say, since they are its own: its name, parameters, attributes, parts."""
 
-import re
 from collections.abc import Iterable
 
 from codesum_pipeline.llm.leaks import names_in
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput, FunctionInput, ModuleInput
 
 RECEIVERS = ("self", "cls", "this")
-_RUBY_ATTRIBUTE = re.compile(r"@([^\W\d]\w*)")
 
 
 def function_names(
-    *, qualified_name: str, signature: str, parameters: Iterable[tuple[str, str]], language: str, source: str
+    *, qualified_name: str, signature: str, parameters: Iterable[str], attributes: Iterable[str]
 ) -> frozenset[str]:
-    """Of a function, by the (name, kind) of its parameters; attributes are those that it uses and does not call."""
-    given = list(parameters)
-    receivers = {*RECEIVERS, *(name for name, kind in given if kind == "receiver" and name.isidentifier())}
-    attribute = rf"(?<!\w)(?:{'|'.join(sorted(receivers))})\s*(?:\.|->)\s*([^\W\d]\w*)(?!\w|\s*\()"
-    attributes = re.findall(attribute, source)
-    if language == "ruby":
-        attributes += _RUBY_ATTRIBUTE.findall(source)
-    return names_in(qualified_name, signature, *(name for name, _ in given), *attributes)
+    """Of a function; attributes are those of its own object that it uses and does not call."""
+    return names_in(qualified_name, signature, *parameters, *attributes)
 
 
 def own_names(given: FunctionInput | ClassInput | FileInput | ModuleInput) -> frozenset[str]:
@@ -30,14 +22,14 @@ def own_names(given: FunctionInput | ClassInput | FileInput | ModuleInput) -> fr
             return function_names(
                 qualified_name=given.qualified_name,
                 signature=given.signature,
-                parameters=[(one.name, one.kind) for one in given.facts.parameters],
-                language=given.language,
-                source=given.canonical_source,
+                parameters=[one.name for one in given.facts.parameters],
+                attributes=given.facts.attributes,
             )
         case ClassInput():
             said = (given.qualified_name, given.signature, *given.bases, *given.fields)
         case FileInput():
-            return file_names(given.id, given.imports, given.globals, given.exports or ()) | names_in(*_parts(given))
+            shown = (*(given.exports or ()), *(one.name for one in given.reexports))
+            return file_names(given.id, given.imports, given.globals, shown) | names_in(*_parts(given))
         case ModuleInput():
             said = (given.id, given.name)
     return names_in(*said, *_parts(given))

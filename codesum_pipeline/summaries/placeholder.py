@@ -16,14 +16,12 @@ from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import SymbolFacts
-from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
+from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
+from codesum_pipeline.summaries.documentation.opening import opening_of
+from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence
+from codesum_pipeline.summaries.documentation.word_lists import word_set
 from codesum_pipeline.summaries.extractive.keywords import choose_keywords
-from codesum_pipeline.summaries.extractive.places import area_of
-from codesum_pipeline.summaries.extractive.plain import clip, printable, sentence
-from codesum_pipeline.summaries.extractive.purpose import purpose_from_docstring, purpose_from_name
-from codesum_pipeline.summaries.extractive.roles import Profile
-from codesum_pipeline.summaries.extractive.word_lists import word_set
-from codesum_pipeline.summaries.extractive.words import spoken
+from codesum_pipeline.summaries.extractive.places import place_of
 from codesum_pipeline.summaries.extractive.written import MAX_INTENT, MAX_SUMMARY
 from codesum_pipeline.summaries.inputs import (
     ChildHead,
@@ -36,7 +34,7 @@ from codesum_pipeline.summaries.inputs import (
     children_of,
 )
 
-PLACEHOLDER_VERSION = "2"
+PLACEHOLDER_VERSION = "3"
 
 UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
 AnyInput = FunctionInput | UpperInput
@@ -83,7 +81,8 @@ def is_empty(given: UpperInput, children: Sequence[ChildHead | ChildText]) -> bo
         case ClassInput():
             return not (children or given.fields or given.docstring)
         case FileInput():
-            return not (children or given.docstring or given.imports or given.globals or given.exports)
+            said = given.docstring or given.literals
+            return not (children or said or given.imports or given.globals or given.exports)
         case TextFileInput():
             return not has_words(given.text, markup_of(given.name))
         case ModuleInput():
@@ -92,40 +91,37 @@ def is_empty(given: UpperInput, children: Sequence[ChildHead | ChildText]) -> bo
 
 
 def placeholder_text(given: AnyInput) -> WrittenText:
-    """The template of each level, filled with the name, the place and, for a function, its purpose."""
+    """The template of each level, filled with the name, the place and, for a function, its author's words."""
     name = clip(printable(given.name), MAX_INTENT // 3) or "unnamed"
     path, _, _ = given.id.partition("::")
-    area = area_of(path)
-    summary, intent, level = _templates(given, name)
+    summary, level = _template(given, name)
     return WrittenText(
         summary=clip(sentence(summary), MAX_SUMMARY),
-        business_intent=clip(sentence(f"{intent} in {area}"), MAX_INTENT),
+        business_intent=clip(f"Part of {place_of(path)}.", MAX_INTENT),
         keywords=choose_keywords([(given.name, 1.0)], fallback=(path, level)),
     )
 
 
-def _templates(given: AnyInput, name: str) -> tuple[str, str, Level]:
+def _template(given: AnyInput, name: str) -> tuple[str, Level]:
     match given:
         case FunctionInput():
-            return _function_template(given, name), "Small step without work of its own", Level.FUNCTION
+            return _function_template(given, name), Level.FUNCTION
         case ClassInput():
             bases = f", derived from {', '.join(map(printable, given.bases[:3]))}" if given.bases else ""
-            words = spoken(name.strip("_")) or name
-            return f"Class {name} without members of its own{bases}", f"Gives a name to {words}", Level.CLASS
+            return f"Class {name} without members of its own{bases}", Level.CLASS
         case ModuleInput():
-            return f"Folder {name} with nothing but empty files", "Keeps a place", Level.MODULE
+            return f"Folder {name} with nothing but empty files", Level.MODULE
         case TextFileInput() if given.text.strip():
-            return f"File {name} without words", "Keeps a place", Level.FILE
+            return f"File {name} without words", Level.FILE
         case _:
-            return f"File {name} without content", "Keeps a place", Level.FILE
+            return f"File {name} without content", Level.FILE
 
 
 def _function_template(given: FunctionInput, name: str) -> str:
-    told = purpose_from_docstring(docstring_of(given))
-    purpose = told[0] if told else purpose_from_name(Profile(given))
+    told, _ = opening_of(docstring_of(given))
     owner = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
     where = f" of {printable(owner)}" if owner else ""
-    return f"Short function {name}{where}: {purpose}" if purpose else f"Short function {name}{where}"
+    return f"Short function {name}{where}: {told}" if told else f"Short function {name}{where}"
 
 
 @lru_cache(maxsize=64)

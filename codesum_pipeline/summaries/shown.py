@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Level, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.model.symbols import Import, SymbolType
+from codesum_pipeline.model.symbols import Import, Reexport, SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS
 from codesum_pipeline.store.rows import column_names, from_table, lists_of_field
 from codesum_pipeline.store.schemas import texts_table
@@ -62,6 +62,8 @@ class FileHead:
     imports: tuple[Import, ...]
     globals: tuple[str, ...]
     exports: tuple[str, ...] | None
+    reexports: tuple[Reexport, ...] | None
+    literals: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +257,8 @@ def _file_head(facts: FileHead) -> FileInput:
         globals=facts.globals,
         exports=facts.exports,
         children=(),
+        reexports=facts.reexports or (),
+        literals=facts.literals,
     )
 
 

@@ -12,6 +12,7 @@ from codesum_pipeline.model.guard import Guard
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex, summary_hash
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.summaries.decide import Wanted
+from codesum_pipeline.summaries.documentation.plain import clip, printable
 from codesum_pipeline.summaries.extractive import (
     EXTRACTIVE_VERSION,
     Written,
@@ -21,7 +22,6 @@ from codesum_pipeline.summaries.extractive import (
     write_module,
     write_text_file,
 )
-from codesum_pipeline.summaries.extractive.plain import clip, printable
 from codesum_pipeline.summaries.inputs import (
     ChildHead,
     ClassInput,

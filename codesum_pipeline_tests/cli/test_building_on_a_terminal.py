@@ -134,6 +134,7 @@ def test_something_is_shown_before_anything_heavy_is_imported(repository: Path, 
     assert not re.search(rb"\| +dagster\r?\n", shown.raw), "another process imports it"
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_build_in_one_line_and_gives_its_lease_back(repository: Path, tmp_path: Path) -> None:
     # Enough that the build is not over before the key is pressed, on a machine with much else to do.
     more = repository / "more"

@@ -207,3 +207,16 @@ def test_a_work_tree_is_judged_by_its_content_and_not_by_its_dates(codesum, tmp_
     os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
 
     assert not up_to_date(codesum(home, "index", "tree", "--json"))
+
+
+def test_files_that_do_not_parse_are_told_with_what_was_lost_in_them(git_repo, codesum):
+    project = git_repo({"a.py": "def a():\n    return 1\n", "b.py": "def b(x:\n    return (\n\n\nclass C D:\n"}).path
+
+    built = run_codesum("index", ".", cwd=project)
+    status = codesum(project / ".codesum", "status", "project")
+    again = json.loads(codesum(project / ".codesum", "index", "--force", "--json").stdout)
+
+    assert "1 file with syntax errors, about 1 definition lost in it" in built.stdout
+    assert "1 file with syntax errors, about 1 definition lost in it" in status.stdout
+    steps = again["steps"]["symbols"]
+    assert (steps["files_with_syntax_errors"], steps["lost_definitions"]) == (1, 1)

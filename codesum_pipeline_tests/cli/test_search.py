@@ -11,12 +11,12 @@ FIELDS = [
 
 
 def test_people_get_rank_id_lines_signature_summary_and_why(codesum, shop):
-    result = codesum(shop, "search", "total_price", "--top", "1")
+    result = codesum(shop, "search", "charge_card", "--top", "1")
 
     head, *body = result.stdout.splitlines()
-    assert head == "1. shop/orders.py::total_price  lines 24-29  function"
-    assert body[0] == "   def total_price(basket): a value computed from net"
-    assert "prices" in body[1]
+    assert head == "1. shop/payment.py::charge_card  lines 4-9  function"
+    assert body[0] == "   def charge_card(card, amount): returns attempt"
+    assert "money" in body[1]
     assert "symbol #1" in body[-1]
     assert result.exit_code == 0
 

@@ -24,7 +24,7 @@ from codesum_pipeline.defs.building.faults import (
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.indexes.embedders import load_embedder
-from codesum_pipeline.indexes.lanes import DENSE_LANES
+from codesum_pipeline.indexes.lanes import dense_lanes
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -40,7 +40,7 @@ def faults(home: Home) -> dict[str, list[str]]:
     """What the checks find in the repository `shop`."""
     embedder = load_embedder("static")
     values = {
-        "lanes": [str(lane) for lane in DENSE_LANES],
+        "lanes": [str(lane) for lane in dense_lanes(())],
         "model": embedder.model_id,
         "dimensions": embedder.dimensions,
         "tolerance": 1e-3,
@@ -210,8 +210,8 @@ def test_a_failed_check_stops_the_publication_of_its_repository_and_of_no_other(
 
     assert not shop.succeeded
     assert shop.message == (
-        "check vectors_are_whole of dense_index failed: a vector that is not of length one, nor of zeros: 3 "
-        "(of 30 vectors, 10 documents)"
+        "check vectors_are_whole of dense_index failed: a vector that is not of length one, nor of zeros: 2 "
+        "(of 20 vectors, 10 documents)"
     )
     assert not shop.numbers.keys() & {"index_candidate", "published_index"}
     assert published_version(home.layout.published("shop"), home.layout.versions("shop")) == before
@@ -253,7 +253,7 @@ def test_a_check_that_passes_has_the_numbers_that_were_looked_at_and_found(built
     }
     assert numbers(found[NO_NAMES_LEAK]) == of_documents | {LEAK_FAULT: 0}
     assert numbers(found["vectors_are_whole"]) == {
-        "vectors": 30,
+        "vectors": 20,
         "documents": 10,
         "vectors_of_zeros": 0,
         "wrong": 0,
@@ -270,7 +270,7 @@ def test_a_check_that_fails_has_the_number_of_each_fault_and_examples(copied_hom
 
     fault = "a vector that is not of length one, nor of zeros"
     assert {name: number for name, number in numbers(found).items() if number} == {
-        "vectors": 30, "documents": 10, "wrong": 1, fault: 3
+        "vectors": 20, "documents": 10, "wrong": 1, fault: 2
     }  # fmt: skip
     examples = found.metadata["examples"]
     assert isinstance(examples, dg.TableMetadataValue)

@@ -21,7 +21,7 @@ from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.graph import Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.hashing import graph_hash, sha1_hex
 from codesum_pipeline.model.ids import module_path_of, parent_modules, symbol_id
-from codesum_pipeline.model.options import Options
+from codesum_pipeline.model.options import ExtraLane, IndexOptions, Options
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.store.layout import HomeLayout
@@ -84,6 +84,10 @@ SHOP: Files = {
 }
 
 
+# With vectors for every dense lane.
+EVERY_LANE = Options(index=IndexOptions(extra_lanes=tuple(ExtraLane)))
+
+
 def make_index_workspace(
     home: Path,
     files: Files = SHOP,
@@ -101,7 +105,7 @@ def make_index_workspace(
         entry=RepositoryEntry(key=key, location="/repositories/shop"),
         layout=layout,
         tables=TableStore(layout.warehouse),
-        options=options or Options(),
+        options=options or EVERY_LANE,
         versions=VERSIONS,
         run_id=run_id,
         now=lambda: datetime(2026, 1, 1, tzinfo=UTC),

@@ -160,8 +160,8 @@ def test_files_that_an_edit_leaves_alone_are_the_last_versions_under_a_second_na
     clean = candidate_of(make_index_workspace(tmp_path / "b", edited))
     names = after.manifest["files"]
     assert {name for name in names if not (after.folder / name).samefile(before.folder / name)} == {
-        "summary.jsonl", "documents/offsets.npy", "code/bm25.npz", "code/passages.npy", "dense/code.npy",
-        "dense/fused.npy",
+        "summary.jsonl", "documents/offsets.npy", "documents/shown.npz", "code/bm25.npz", "code/passages.npy",
+        "dense/code.npy", "dense/fused.npy",
     }  # fmt: skip
     assert files_in(after.folder) == files_in(clean.folder)
 
@@ -241,7 +241,7 @@ def test_a_document_without_a_vector_is_an_error_and_leaves_nothing_behind(tmp_p
     index_terms(workspace)
     write_tables(workspace, {**SHOP, "new.py": ()})
 
-    with pytest.raises(BrokenStore, match="lane 'summary' has 12 rows for 13 documents"):
+    with pytest.raises(BrokenStore, match="lane 'code' has 12 rows for 13 documents"):
         write_candidate(workspace)
     assert not workspace.layout.versions("shop").exists() or not list(workspace.layout.versions("shop").iterdir())
 

@@ -9,7 +9,7 @@ import pytest
 
 from codesum_pipeline.indexes.dense import embed_documents, matrix_of
 from codesum_pipeline.indexes.embedders import StaticEmbedder, Vectors, embedder_of, load_embedder, static
-from codesum_pipeline.model.options import IndexOptions, Options
+from codesum_pipeline.model.options import ExtraLane, IndexOptions, Options
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_index_workspace, write_tables
 
@@ -28,6 +28,38 @@ def test_every_document_that_is_no_placeholder_gets_a_vector_per_lane(tmp_path: 
 
     assert (report.rows, report.lanes) == (36, {"code": 12, "fused": 12, "summary": 12})
     assert "shop/auth.py::get_user" not in set(workspace.tables.read("vectors", "shop")["id"].to_pylist())
+
+
+def test_vectors_of_a_lane_that_no_default_search_reads_are_made_where_the_setting_names_it(tmp_path: Path) -> None:
+    made = {}
+    for extra in ((), (ExtraLane.CODE,)):
+        workspace = make_index_workspace(
+            tmp_path / str(len(extra)), options=Options(index=IndexOptions(extra_lanes=extra))
+        )
+        made[extra] = embed_documents(workspace).lanes
+
+    lanes = {"fused": 12, "summary": 12}
+    assert made == {(): lanes, (ExtraLane.CODE,): {"code": 12, **lanes}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "embedded"),
+    [
+        pytest.param((), (ExtraLane.CODE,), 12, id="a lane more"),
+        pytest.param((ExtraLane.CODE,), (), 0, id="a lane less"),
+    ],
+)
+def test_other_extra_lanes_embed_what_is_new_and_give_what_a_clean_build_gives(
+    tmp_path: Path, before: tuple[ExtraLane, ...], after: tuple[ExtraLane, ...], embedded: int
+) -> None:
+    options = Options(index=IndexOptions(extra_lanes=after))
+    workspace = make_index_workspace(tmp_path / "a", options=Options(index=IndexOptions(extra_lanes=before)))
+    embed_documents(workspace)
+
+    report = embed_documents(replace(workspace, options=options))
+
+    clean = embed_documents(make_index_workspace(tmp_path / "b", options=options))
+    assert (report.embedded, report.lanes, report.table_hash) == (embedded, clean.lanes, clean.table_hash)
 
 
 def test_a_vector_is_the_embedding_of_its_lanes_text(tmp_path: Path) -> None:
@@ -165,7 +197,8 @@ def test_a_text_that_cannot_be_cut_fails_alone(tmp_path: Path, monkeypatch: pyte
     healed = embed_documents(workspace)
 
     assert [failure.item for failure in report.failures] == ["shop/cart.py::add_item"]
-    assert (report.embedded, healed.embedded) == (35, 1)
+    # Twelve texts in each of the two lanes; only those of `summary` are cut to a number of tokens.
+    assert (report.embedded, healed.embedded) == (23, 1)
     assert healed.table_hash == embed_documents(make_index_workspace(tmp_path / "clean", options=options)).table_hash
 
 

@@ -23,6 +23,8 @@ from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_inde
 KEY = "sk-verysecret1234567890"
 PATH = "/v1/embeddings"
 Answer = Callable[[list[str]], Response]
+# Of the twelve documents that have a text, two each: the lanes `summary` and `fused`.
+TEXTS = 24
 
 
 def vector_of(text: str) -> list[float]:
@@ -191,7 +193,7 @@ def options_at(server: Server, model: str = "text-embedding-3-small") -> Options
 
 @pytest.mark.parametrize(
     ("model", "cost", "said"),
-    [("text-embedding-3-small", 36 * 10 * 2e-08, r"\$0\.00"), ("litellm/openai/m", None, "price unknown")],
+    [("text-embedding-3-small", 10 * TEXTS * 2e-08, r"\$0\.00"), ("litellm/openai/m", None, "price unknown")],
 )
 def test_a_build_says_before_and_after_what_it_pays(
     server: Server, tmp_path: Path, model: str, cost: float | None, said: str
@@ -202,7 +204,7 @@ def test_a_build_says_before_and_after_what_it_pays(
     report = embed_documents(workspace, progress=lambda doing, done, total: seen.append(doing))
     again = embed_documents(workspace)
 
-    assert (report.embedded, report.dimensions, report.billed_tokens) == (36, 3, 360)
+    assert (report.embedded, report.dimensions, report.billed_tokens) == (TEXTS, 3, 10 * TEXTS)
     assert report.cost_usd == pytest.approx(cost) if cost else report.cost_usd is None
     assert re.fullmatch(rf"embedding texts \(about [\d,]+ tokens, {said}\d*\)", seen[0])
     assert (again.embedded, again.billed_tokens, again.cost_usd, len(server.asked)) == (0, 0, 0.0, 1)
@@ -239,14 +241,13 @@ def test_a_provider_that_changes_a_models_length_is_refused_with_the_way_out(ser
 def test_a_forced_build_and_a_damaged_file_pay_for_everything_anew(server: Server, tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path, options=options_at(server))
     finished = workspace.layout.finished_vectors("shop")
-    texts = 36
 
     finished.parent.mkdir(parents=True, exist_ok=True)
     finished.write_bytes(b"no database" * 1000)
-    assert (embed_documents(workspace).embedded, finished.exists()) == (texts, False)
+    assert (embed_documents(workspace).embedded, finished.exists()) == (TEXTS, False)
 
-    assert embed_documents(replace(workspace, force=True)).embedded == texts
-    assert [len(batch) for batch in server.asked] == [texts, texts]
+    assert embed_documents(replace(workspace, force=True)).embedded == TEXTS
+    assert [len(batch) for batch in server.asked] == [TEXTS, TEXTS]
 
 
 BAD = "shop/cart.py::add_item"
@@ -282,7 +283,7 @@ def test_a_text_that_gets_no_vector_fails_alone_and_is_tried_again(
     clean = embed_documents(make_index_workspace(tmp_path / "clean", options=options_at(server)))
 
     assert [(failure.item, "Traceback" in failure.traceback) for failure in report.failures] == [(BAD, True)]
-    assert (report.failed, report.rows, report.embedded) == (1, 36, 34)
+    assert (report.failed, report.rows, report.embedded) == (1, TEXTS, TEXTS - 2)
     assert [name for name, vector in vectors.items() if not any(vector)] == [(BAD, "fused"), (BAD, "summary")]
     assert (again.failed, again.embedded, again.table_hash) == (1, 0, report.table_hash)
     assert {text for text in asked if not is_bad(text)} == {"text"}
@@ -296,7 +297,7 @@ def test_a_provider_that_refuses_every_text_ends_the_build_at_once(server: Serve
     with pytest.raises(ConfigurationError, match="the request was refused"):
         embed_documents(make_index_workspace(tmp_path, options=options_at(server)))
 
-    assert [len(batch) for batch in server.asked] == [36, 1]
+    assert [len(batch) for batch in server.asked] == [TEXTS, 1]
 
 
 def test_a_model_that_gives_no_vector_for_any_text_ends_the_build_at_once(server: Server, tmp_path: Path) -> None:
@@ -305,7 +306,7 @@ def test_a_model_that_gives_no_vector_for_any_text_ends_the_build_at_once(server
     with pytest.raises(TypeError):
         embed_documents(make_index_workspace(tmp_path, options=options_at(server)))
 
-    assert [len(batch) for batch in server.asked] == [36, 1]
+    assert [len(batch) for batch in server.asked] == [TEXTS, 1]
 
 
 def test_what_was_paid_for_beside_a_bad_text_is_kept(server: Server, tmp_path: Path) -> None:
@@ -327,4 +328,4 @@ def test_what_was_paid_for_beside_a_bad_text_is_kept(server: Server, tmp_path: P
     report = embed_documents(workspace)
 
     assert [report.resumed] == paid
-    assert report.resumed + report.embedded + 2 == 36
+    assert report.resumed + report.embedded + 2 == TEXTS

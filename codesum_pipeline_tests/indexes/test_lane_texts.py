@@ -9,7 +9,7 @@ from codesum_pipeline.indexes.lane_texts import (
     lane_sources,
     term_texts,
 )
-from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.hashing import sha1_hex
 from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, make_index_workspace
@@ -21,7 +21,11 @@ def sources_of(home: Path, files: Files = SHOP) -> dict[str, pa.Table]:
 
 
 def dense_of(source: pa.Table) -> dict[Lane, str]:
-    return {texts.lane: texts.texts[0].as_py() for texts in dense_texts(source, max_tokens=512) if len(texts)}
+    return {
+        texts.lane: texts.texts[0].as_py()
+        for texts in dense_texts(source, max_tokens=512, lanes=DENSE_LANES)
+        if len(texts)
+    }
 
 
 def terms_of(source: pa.Table) -> dict[Lane, str]:
@@ -96,7 +100,8 @@ def test_an_edit_changes_the_texts_of_what_holds_it_and_no_others(tmp_path: Path
 def test_the_limit_of_the_summary_lane_is_part_of_that_lanes_hash_alone(tmp_path: Path) -> None:
     source = sources_of(tmp_path)["shop/cart.py"]
     hashes = [
-        {texts.lane: texts.hash_all().to_pylist() for texts in dense_texts(source, max_tokens=n)} for n in (100, 200)
+        {texts.lane: texts.hash_all().to_pylist() for texts in dense_texts(source, max_tokens=n, lanes=DENSE_LANES)}
+        for n in (100, 200)
     ]
 
     assert {lane for lane in hashes[0] if hashes[0][lane] != hashes[1][lane]} == {Lane.SUMMARY}
@@ -119,7 +124,7 @@ def test_without_keywords_the_names_stand_alone_and_a_path_once(tmp_path: Path) 
 
 
 def test_a_text_is_known_by_the_hash_of_version_setting_and_text(tmp_path: Path) -> None:
-    code, _, summary = dense_texts(sources_of(tmp_path)["shop/cart.py::add_item"], max_tokens=77)
+    code, _, summary = dense_texts(sources_of(tmp_path)["shop/cart.py::add_item"], max_tokens=77, lanes=DENSE_LANES)
 
     (code_text,), (summary_text,) = code.texts.to_pylist(), summary.texts.to_pylist()
     assert code.hash_all().to_pylist() == [sha1_hex(f"{LANES_VERSION} \n{code_text}")]

@@ -133,7 +133,7 @@ def test_versions_share_the_files_that_did_not_change(tmp_path: Path) -> None:
 
     one, two = (workspace.layout.versions("shop") / name for name in sorted(versions_of(workspace)))
 
-    assert (one / "dense/code.npy").samefile(two / "dense/code.npy")
+    assert (one / "dense/fused.npy").samefile(two / "dense/fused.npy")
     assert not (one / "manifest.json").samefile(two / "manifest.json")
 
 
@@ -186,9 +186,9 @@ def read_until(stop: Event, name: Path, failures: "Queue[str]", seen: "Queue[str
         files = index.version.manifest["files"]
         if hashlib.sha256(index.documents_bytes()).hexdigest() != files["summary.jsonl"]["sha256"]:
             failures.put(f"{index.version.digest}: summary.jsonl")
-        vectors = index.vectors[Lane.CODE]
-        if hashlib.sha256(b"".join(npy_parts(vectors))).hexdigest() != files["dense/code.npy"]["sha256"]:
-            failures.put(f"{index.version.digest}: code.npy")
+        vectors = index.vectors[Lane.FUSED]
+        if hashlib.sha256(b"".join(npy_parts(vectors))).hexdigest() != files["dense/fused.npy"]["sha256"]:
+            failures.put(f"{index.version.digest}: fused.npy")
         if [index.document(row)["id"] for row in range(len(index))] != list(index.ids):
             failures.put(f"{index.version.digest}: ids")
         seen.put(index.version.digest)

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,18 @@ import pytest
 
 from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.indexes.manifest import describe_files
+from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import map_npz, write_npz
 from codesum_pipeline.indexes.torch_file import map_tensor, write_tensor
 from codesum_pipeline.indexes.verify import Finding, verify_index
-from codesum_pipeline.indexes.version_folder import CALLERS, Version, content_digest, manifest_bytes, read_version
+from codesum_pipeline.indexes.version_folder import (
+    CALLERS,
+    SHOWN_FIELDS,
+    Version,
+    content_digest,
+    manifest_bytes,
+    read_version,
+)
 from codesum_pipeline.model.graph import Edge
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.workspace import Workspace
@@ -253,6 +262,26 @@ def test_a_vector_of_another_length_is_found(workspace: Workspace) -> None:
     sign_again(workspace, stretch)
 
     assert ("vectors", "shop/auth.py::LoginHandler::authenticate") in checks_of(workspace)
+
+
+def test_a_hit_that_would_show_something_else_than_the_document_is_found(workspace: Workspace) -> None:
+    def move(folder: Path) -> None:
+        shown = ShownFields.map(folder / SHOWN_FIELDS)
+        replace(shown, lines=shown.lines + 1).write(folder / SHOWN_FIELDS)
+
+    sign_again(workspace, move)
+
+    assert ("documents", "shop/cart.py::total_price") in checks_of(workspace)
+
+
+def test_fields_of_other_documents_are_found(workspace: Workspace) -> None:
+    def shorten(folder: Path) -> None:
+        shown = ShownFields.map(folder / SHOWN_FIELDS)
+        replace(shown, lines=shown.lines[:-1]).write(folder / SHOWN_FIELDS)
+
+    sign_again(workspace, shorten)
+
+    assert checks_of(workspace) == {("row map", SHOWN_FIELDS)}
 
 
 def test_offsets_that_are_off_are_found(workspace: Workspace) -> None:

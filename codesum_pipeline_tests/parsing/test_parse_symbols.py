@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.model.symbols import FileFacts, Symbol
@@ -220,3 +221,16 @@ def _write_until(last: str, write: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return written
+
+
+def test_rows_of_a_table_without_a_newer_column_are_carried_over(workspace: Workspace, repo: GitRepo) -> None:
+    parse(workspace)
+    path = workspace.tables.path("file_facts", workspace.key)
+    before = pq.read_table(path)
+    pq.write_table(before.drop_columns("lost_definitions").replace_schema_metadata(before.schema.metadata), path)
+    repo.commit({"pkg/c.py": "def h():\n    return 1\n"})
+
+    report = parse(workspace)
+
+    assert (report.parsed, report.carried) == (1, 4)
+    assert [facts.lost_definitions for facts in rows(workspace)[1]] == [None] * 5

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.model.symbols import Fact, Parameter, SymbolFacts
+from codesum_pipeline.model.symbols import Fact, Form, Parameter, SymbolFacts
 from codesum_pipeline.parsing.python import parse_python
 
 
@@ -38,11 +38,22 @@ async def fetch(self, url: str, *, retries: int = compute(), **options) -> Respo
             Parameter("options", None, None, "var_keyword"),
         ),
         return_type="Response",
-        returned=(Fact("cache[url]", 10),),
-        raises=(Fact('FetchError(f"no {url}")', 9),),
-        writes=(Fact("COUNT", 5), Fact("self.last", 6), Fact("cache[url]", 7)),
-        calls=(Fact("self.client.get", 7), Fact("FetchError", 9)),
+        returned=(Fact("cache[url]", 10, ("cache",), Form.ITEM),),
+        raises=(Fact('FetchError(f"no {url}")', 9, ("FetchError",), Form.CALL, "no {url}"),),
+        writes=(
+            Fact("COUNT", 5, ("COUNT",), Form.NAME),
+            Fact("self.last", 6, ("self", "last"), Form.NAME),
+            Fact("cache[url]", 7, ("cache",), Form.ITEM),
+        ),
+        calls=(
+            Fact("self.client.get", 7, ("self", "client", "get"), Form.CALL),
+            Fact("FetchError", 9, ("FetchError",), Form.CALL, "no {url}"),
+        ),
         fields=(),
+        literals=("no {url}",),
+        attributes=("last", "client"),
+        signature_line=2,
+        docstring_line=3,
         is_generator=False,
         is_async=True,
     )
@@ -102,7 +113,10 @@ def test_a_bare_raise_says_nothing() -> None:
 
 
 def test_texts_are_distinct_in_source_order_with_their_first_line() -> None:
-    assert facts("def f():\n    b()\n    a(b())\n    b()\n").calls == (Fact("b", 2), Fact("a", 3))
+    assert facts("def f():\n    b()\n    a(b())\n    b()\n").calls == (
+        Fact("b", 2, ("b",), Form.CALL),
+        Fact("a", 3, ("a",), Form.CALL),
+    )
 
 
 def test_chained_calls_name_what_is_called() -> None:

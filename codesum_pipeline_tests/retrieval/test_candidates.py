@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.retrieval.candidates import Candidates
-from codesum_pipeline.retrieval.lanes import Found
+from codesum_pipeline.retrieval.lookup import Found
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
 
@@ -17,7 +17,7 @@ def numbers_of(some: set[int]) -> np.ndarray:
 
 @given(st.lists(st.sets(st.integers(0, SHOPS * ROWS - 1)), max_size=3))
 def test_candidates_are_what_is_named_and_its_files(shop: PublishedIndex, named: list[set[int]]) -> None:
-    candidates = Candidates.of(Shelf([shop] * SHOPS), map(numbers_of, named))
+    candidates = Candidates.of(Shelf([shop] * SHOPS), [numbers_of(set()), *map(numbers_of, named)])
 
     def file_of(number: int) -> int:
         row = int(shop.arrays["file_row"][number % ROWS])
@@ -29,7 +29,7 @@ def test_candidates_are_what_is_named_and_its_files(shop: PublishedIndex, named:
     assert candidates.places(candidates.numbers).tolist() == list(range(len(numbers)))
     expected = [numbers.index(file) if (file := file_of(number)) >= 0 else -1 for number in numbers]
     assert candidates.files.tolist() == expected
-    for name in ("importance", "is_test", "is_vendored"):
+    for name in ("importance", "is_test", "is_vendored", "only_reexports"):
         gathered = [shop.arrays[name][number % ROWS] for number in numbers]
         assert getattr(candidates, name).tolist() == gathered
 
@@ -44,18 +44,27 @@ def test_a_candidate_is_among_some_where_they_have_its_number(
     assert candidates.are_among(numbers_of(some)).tolist() == expected
 
 
-@given(st.dictionaries(st.integers(0, 2 * ROWS - 1), st.sampled_from([0.5, 1.0, 2.0])), st.integers(1, 9))
-def test_a_ranking_goes_by_score_then_importance_then_number(
-    shop: PublishedIndex, scores: dict[int, float], limit: int
+SCORES = st.dictionaries(st.integers(0, 2 * ROWS - 1), st.sampled_from([0.5, 1.0, 1 / 3, 2.0]))
+
+
+@given(st.lists(SCORES, max_size=4), st.integers(1, 9), st.integers(1, 2))
+def test_rankings_go_by_score_then_importance_then_number(
+    shop: PublishedIndex, rankings: list[dict[int, float]], limit: int, shops: int
 ) -> None:
-    found = Found(numbers_of(set(scores)), np.array([scores[number] for number in sorted(scores)]))
-    candidates = Candidates.of(Shelf([shop, shop]), [found.numbers])
+    of_shops = [{number: scores[number] for number in sorted(scores) if number < shops * ROWS} for scores in rankings]
+    found = {
+        key: Found(np.array([*scores], dtype=np.int64), np.array([*scores.values()], dtype=np.float32))
+        for key, scores in enumerate(of_shops)
+    }
+    candidates = Candidates.of(Shelf([shop] * shops), [numbers_of(set()), *(each.numbers for each in found.values())])
 
-    ranking = candidates.rank(found, limit=limit)
+    ranked = candidates.rank_all(found, limit=limit)
 
-    def sort_key(number: int) -> tuple[float, float, int]:
-        return (-scores[number], -shop.arrays["importance"][number % ROWS], number)
+    for key, scores in enumerate(of_shops):
 
-    expected = sorted(scores, key=sort_key)[:limit]
-    assert candidates.numbers[ranking.places].tolist() == expected
-    assert ranking.scores.tolist() == [scores[number] for number in expected]
+        def sort_key(number: int, scores: dict[int, float] = scores) -> tuple[float, float, int]:
+            return (-scores[number], -shop.arrays["importance"][number % ROWS], number)
+
+        expected = sorted(scores, key=sort_key)[:limit]
+        assert candidates.numbers[ranked[key].places].tolist() == expected
+        assert ranked[key].scores.tolist() == [np.float32(scores[number]) for number in expected]

@@ -2,13 +2,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.evidence import earlier_of_group, rank_files
+from codesum_pipeline.retrieval.evidence import earlier_of_group, rank_files, sum_by_file
 
 
 def ranked(documents: list[tuple[int, float]], decay: float = 0.6) -> list[int]:
     best_first = sorted(documents, key=lambda document: -document[1])
     files = np.array([file for file, _ in best_first], dtype=np.int64)
-    return rank_files(files, np.array([score for _, score in best_first]), decay=decay).tolist()
+    (found,) = rank_files([files], [np.array([score for _, score in best_first])], decay=decay)
+    return found.tolist()
 
 
 def test_several_good_documents_beat_the_single_best() -> None:
@@ -28,8 +29,32 @@ def test_ties_break_by_number_and_nothing_gives_nothing() -> None:
     assert ranked([]) == []
 
 
+DOCUMENTS = st.lists(st.tuples(st.integers(-1, 5), st.sampled_from([0.25, 0.5, 1.0])), max_size=9)
+
+
+@given(st.lists(DOCUMENTS, min_size=1, max_size=4))
+def test_rankings_together_give_the_files_that_each_gives_alone(rankings: list[list[tuple[int, float]]]) -> None:
+    best_first = [sorted(documents, key=lambda document: -document[1]) for documents in rankings]
+    files = [np.array([file for file, _ in documents], dtype=np.int64) for documents in best_first]
+    scores = [np.array([score for _, score in documents]) for documents in best_first]
+
+    together = [found.tolist() for found in rank_files(files, scores, decay=0.6)]
+
+    assert together == [ranked(documents) for documents in rankings]
+
+
 @given(st.lists(st.integers(0, 5)))
 def test_each_place_knows_how_many_of_its_group_come_before(groups: list[int]) -> None:
     expected = [groups[:place].count(group) for place, group in enumerate(groups)]
 
     assert earlier_of_group(np.array(groups, dtype=np.int64)).tolist() == expected
+
+
+@given(st.lists(st.tuples(st.integers(-1, 6), st.floats(0.01, 1))))
+def test_sums_rank_files_as_their_documents_do(documents: list[tuple[int, float]]) -> None:
+    files = np.array([file for file, _ in documents], dtype=np.int64)
+    sums = sum_by_file(files, np.array([score for _, score in documents]), decay=0.6, count=7)
+
+    in_files = sorted({file for file, _ in documents if file >= 0})
+    assert [file for file in range(7) if sums[file] > 0] == in_files
+    assert [sums[file] for file in ranked(documents)] == sorted((sums[file] for file in in_files), reverse=True)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.fusion import Fused, Numbers, distinct, fuse_ranks, highest, highest_above_zero
+from codesum_pipeline.retrieval.fusion import Fused, Numbers, distinct, fuse_ranks
 
 LANES = ("words", "meaning", "names")
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "names": 2.0}
@@ -46,11 +46,11 @@ def test_agreement_of_two_lanes_beats_the_lead_in_one() -> None:
 def test_ranks_and_scores_can_be_asked_for_any_document() -> None:
     fused = fused_of({"words": [4, 9], "meaning": [9]})
 
-    assert fused.ranks_of(9) == {"words": 2, "meaning": 1}
-    assert fused.ranks_of(5) == {}
+    assert fused.ranks_of([9, 5]) == {9: {"words": 2, "meaning": 1}, 5: {}}
     assert fused.scores.tolist() == [0.0] * 4 + [fused.scores[4]] + [0.0] * 4 + [fused.scores[9]]
     assert fused_of({}).scores.tolist() == [0.0] * 10
-    assert fused_of({}).ranks_of(1) == {}
+    assert fused_of({}).ranks_of([1]) == {1: {}}
+    assert fused.ranks_of([]) == {}
 
 
 @given(rankings_of_documents)
@@ -67,7 +67,7 @@ def test_ranks_are_the_places_in_the_rankings(rankings: dict[str, list[int]]) ->
 
     for document in range(10):
         expected = {lane: ranking.index(document) + 1 for lane, ranking in rankings.items() if document in ranking}
-        assert fused.ranks_of(document) == expected
+        assert fused.ranks_of(range(10))[document] == expected
 
 
 @given(rankings_of_documents)
@@ -102,19 +102,3 @@ def test_distinct_numbers_are_those_of_unique(numbers: Numbers) -> None:
 
     assert found.tolist() == expected.tolist()
     assert places.tolist() == inverse.tolist()
-
-
-@given(NUMBERS, st.integers(1, 5))
-def test_the_highest_are_all_that_are_as_good_as_the_last_one_kept(numbers: Numbers, limit: int) -> None:
-    scores = numbers.astype(np.float64)
-    lowest = sorted(scores.tolist(), reverse=True)[:limit][-1:]
-
-    assert highest(scores, limit).tolist() == [place for place, score in enumerate(scores) if score >= lowest[0]]
-
-
-@given(NUMBERS, st.integers(1, 5))
-def test_the_highest_above_zero_are_the_highest_of_what_is_above_zero(numbers: Numbers, limit: int) -> None:
-    scores = numbers.astype(np.float64)
-    positive = (scores > 0).nonzero()[0]
-
-    assert highest_above_zero(scores, limit).tolist() == positive[highest(scores[positive], limit)].tolist()

@@ -10,9 +10,10 @@ from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import DENSE_LANES, LANES, Lane
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.documents import LEVELS, Level
-from codesum_pipeline.retrieval import lanes
+from codesum_pipeline.retrieval import lookup
 from codesum_pipeline.retrieval.filters import Filters, WhichTests, parse_filters
 from codesum_pipeline.retrieval.lanes import IN_FILES, needs_vector, signals_of
+from codesum_pipeline.retrieval.products import products
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
@@ -102,7 +103,7 @@ def test_many_vectors_rank_as_all_of_them_do(
     tmp_path: Path, embedder: Embedder, shop: PublishedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Many: more than three. All cells of so few are looked into.
-    for module in (candidate_files, lanes):
+    for module in (candidate_files, lookup):
         monkeypatch.setattr(module, "FEWEST_VECTORS", 3)
     workspace = make_index_workspace(tmp_path)
     publish(workspace)
@@ -126,7 +127,7 @@ def test_words_that_nothing_has_rank_nothing(shop: PublishedIndex, embedder: Emb
 
 
 def test_only_dense_lanes_need_a_vector() -> None:
-    assert {lane for lane in LANES if needs_vector([lane])} == {Lane.CODE, Lane.SUMMARY, Lane.FUSED}
+    assert {lane for lane in LANES if needs_vector(signals_of([lane]))} == {Lane.CODE, Lane.SUMMARY, Lane.FUSED}
     assert signals_of([Lane.KEYWORDS, Lane.CODE]) == (Signal.CODE_WORDS, Signal.CODE_MEANING, Signal.KEYWORDS)
 
 
@@ -136,7 +137,7 @@ def test_a_vector_has_the_same_product_wherever_it_stands(count: int, dimensions
     vectors = random.standard_normal((count, dimensions), dtype=np.float32)
     query = random.standard_normal(dimensions, dtype=np.float32)
 
-    products = lanes.products(vectors, query)
+    found = products(vectors, query)
 
-    assert products == pytest.approx(vectors.astype(np.float64) @ query, abs=1e-3)
-    assert [lanes.products(vectors[k : k + 1], query)[0] for k in range(count)] == products.tolist()
+    assert found == pytest.approx(vectors.astype(np.float64) @ query, abs=1e-3)
+    assert [products(vectors[k : k + 1], query)[0] for k in range(count)] == found.tolist()

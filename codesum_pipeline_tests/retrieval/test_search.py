@@ -8,6 +8,7 @@ from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.options import Options
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.lanes import signals_of
 from codesum_pipeline.retrieval.query import parse_query
@@ -23,6 +24,33 @@ def published(home: Path, files: Files, key: str = "shop") -> PublishedIndex:
     workspace = make_index_workspace(home, files, key=key)
     publish(workspace)
     return PublishedIndex.open(workspace.layout.published(key))
+
+
+@pytest.fixture
+def by_default(tmp_path: Path) -> PublishedIndex:
+    """The shop without the vectors that no default search reads."""
+    workspace = make_index_workspace(tmp_path, options=Options())
+    publish(workspace)
+    return PublishedIndex.open(workspace.layout.published("shop"))
+
+
+def test_a_search_reads_no_vectors_that_are_not_built_by_default(
+    by_default: PublishedIndex, shop: PublishedIndex, embedder: Embedder
+) -> None:
+    asked = "put an article into the cart"
+
+    assert sorted(by_default.vectors) == [Lane.FUSED, Lane.SUMMARY]
+    assert search([by_default], asked, embedder=embedder) == search([shop], asked, embedder=embedder)
+
+
+def test_the_lane_code_speaks_by_its_words_where_its_vectors_are_not_built(
+    by_default: PublishedIndex, shop: PublishedIndex, embedder: Embedder
+) -> None:
+    asked = "total price with tax"
+
+    alone, both = (search(indexes, asked, embedder=embedder, lanes=[Lane.CODE]) for indexes in ([by_default], [shop]))
+    assert {hit.why.partition(" #")[0] for hit in alone} == {"code words"}
+    assert any("code meaning" in hit.why for hit in both)
 
 
 def test_a_hit_has_the_fixed_fields(shop: PublishedIndex, embedder: Embedder) -> None:
@@ -216,3 +244,16 @@ def test_files_share_the_first_places(tmp_path: Path, embedder: Embedder) -> Non
     files = [hit.file_path for hit in search([index], "price", embedder=embedder)]
 
     assert files[:2] == ["prices.py", "shop/cart.py"]
+
+
+@pytest.mark.parametrize(
+    "levels", [LEVELS, (Level.FUNCTION, Level.CLASS), (Level.FILE,)], ids=["all", "symbols", "files"]
+)
+@pytest.mark.parametrize("text", ["put an article into the cart", "cart.py", "total price with tax", "authenticate"])
+def test_few_hits_are_the_first_of_many(
+    shop: PublishedIndex, embedder: Embedder, text: str, levels: tuple[Level, ...]
+) -> None:
+    many = search([shop], text, embedder=embedder, levels=levels, top=20)
+
+    for top in (1, 2, 3, 5):
+        assert search([shop], text, embedder=embedder, levels=levels, top=top) == many[:top]

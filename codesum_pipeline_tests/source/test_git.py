@@ -4,6 +4,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -39,6 +40,25 @@ def test_a_reader_can_be_left_in_the_middle_and_used_again(many_blobs: tuple[Pat
         under_way.close()
         assert blobs.read(ids[7]) == contents[7]
         assert list(blobs.read_many([])) == []
+
+
+def test_an_interrupt_between_the_head_of_a_blob_and_its_content_is_told_as_one(
+    many_blobs: tuple[Path, list[str], list[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git_dir, ids, contents = many_blobs
+
+    def interrupted(_: int) -> bytes:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    with BlobReader(git_dir) as blobs:
+        under_way = blobs.read_many(ids)
+        assert next(under_way) == contents[0]
+        stdout = blobs._process.stdout
+        assert stdout is not None
+        monkeypatch.setattr(blobs._process, "stdout", Mock(wraps=stdout, read=interrupted))
+        with pytest.raises(KeyboardInterrupt):
+            next(under_way)
 
 
 def test_a_missing_blob_is_skipped(many_blobs: tuple[Path, list[str], list[bytes]]) -> None:

@@ -122,6 +122,15 @@ def test_names_that_only_sound_vendored_are_not(path: str) -> None:
         "src/__tests__/a.js",
         "FooTest.java",
         "spec/a_helper.rb",
+        "src/parser/tests.rs",
+        "src/parser_test.zig",
+        "test/run.bats",
+        "integration-test/src/lib.rs",
+        "tests/app/src/main/java/A.java",
+        "core/src/test/java/Helper.java",
+        "core/src/commonTest/kotlin/FlowTest.kt",
+        "koin-test/src/jvmTest/kotlin/Components.kt",
+        "Tests/QuickTests/Helper.swift",
     ],
 )
 def test_tests_are_flagged(path: str) -> None:
@@ -129,7 +138,21 @@ def test_tests_are_flagged(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["testing.py", "src/attest/a.py", "latest.py", "contest.py", "AUDIT.java", "spec/api.md"]
+    "path",
+    [
+        "testing.py",
+        "src/attest/a.py",
+        "latest.py",
+        "contest.py",
+        "AUDIT.java",
+        "spec/api.md",
+        "pkg/testing/fake.go",
+        "src/main/java/junit/extensions/RepeatedTest.java",
+        "core/src/commonMain/kotlin/x/test/Checks.kt",
+        "Sources/Quick/QuickSpec.swift",
+        "tokio-test/src/io.rs",
+        "koin-test/koin-test/src/commonMain/kotlin/KoinTest.kt",
+    ],
 )
 def test_names_that_only_sound_like_tests_are_not(path: str) -> None:
     assert not rules_of().is_test(path)

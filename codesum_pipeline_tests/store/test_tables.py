@@ -194,9 +194,9 @@ def test_a_table_of_another_schema_version_is_refused_with_the_command_that_rebu
     old = TABLES["edges"].schema.with_metadata({b"codesum.schema_version": b"0"})
     pq.write_table(old.empty_table(), path)
 
-    with pytest.raises(SchemaMismatch, match="version 0, this package writes 2: .*codesum index one --rebuild"):
+    with pytest.raises(SchemaMismatch, match="version 0, this package writes 3: .*codesum index one --rebuild"):
         store.read("edges", "one")
-    with pytest.raises(SchemaMismatch, match="version 0, this package writes 2: .*codesum index one --rebuild"):
+    with pytest.raises(SchemaMismatch, match="version 0, this package writes 3: .*codesum index one --rebuild"):
         list(store.read_parts("edges", "one", columns=["caller"]))
 
 

@@ -74,18 +74,18 @@ def test_each_level_has_its_template():
     source = "class Queue:\n    def get_size(self):\n        return self.n\n"
 
     assert placeholder_text(function_in(source)) == WrittenText(
-        "Short function get_size of Queue: Gets the size.",
-        "Small step without work of its own in login in auth.",
+        "Short function get_size of Queue.",
+        "Part of auth/login.",
         ("size", "get", "src"),
     )
     assert placeholder_text(class_input("Gone", bases=("Base",))) == WrittenText(
         "Class Gone without members of its own, derived from Base.",
-        "Gives a name to gone in login in auth.",
+        "Part of auth/login.",
         ("gone", "src", "auth"),
     )
     assert placeholder_text(file_input("src/auth/__init__.py")) == WrittenText(
-        "File __init__.py without content.", "Keeps a place in auth.", ("init", "py", "src")
+        "File __init__.py without content.", "Part of src/auth.", ("init", "py", "src")
     )
     assert placeholder_text(module_input("src/auth")) == WrittenText(
-        "Folder auth with nothing but empty files.", "Keeps a place in auth.", ("auth", "src", "module")
+        "Folder auth with nothing but empty files.", "Part of src/auth.", ("auth", "src", "module")
     )

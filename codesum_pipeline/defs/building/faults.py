@@ -7,7 +7,7 @@ from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.values import CheckFinding
 from codesum_pipeline.indexes.dense import vector_length
 from codesum_pipeline.indexes.embedders import embedder_of
-from codesum_pipeline.indexes.lanes import DENSE_LANES
+from codesum_pipeline.indexes.lanes import dense_lanes
 from codesum_pipeline.model.ids import SUFFIX_PATTERN
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.neighbours import names_of
@@ -164,7 +164,7 @@ def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
         faults = find_faults(
             connection,
             VECTOR_FAULTS,
-            lanes=[str(lane) for lane in DENSE_LANES],
+            lanes=[str(lane) for lane in dense_lanes(ws.options.index.extra_lanes)],
             model=embedder.model_id,
             dimensions=vector_length(ws, embedder),
             tolerance=NORM_TOLERANCE,

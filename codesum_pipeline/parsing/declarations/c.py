@@ -2,7 +2,7 @@
 
 import tree_sitter_c
 
-from codesum_pipeline.parsing.declarations import c_family
+from codesum_pipeline.parsing.declarations import c_family, handed_on
 from codesum_pipeline.parsing.declarations.c_family_declarators import (
     declaration,
     function,
@@ -18,7 +18,7 @@ from codesum_pipeline.parsing.spelling import lists
 
 SPEC = LanguageSpec(
     name="c",
-    version=3,
+    version=4,
     distribution="tree-sitter-c",
     grammar=tree_sitter_c.language,
     lines=c_family.LINES,
@@ -55,6 +55,7 @@ DECLARATION = Declaration(
     masked=masked,
     facts=Facts(returns=frozenset({"return_statement"}), assignments=c_family.ASSIGNMENTS, fields=c_family.FIELDS),
     calls={"call_expression": c_family.call},
+    reexports={"translation_unit": handed_on.forwarded_headers},
     imports={"preproc_include": c_family.include},
     typed={
         "declaration": c_family.typed,

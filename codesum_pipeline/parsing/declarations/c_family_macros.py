@@ -35,7 +35,7 @@ _LEADING = re.compile(
     rb"(?=(?:[ \t]+[A-Z_][A-Z0-9_]{4,}" + _ARGUMENTS + rb")*[ \t]+(?:"
     rb"(?:const|unsigned|signed|struct|enum|union|class|static|inline|extern|constexpr|virtual|explicit|long|short|auto"
     rb"|int|char|void|bool|float|double|friend|typename)\b"
-    rb"|\w+\((?:[^(){};]|\([^()]*\))*\)[ \t\n]*(?:noexcept[ \t\n]*)?:[^:]"
+    rb"|(?:\w+::)*\w+\((?:[^(){};]|\([^()]*\))*\)[ \t\n]*(?:noexcept[ \t\n]*)?:[^:]"
     rb"|" + _NAME + rb"(?:::\w+)*(?:<[^;{}()]{0,400}>)?[ \t]*[*&]*[ \t\n]+[*&]*(?:\w+::)*~?\w+[ \t]*[(\[;=,]))",
     re.M,
 )
@@ -43,6 +43,11 @@ _LEADING = re.compile(
 _HIDDEN = re.compile(
     rb"^(?P<before>[ \t]*)(?P<macro>" + _CAPITALS + _ARGUMENTS + rb")(?=[ \t]+template\b)"
     rb"|(?P<condition>\bif[ \t]+)(?P<macro2>" + _CAPITALS + rb")(?=[ \t]*\()"
+    # `int CALLED_SO main(…)`: between a type and a name.
+    rb"|(?P<type>^[ \t]*(?:(?:static|inline|extern|const|volatile)[ \t]+)*(?!(?:static|inline|extern|const|volatile"
+    rb"|struct|union|enum|class|return|else|case|goto|typedef|new|delete|throw|unsigned|long|short|signed)\b)"
+    rb"[A-Za-z_]\w*[ \t*]+)(?P<macro4>" + _CAPITALS + _ARGUMENTS + rb")"
+    rb"(?=[ \t]+\*?[A-Za-z_]\w*[ \t]*\()"
     rb"|(?P<end>\)[ \t\n]*(?:(?:const|noexcept|override)[ \t\n]+)*)(?P<macro3>" + _CAPITALS + _ARGUMENTS + rb")"
     rb"(?=[ \t\n]*\{)",
     re.M,
@@ -51,6 +56,12 @@ _HIDDEN = re.compile(
 _ALONE = re.compile(
     rb"^(?P<before>[ \t]*)(?P<macro>" + _CAPITALS + _ARGUMENTS + rb"(?:\([ \t]*" + _TYPE + rb"[^;{}\n]*\);)?"
     rb")[ \t]*(?P<comment>//.*|/\*.*\*/[ \t]*)?$",
+    re.M,
+)
+# `EXPORT(int) name(…) {`: a macro whose argument is the type.
+_TYPE_AS_ARGUMENT = re.compile(
+    rb"^(?P<before>(?:(?:static|extern|inline)[ \t]+)*)(?P<macro>" + _CAPITALS + rb"[ \t]*\([^();{}\n]{0,200}\))"
+    rb"(?=[ \t]*\n?[ \t]*[A-Za-z_]\w*[ \t]*\((?:[^(){};]|\([^()]{0,400}\)){0,2000}\)\s*[{;])",
     re.M,
 )
 _LABEL = re.compile(rb"^[ \t]*(?:public|private|protected|\w*signals|\w+[ \t]+slots|default|case\b.*)[ \t]*:$")
@@ -75,6 +86,7 @@ def masked(source: bytes, is_broken: bool) -> bytes:
     if is_broken:
         shown = _without_torn_branches(shown)
         shown = _HIDDEN.sub(_hidden, shown)
+        shown = _TYPE_AS_ARGUMENT.sub(_as_type, shown)
         shown = _ALONE.sub(_directive, shown)
         shown = _LEADING.sub(_attribute, _LEADING.sub(_attribute, shown))
     return shown
@@ -89,6 +101,11 @@ def _attribute(match: re.Match[bytes]) -> bytes:
     """A macro as an attribute, which must have a name."""
     length = len(match["macro"])
     return match["before"] + (b"[[" + b"x" * (length - 4) + b"]]" if length > 4 else match["macro"])
+
+
+def _as_type(match: re.Match[bytes]) -> bytes:
+    """A macro with its arguments as the name of a type."""
+    return match["before"] + b"m" * len(match["macro"])
 
 
 def _directive(match: re.Match[bytes]) -> bytes:
@@ -146,8 +163,11 @@ def _hidden(match: re.Match[bytes]) -> bytes:
         return match[0]
     if source[row_start:start].lstrip().startswith(b"#"):
         return match[0]
-    before = match["before"] or match["condition"] or match["end"] or b""
-    return before + _comment(match["macro"] or match["macro2"] or match["macro3"])
+    # In a comment, it would end that.
+    if source.rfind(b"/*", 0, start) > source.rfind(b"*/", 0, start):
+        return match[0]
+    before = match["before"] or match["condition"] or match["type"] or match["end"] or b""
+    return before + _comment(match["macro"] or match["macro2"] or match["macro4"] or match["macro3"])
 
 
 def _comment(text: bytes) -> bytes:

@@ -6,7 +6,7 @@ import tree_sitter_cpp
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.declarations import c_family
+from codesum_pipeline.parsing.declarations import c_family, handed_on
 from codesum_pipeline.parsing.declarations.c_family_declarators import (
     declaration,
     function,
@@ -45,7 +45,7 @@ _REFERENCES = ("reference_declarator", "abstract_reference_declarator")
 
 SPEC = LanguageSpec(
     name="cpp",
-    version=3,
+    version=4,
     distribution="tree-sitter-cpp",
     grammar=tree_sitter_cpp.language,
     lines=c_family.LINES
@@ -198,6 +198,7 @@ DECLARATION = Declaration(
         fields=c_family.FIELDS,
     ),
     calls={"call_expression": c_family.call, "new_expression": _made},
+    reexports={"translation_unit": handed_on.forwarded_headers},
     imports={"preproc_include": c_family.include, "using_declaration": _using},
     typed={
         "declaration": c_family.typed,

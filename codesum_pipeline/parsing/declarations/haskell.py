@@ -7,6 +7,8 @@ import tree_sitter_haskell
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declarations import handed_on
+from codesum_pipeline.parsing.declarations.conditional import directives, later_branches
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
     Declaration,
@@ -72,7 +74,7 @@ def _count_branches(node: Node) -> int:
 
 SPEC = LanguageSpec(
     name="haskell",
-    version=2,
+    version=3,
     distribution="tree-sitter-haskell",
     grammar=tree_sitter_haskell.language,
     lines=frozenset(),
@@ -168,7 +170,8 @@ def _signature(node: Node) -> Defined | None:
     if around.type == "class_declarations":
         return Defined((name,), SymbolType.FUNCTION)
     if following is None or following.type not in ("function", "bind") or _name_of(following) != name:
-        return None
+        # A macro of the preprocessor, which looks like no definition, gives the body.
+        return Defined((name,), SymbolType.FUNCTION, is_prototype=True) if around.type == "declarations" else None
     is_found = following.type == "function" or _bind(following) is not None
     return Defined((name,), SymbolType.FUNCTION) if is_found else None
 
@@ -362,6 +365,8 @@ DECLARATION = Declaration(
         "type_family": _type,
         "instance": _instance,
     },
+    unknown=later_branches,
+    hiding=directives,
     docs=Docs.MARKED,
     doc_marks=("-- |", "{-|", "{- |", "--|"),
     clauses=frozenset({"function"}),
@@ -383,6 +388,7 @@ DECLARATION = Declaration(
     heading=frozenset({"header"}),
     package={"header": lambda node, text: field_text(node, "module", text)},
     exports={"export": _export},
+    reexports={"exports": handed_on.exported_modules},
     listed={"exports": _listed},
     is_listed=_is_listed,
 )

@@ -2,7 +2,7 @@
 
 import tree_sitter_javascript
 
-from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions
+from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions, handed_on
 from codesum_pipeline.parsing.declarations import ecmascript_facts as facts
 from codesum_pipeline.parsing.declarations import ecmascript_modules as modules
 from codesum_pipeline.parsing.declared.bindings import first_values
@@ -73,5 +73,6 @@ DECLARATION = Declaration(
     wrapper_modifiers=facts.wrapper_words,
     is_public=facts.is_public,
     exports={"program": modules.read_exports, "assignment_expression": modules.read_common_exports},
+    reexports={"export_statement": modules.read_reexport, "assignment_expression": handed_on.common_exports},
     globals={"program": modules.read_globals},
 )

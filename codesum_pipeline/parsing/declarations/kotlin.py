@@ -13,7 +13,9 @@ import tree_sitter_kotlin
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declarations import handed_on
 from codesum_pipeline.parsing.declarations.annotations import ANNOTATIONS, after_annotations, annotations_and_words
+from codesum_pipeline.parsing.declarations.kotlin_words import masked, unknown
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
@@ -40,7 +42,7 @@ STATEMENTS = frozenset({"property_declaration", "assignment", "for_statement", "
 
 SPEC = LanguageSpec(
     name="kotlin",
-    version=3,
+    version=4,
     distribution="tree-sitter-kotlin",
     grammar=tree_sitter_kotlin.language,
     lines=frozenset(),
@@ -222,7 +224,8 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
     for child in (*preambles, *annotations_and_words(node)):
-        if child.type not in ANNOTATIONS and child.type != "annotated_expression":
+        # A word that was shown to the grammar as an annotation has no mark.
+        if (child.type not in ANNOTATIONS and child.type != "annotated_expression") or not text(child).startswith("@"):
             yield text(child)
         elif text(child).removeprefix("@").partition("(")[0].rpartition(".")[2] in TEST_ANNOTATIONS:
             yield "test"
@@ -327,6 +330,8 @@ DECLARATION = Declaration(
         "secondary_constructor": _constructor,
         "property_declaration": _property,
     },
+    masked=masked,
+    unknown=unknown,
     docs=Docs.MARKED,
     doc_marks=("/**",),
     # What the grammar takes an annotation with arguments on a line of its own for.
@@ -362,5 +367,6 @@ DECLARATION = Declaration(
     modifiers=_modifiers,
     is_public=lambda name, modifiers: not {"private", "internal"} & set(modifiers),
     package={"package_header": _package},
+    reexports={"type_alias": handed_on.aliased_type},
     globals={"property_declaration": _global, "type_alias": _global},
 )

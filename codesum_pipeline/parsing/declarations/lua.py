@@ -6,6 +6,7 @@ import tree_sitter_lua
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declarations import handed_on
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
@@ -241,5 +242,9 @@ DECLARATION = Declaration(
     bases=_bases,
     modifiers=_modifiers,
     is_public=lambda name, modifiers: "local" not in modifiers and not name.startswith("_"),
+    reexports={
+        "return_statement": handed_on.returned_fields,
+        "assignment_statement": handed_on.assigned_fields,
+    },
     globals={"assignment_statement": _global},
 )

@@ -6,6 +6,8 @@ import tree_sitter_rust
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declarations import handed_on
+from codesum_pipeline.parsing.declarations.rust_macros import around_items
 from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
@@ -34,7 +36,7 @@ ITEMS = frozenset({
 
 SPEC = LanguageSpec(
     name="rust",
-    version=3,
+    version=4,
     distribution="tree-sitter-rust",
     grammar=tree_sitter_rust.language,
     lines=frozenset({"field_declaration", "enum_variant", "match_arm", "macro_rule"}),
@@ -334,6 +336,7 @@ DECLARATION = Declaration(
         "macro_definition": _macro,
         "let_declaration": _closure,
     },
+    hiding=around_items,
     docs=Docs.MARKED,
     doc_marks=("///", "/**"),
     file_doc_marks=("//!", "/*!"),
@@ -357,5 +360,6 @@ DECLARATION = Declaration(
     extensions={"impl_item": _extension},
     modifiers=_modifiers,
     is_public=lambda name, modifiers: any(word.startswith("pub") for word in modifiers),
+    reexports={"use_declaration": handed_on.of_public(_use)},
     globals={"const_item": _global, "static_item": _global, "type_item": _global},
 )

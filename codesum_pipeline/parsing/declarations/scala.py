@@ -310,6 +310,7 @@ DECLARATION = Declaration(
     ),
     calls={"call_expression": _call, "infix_expression": _infix_call, "instance_expression": _new},
     imports={"import_declaration": _import, "export_declaration": _import},
+    reexports={"export_declaration": _import},
     typed={
         **dict.fromkeys(VALUES, _typed_value),
         "parameter": _typed,

@@ -6,6 +6,7 @@ import tree_sitter_swift
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declarations import handed_on
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
@@ -306,6 +307,7 @@ DECLARATION = Declaration(
     ),
     calls={"call_expression": _call},
     imports={"import_declaration": _import},
+    reexports={"import_declaration": handed_on.exported_module},
     typed={"parameter": _typed, "property_declaration": _typed_property},
     parameters=_parameters,
     return_type=_return_type,

@@ -6,6 +6,7 @@ import tree_sitter_zig
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.parsing.declarations import handed_on
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
@@ -269,5 +270,6 @@ DECLARATION = Declaration(
     return_type=_return_type,
     modifiers=_modifiers,
     is_public=lambda name, modifiers: bool({"pub", "export"} & set(modifiers)),
+    reexports={"variable_declaration": handed_on.public_constants(_import)},
     globals={"variable_declaration": _global},
 )

@@ -168,6 +168,11 @@ class Declaration:
     # What the grammar is given in place of a source, byte for byte as long: without the words that only the
     # preprocessor understands. It is asked again, with True, where that did not parse.
     masked: Callable[[bytes, bool], bytes] | None = None
+    # The parts of a source, in bytes, that the grammar is known not to know: where a file does not parse, it is first
+    # read again without them.
+    unknown: Callable[[bytes], Iterable[tuple[int, int]]] = lambda source: ()
+    # Groups of parts that hide definitions from the grammar, though it parses: the heads and braces of macros.
+    hiding: Callable[[bytes], Iterable[tuple[tuple[int, int], ...]]] = lambda source: ()
     # Whether a file, by its path and bytes, is of a dialect that the grammar knows only in part: where it does not
     # parse, what was read of it may be anything, so it is read as text.
     is_dialect: Callable[[str, bytes], bool] = lambda path, source: False
@@ -200,6 +205,9 @@ class Declaration:
     package: Mapping[str, Callable[[Node, Text], str]] = field(default_factory=dict)
     # The names that a file gives away, where the language lists them apart.
     exports: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+    # What a file hands on that others define, by the node types that say it. Without a `module`, the name begins with
+    # what an import of the file is called.
+    reexports: Mapping[str, Callable[[Node, Text], Iterable[Imported]]] = field(default_factory=dict)
     # Names at the top of a file that are no definitions: constants, variables.
     globals: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
 
@@ -210,7 +218,7 @@ class Declaration:
         return frozenset().union(
             self.preambles, self.sections, facts.returns, facts.raises, facts.yields, facts.closures,
             facts.assignments, facts.fields, self.calls, self.imports, self.typed, self.bound, self.package,
-            self.extensions, self.exports, self.listed, self.globals, ).difference(self.spec.row_marks,
+            self.extensions, self.exports, self.listed, self.reexports, self.globals, ).difference(self.spec.row_marks,
         )  # fmt: skip
 
 

@@ -6,15 +6,22 @@ and no real line stands in it.
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 
 from tree_sitter import Node
 
-from codesum_pipeline.model.symbols import Fact, SymbolFacts, SymbolType
+from codesum_pipeline.model.symbols import Fact, Form, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.declared.declaration import Called, Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Definition
-from codesum_pipeline.parsing.python_facts import MAX_FACTS, MAX_TEXT, shorten
+from codesum_pipeline.parsing.expressions import (
+    FileTexts,
+    first_argument,
+    pieces_between,
+    read_expression,
+)
+from codesum_pipeline.parsing.python_facts import MAX_FACTS, MAX_TEXT, Found, fact_at, shorten
 from codesum_pipeline.parsing.walk import Mark, Tokens
 
 # What an assignment to a variable of the function itself assigns is no effect.
@@ -44,35 +51,50 @@ class FactReader:
     """Reads the facts of one file's definitions."""
 
     def __init__(
-        self, declaration: Declaration, tokens: Tokens, canonical: Canonical, text: Text, calls: Calls
+        self,
+        declaration: Declaration,
+        tokens: Tokens,
+        canonical: Canonical,
+        text: Text,
+        calls: Calls,
+        texts: FileTexts,
     ) -> None:
         self._declaration = declaration
+        self._texts = texts
         self._tokens = tokens
         self._canonical = canonical
         self._text = text
         self._calls = calls
 
-    def read(self, definition: Definition, *, first_line: int, is_async: bool) -> SymbolFacts:
-        """The facts of one definition, without what is nested in it."""
+    def read(self, definition: Definition, *, first_line: int, signature_start: int, is_async: bool) -> SymbolFacts:
+        """The facts of one definition, without what is nested in it; its signature starts at the first token from
+        `signature_start` on."""
         found = _Found()
         is_class = definition.type is SymbolType.CLASS
         for node, body in zip(definition.nodes, definition.bodies, strict=True):
             self._read_node(_marks_of(definition, node), node, body, found, is_class=is_class)
 
-        def facts(texts: dict[str, int]) -> tuple[Fact, ...]:
-            return tuple(
-                [Fact(text, self._canonical.line_at(offset) - first_line + 1) for text, offset in texts.items()]
-            )
+        def facts(texts: Found) -> tuple[Fact, ...]:
+            return tuple([
+                fact_at(self._tokens, text, self._canonical.line_at(start) - first_line + 1, start, end)
+                for text, (start, end) in texts.items()
+            ])  # fmt: skip
 
         node = definition.nodes[0]
+        parameters = () if is_class else tuple(self._declaration.parameters(node, self._text))
         return SymbolFacts(
-            parameters=() if is_class else tuple(self._declaration.parameters(node, self._text)),
+            parameters=parameters,
             return_type=None if is_class else self._declaration.return_type(node, self._text) or None,
             returned=facts(found.returned),
-            raises=facts(found.raises),
+            raises=tuple([self._raised(fact, found) for fact in facts(found.raises)]),
             writes=facts(found.writes),
-            calls=facts(found.calls),
+            calls=tuple([_called(fact, found.names[fact.text]) for fact in facts(found.calls)]),
             fields=facts(found.fields),
+            literals=() if is_class else self._texts.literals_in(definition.start_byte, definition.end_byte),
+            attributes=()
+            if is_class
+            else self._texts.attributes_in(definition.start_byte, definition.end_byte, parameters),
+            signature_line=self._canonical.line_at(signature_start) - first_line + 1,
             is_generator=found.is_generator and not is_class,
             is_async=is_async,
         )
@@ -89,36 +111,42 @@ class FactReader:
                 closed = max(closed, mark.end_byte)
             if is_class and (names := rules.fields.get(kind)):
                 for name in names(mark, self._text):
-                    self._add(found.fields, name, offset)
+                    self._add(found.fields, name, offset, mark.end_byte)
             if kind in rules.returns and offset >= closed:
                 first = next(iter(mark.named_children), None)
                 is_raise = first is not None and first.type in rules.raising_words
-                self._add(found.raises if is_raise else found.returned, self._value(mark), offset)
+                self._add_value(found.raises if is_raise else found.returned, mark)
             if kind in rules.yields and offset >= closed:
                 found.is_generator = True
-                self._add(found.returned, self._value(mark), offset)
+                self._add_value(found.returned, mark)
             if kind in rules.raises:
-                self._add(found.raises, self._value(mark), offset)
+                self._add_value(found.raises, mark)
             if kind in rules.assignments:
                 self._assignment(_assigned(mark, rules.assignments[kind]), found)
             if kind in self._declaration.calls:
                 self._call(mark, self._calls.read(kind, mark), found)
         if body is not None and not is_class and (result := rules.result(body)) is not None:
-            self._add(found.returned, self._short(result.start_byte, result.end_byte), result.start_byte)
+            start, end = result.start_byte, result.end_byte
+            self._add(found.returned, self._short(start, end), start, end)
 
     def _call(self, node: Node, called: Called | None, found: "_Found") -> None:
         if called is None:
             return
         if not called.receiver and called.name in self._declaration.facts.raising_calls:
-            self._add(found.raises, self._short(node.start_byte, node.end_byte), node.start_byte)
+            self._add(found.raises, self._short(node.start_byte, node.end_byte), node.start_byte, node.end_byte)
+            found.names[shorten(self._short(node.start_byte, node.end_byte))] = called.name
             return
         if not called.receiver and called.name in self._declaration.facts.returning_calls:
-            self._add(found.returned, self._value(node).removeprefix(called.name).strip(), node.start_byte)
+            start, end = self._value_at(node)
+            start = min(start + len(called.name), end) if self._short(start, end).startswith(called.name) else start
+            self._add(found.returned, self._short(start, end).strip(), start, end)
             return
         # The name says more than the beginning of a long chain of calls.
         receiver = called.receiver if len(called.receiver) + len(called.name) < MAX_TEXT else "…"
         callee = f"{receiver}{called.mark}{called.name}" if receiver else called.name
-        self._add(found.calls, f"new {callee}" if called.is_new else callee, node.start_byte)
+        text = f"new {callee}" if called.is_new else callee
+        self._add(found.calls, text, node.start_byte, node.end_byte)
+        found.names[shorten(text)] = called.name
 
     def _assignment(self, left: Node | None, found: "_Found") -> None:
         targets = left.named_children if left is not None and left.type.endswith("_list") else [left]
@@ -126,21 +154,43 @@ class FactReader:
             if target is not None and target.type not in LOCAL_NAMES:
                 written = self._short(target.start_byte, target.end_byte)
                 # `.x = 1` and `["x"] = 1` fill a new object.
-                self._add(found.writes, "" if written.startswith((".", "[")) else written, target.start_byte)
+                written = "" if written.startswith((".", "[")) else written
+                self._add(found.writes, written, target.start_byte, target.end_byte)
 
-    def _value(self, node: Node) -> str:
-        if node.child_by_field_name("label") is not None:
-            return ""  # what is left by its name is not the function
+    def _add_value(self, texts: Found, node: Node) -> None:
+        start, end = self._value_at(node)
+        self._add(texts, self._short(start, end), start, end)
+
+    def _value_at(self, node: Node) -> tuple[int, int]:
+        """The first byte and the end of what a statement gives; the same where it gives nothing."""
         words = self._declaration.facts.raising_words
         shown = [child for child in node.named_children if not child.is_extra and child.type not in words]
-        return self._short(shown[0].start_byte, shown[-1].end_byte) if shown else ""
+        # What is left by its name is not the function.
+        if not shown or node.child_by_field_name("label") is not None:
+            return node.start_byte, node.start_byte
+        return shown[0].start_byte, shown[-1].end_byte
+
+    def _raised(self, fact: Fact, found: "_Found") -> Fact:
+        """An error by its class; of a call that raises what it is given, that, where it is a class."""
+        name = found.names.get(fact.text)
+        if name is None:
+            return fact
+        given = read_expression([*first_argument(pieces_between(self._tokens, *found.raises[fact.text]))]).names
+        return replace(fact, names=given if given and given[-1][:1].isupper() else (name,), form=Form.CALL)
 
     def _short(self, start: int, end: int) -> str:
-        return self._tokens.text(start, end, max_tokens=MAX_TEXT + 1)
+        return self._tokens.text(start, end, max_tokens=MAX_TEXT + 1) if start < end else ""
 
-    def _add(self, texts: dict[str, int], text: str, offset: int) -> None:
+    def _add(self, texts: Found, text: str, start: int, end: int) -> None:
         if text and len(texts) < MAX_FACTS:
-            texts.setdefault(shorten(text), offset)
+            texts.setdefault(shorten(text), (start, end))
+
+
+def _called(fact: Fact, name: str) -> Fact:
+    """A call with the chain that leads to it, as far as that is one."""
+    bare = name.strip("!?$@")
+    names = fact.names if fact.names[-1:] == (bare,) else (bare,) if bare.isidentifier() else ()
+    return replace(fact, names=names, form=Form.CALL)
 
 
 def _marks_of(definition: Definition, clause: Node) -> Sequence[Mark]:
@@ -157,12 +207,14 @@ def _assigned(node: Node, field: str) -> Node | None:
 
 
 class _Found:
-    """Distinct texts, each with the first byte that says it."""
+    """What is found of a definition."""
 
     def __init__(self) -> None:
-        self.returned: dict[str, int] = {}
-        self.raises: dict[str, int] = {}
-        self.writes: dict[str, int] = {}
-        self.calls: dict[str, int] = {}
-        self.fields: dict[str, int] = {}
+        self.returned: Found = {}
+        self.raises: Found = {}
+        self.writes: Found = {}
+        self.calls: Found = {}
+        self.fields: Found = {}
+        # What is called, by the text of the call.
+        self.names: dict[str, str] = {}
         self.is_generator = False

@@ -1,29 +1,44 @@
 """One file of a declared language becomes symbols and facts."""
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from tree_sitter import Node, Tree
+from tree_sitter import Node, Query, QueryCursor, Tree
 
 from codesum_pipeline.model.options import HashPolicy
-from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
+from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.canonical import Canonical, lay_out
 from codesum_pipeline.parsing.declared.comments import Comments
-from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Text
+from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Imported, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.declared.facts import Calls, FactReader
+from codesum_pipeline.parsing.declared.recovery import (
+    RECOVERY_VERSION,
+    Recovery,
+    Span,
+    changed_spans,
+    error_places,
+)
 from codesum_pipeline.parsing.declared.references import (
     REFERENCES_VERSION,
     read_imports,
     read_names,
     read_references,
 )
+from codesum_pipeline.parsing.declared.tests_in_file import has_test_calls, in_test_modules
+from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
 from codesum_pipeline.parsing.languages import Grammar, compile_grammar
+from codesum_pipeline.parsing.lost import with_lost_definitions
 from codesum_pipeline.parsing.overloads import Reading, ids_of
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
+from codesum_pipeline.parsing.reexports import are_all, read_reexports
+from codesum_pipeline.parsing.testing import TEST_CALLS, Told, judge_tests, with_tests
 from codesum_pipeline.parsing.walk import Tokens, bytes_as_characters, read_tokens
 
+# Build tags stand in a file's head.
+_HEAD_BYTES = 4096
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = ("{", "=>", "=", ":", "->", "do", "begin", "where")
 
@@ -34,10 +49,12 @@ class DeclaredParser:
     def __init__(self, declaration: Declaration) -> None:
         self.declaration = declaration
         self._compiled: Grammar | None = None
+        self._query: Query | None = None
 
     def version(self, hash_policy: HashPolicy) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
-        return f"{self.declaration.spec.parser_version} references/{REFERENCES_VERSION} {hash_policy}"
+        read = f"{RECOVERY_VERSION} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION}"
+        return f"{self.declaration.spec.parser_version} {read} {hash_policy}"
 
     def parse(
         self, source: bytes, file_path: str, *, blob: str = "", hash_policy: HashPolicy = HashPolicy.CANONICAL
@@ -48,20 +65,58 @@ class DeclaredParser:
         around it are read. Raises `ParserGaveUp` where nothing can be trusted.
         """
         grammar = self._grammar()
-        tree = self._tree(source, grammar)
-        if tree.root_node.has_error and self.declaration.is_dialect(file_path, source):
-            raise ParserGaveUp
+        shown, tree = self._tree(source, grammar)
+        given, read = self._recovered(source, file_path, shown, tree)
+        is_mended = read is not tree
         characters = bytes_as_characters(source)
-        tokens = read_tokens(tree, characters, grammar)
-        return _File(self, tokens, characters, source, file_path, hash_policy).read(blob)
+        mask = bytes_as_characters(given) if given is not source else None
+        tokens = read_tokens(read, characters, grammar, shown=mask, is_mended=is_mended)
+        if is_mended:
+            tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
+        blanked = changed_spans(shown, given) if is_mended else ()
+        parsed = _File(self, tokens, characters, source, file_path, hash_policy, blanked).read(blob)
+        return with_lost_definitions(parsed, source, read)
 
-    def _tree(self, source: bytes, grammar: Grammar) -> Tree:
-        """The tree of a source, or of what the language masks in it."""
+    def _recovered(self, source: bytes, file_path: str, shown: bytes, tree: Tree) -> tuple[bytes, Tree]:
+        """What the grammar was shown and its tree, without what hides definitions from it."""
+        declaration, is_broken = self.declaration, tree.root_node.has_error
+        groups = list(declaration.hiding(source))
+        if not groups and not is_broken:
+            return shown, tree
+        parse = partial(parse_within_bounds, self._grammar().parser())
+        recovery = Recovery(source, declaration.spec.name, parse, self._names)
+        if is_broken and declaration.is_dialect(file_path, source):
+            fragments = recovery.fragments(shown)
+            if fragments is None:
+                raise ParserGaveUp
+            return fragments.shown, fragments.tree
+        unknown = tuple(declaration.unknown(source)) if is_broken else ()
+        best = recovery.recovered(shown, tree, [*groups, unknown] if unknown else groups)
+        return best.shown, best.tree
+
+    def _tree(self, source: bytes, grammar: Grammar) -> tuple[bytes, Tree]:
+        """The tree of a source, or of what the language masks in it, and what the grammar was shown."""
         parser, masked = grammar.parser(), self.declaration.masked
-        if masked is None:
-            return parse_within_bounds(parser, source)
-        tree = parse_within_bounds(parser, masked(source, False))
-        return parse_within_bounds(parser, masked(source, True)) if tree.root_node.has_error else tree
+        shown = masked(source, False) if masked else source
+        tree = parse_within_bounds(parser, shown)
+        if masked and tree.root_node.has_error:
+            more = masked(source, True)
+            other = parse_within_bounds(parser, more)
+            # A mask that is wrong at one place can cost the grammar the whole file.
+            if len(set(self._names(other))) >= len(set(self._names(tree))):
+                return more, other
+        return shown, tree
+
+    def _names(self, tree: Tree) -> Iterator[tuple[str, bool]]:
+        """The names of what a tree defines, and whether each parses as a whole."""
+        definitions = self.declaration.definitions
+        if self._query is None:
+            kinds = " ".join(f"({kind}) @found" for kind in definitions)
+            self._query = Query(self._grammar().language, kinds)
+        for node in QueryCursor(self._query).captures(tree.root_node).get("found", ()):
+            defined = definitions[node.type](node)
+            if defined is not None and defined.type is not None and not defined.is_prototype and defined.parts:
+                yield defined.parts[-1], not node.has_error
 
     def _grammar(self) -> Grammar:
         if self._compiled is None:
@@ -87,8 +142,10 @@ class _File:
         source: bytes,
         file_path: str,
         hash_policy: HashPolicy,
+        blanked: Sequence[Span] = (),
     ) -> None:
         self._parser = parser
+        self._blanked = blanked
         self._declaration = parser.declaration
         self._tokens = tokens
         self._source = source
@@ -101,7 +158,8 @@ class _File:
         self._file_docs = self._comments.of_file()
         self._canonical = self._lay_out()
         self._calls = Calls(self._declaration, self._text)
-        self._facts = FactReader(self._declaration, tokens, self._canonical, self._text, self._calls)
+        self._texts = FileTexts.of(tokens)
+        self._facts = FactReader(self._declaration, tokens, self._canonical, self._text, self._calls, self._texts)
 
     def read(self, blob: str) -> ParsedFile:
         """Symbols in source order, and the file's facts."""
@@ -112,6 +170,11 @@ class _File:
             for definition, id_ in zip(outline.definitions, ids, strict=True)
         ])  # fmt: skip
         file_source = canonical.source(0, len(canonical.texts))
+        imports = read_imports(declaration, outline, ids, self._text, canonical)
+        exports = tuple(read_names(declaration.exports, outline, self._text)) if declaration.exports else None
+        globals_ = tuple(read_names(declaration.globals, outline, self._text))
+        tests = judge_tests(symbols, self._told(symbols, imports))
+        reexports = read_reexports(self._handed_on(), imports, exports or ())
         facts = FileFacts(
             file_path=self._path,
             blob=blob,
@@ -121,13 +184,35 @@ class _File:
             source=file_source,
             lines=count_lines(self._source),
             docstring=self._comments.text_of(self._file_docs),
-            imports=read_imports(declaration, outline, ids, self._text, canonical),
-            globals=tuple(read_names(declaration.globals, outline, self._text)),
-            exports=tuple(read_names(declaration.exports, outline, self._text)) if declaration.exports else None,
+            imports=imports,
+            globals=globals_,
+            exports=exports,
             references=read_references(declaration, outline, symbols, self._path, self._text, self._calls),
             syntax_errors=len(self._tokens.errors),
+            reexports=reexports,
+            only_reexports=are_all(
+                reexports, symbols=len(symbols) - len(tests.ids), globals_=globals_, exports=exports
+            ),
+            is_test=tests.is_test,
+            literals=self._texts.literals_outside([(one.start_byte, one.end_byte) for one in outline.definitions]),
         )
-        return ParsedFile(facts, symbols)
+        return ParsedFile(facts, with_tests(symbols, tests))
+
+    def _told(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> Told:
+        """What the file says about tests besides its definitions."""
+        language = self._declaration.spec.name
+        inside = in_test_modules(symbols, self._outline) if language == "rust" else frozenset()
+        calls_tests = has_test_calls(
+            self._outline.outside, self._declaration.calls, self._calls, TEST_CALLS.get(language)
+        )
+        head = self._source[:_HEAD_BYTES]
+        return Told(self._path, language, imports, calls_tests, head, is_in_tests=lambda symbol: symbol.id in inside)
+
+    def _handed_on(self) -> Iterator[Imported]:
+        """What the file says it hands on, by statements of their own."""
+        for kind, _, node in self._outline.outside:
+            if read := self._declaration.reexports.get(kind):
+                yield from read(node, self._text)
 
     def _read_listed(self) -> frozenset[str] | None:
         """What the file gives away; None where it does not say."""
@@ -183,9 +268,17 @@ class _File:
             content_hash=content_hash(self._hash_policy, source, self._source[start : last_byte + 1]),
             canonical_source=source,
             line_map=canonical.real_lines(first, end_line),
-            facts=self._facts.read(definition, first_line=first, is_async="async" in words),
-            has_syntax_errors=any(part.has_error for part in definition.nodes),
+            facts=self._facts.read(
+                definition,
+                first_line=first,
+                signature_start=self._first_token(self._signature_start(definition)),
+                is_async="async" in words,
+            ),
+            has_syntax_errors=any(part.has_error for part in definition.nodes) or self._is_mended(start, end),
         )
+
+    def _is_mended(self, start: int, end: int) -> bool:
+        return any(first < end and start < last for first, last in self._blanked)
 
     def _docstring(self, definition: Definition) -> tuple[str | None, int]:
         """What documents a definition, and how many canonical lines that takes."""
@@ -215,8 +308,17 @@ class _File:
         return self._tokens.text((definition.wrapper or definition.nodes[0]).start_byte, definition.end_byte)
 
     def _signature(self, definition: Definition) -> str:
+        return self._text_before_body(definition, self._signature_start(definition))
+
+    def _signature_start(self, definition: Definition) -> int:
         outer = definition.head or definition.wrapper or definition.nodes[0]
-        return self._text_before_body(definition, _after_preambles(outer, self._declaration.preambles))
+        return _after_preambles(outer, self._declaration.preambles)
+
+    def _first_token(self, start: int) -> int:
+        """The first byte of the first token from a byte on."""
+        offsets = self._tokens.offsets
+        at = bisect_left(offsets, start)
+        return offsets[at] if at < len(offsets) else start
 
     def _text_before_body(self, definition: Definition, start: int) -> str:
         body = definition.body

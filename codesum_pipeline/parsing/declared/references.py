@@ -25,7 +25,7 @@ from codesum_pipeline.parsing.declared.definitions import Outline
 from codesum_pipeline.parsing.declared.facts import Calls
 from codesum_pipeline.parsing.walk import Mark
 
-REFERENCES_VERSION = 3
+REFERENCES_VERSION = 4
 # Longer receivers are expressions whose class nobody can tell from their text.
 MAX_RECEIVER = 120
 MAX_TYPE = 200

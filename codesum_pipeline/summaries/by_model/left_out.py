@@ -3,7 +3,7 @@
 from collections.abc import Collection, Set
 
 from codesum_pipeline.model.guard import Guard
-from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.extractive.documented import author_opening, author_opening_of_function
 from codesum_pipeline.summaries.functions import docstrings_of
@@ -13,22 +13,20 @@ from codesum_pipeline.summaries.shown import module_layers
 
 
 class TestCode:
-    """The files of test code, as the scan tells them apart, and the folders of nothing else."""
+    """The files and single definitions of test code, and the folders of nothing else."""
 
     # Not a class of tests, whatever its name makes of it.
     __test__ = False
 
     def __init__(self, workspace: Workspace, outline: Outline) -> None:
-        files = workspace.tables.read("files", workspace.key, columns=["path", "is_test"])
-        paths, flags = (files.column(name).to_pylist() for name in ("path", "is_test"))
-        found = {path for path, is_test in zip(paths, flags, strict=True) if is_test}
+        found = {*read_tests(workspace.tables, workspace.key)}
         for folder in (path for layer in module_layers(outline) for path in layer):
             if all(child.id in found for child in outline.children[folder]):
                 found.add(folder)
         self._found: Set[str] = found
 
     def __contains__(self, id_: str) -> bool:
-        return id_.partition(SEPARATOR)[0] in self._found
+        return is_among(self._found, id_)
 
 
 class Documentation:

@@ -114,7 +114,7 @@ def model_metadata(given: UpperInput) -> dict[str, Any]:
     """
     match given:
         case ClassInput() | FileInput():
-            kept = given.metadata()
+            kept = {name: value for name, value in given.metadata().items() if name != "literals"}
         case TextFileInput():
             kept = {"name": given.name, "language": given.language}
         case ModuleInput():

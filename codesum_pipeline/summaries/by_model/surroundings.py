@@ -5,7 +5,6 @@ strict. Secrets are masked before anything is cut, so that no half of one is
 shown.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,10 +18,11 @@ from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.documents import Neighbour
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.documentation.plain import clip, printable
 from codesum_pipeline.summaries.extractive.documented import author_opening
-from codesum_pipeline.summaries.extractive.plain import clip, printable
 from codesum_pipeline.summaries.inputs import FileInput
 from codesum_pipeline.summaries.neighbours import said_name
 from codesum_pipeline.summaries.outline import base_name
@@ -35,7 +35,7 @@ _MAX_FIELDS_CHARS = 300
 _MAX_SIGNATURES = 10
 # Of Python, Ruby and JavaScript, whose classes need not declare what their objects hold.
 _CONSTRUCTORS = ("__init__", "constructor", "initialize")
-_ATTRIBUTE = re.compile(r"^(?:self\.|this\.|@)(\w+)$", re.MULTILINE)
+_OWN = ("self.", "this.", "@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Surroundings:
         for id_, writes in self._constructors():
             head = found.get(id_.rpartition(SEPARATOR)[0])
             if head and not head.fields:
-                found[head.id] = replace(head, fields=tuple(dict.fromkeys(_ATTRIBUTE.findall("\n".join(writes)))))
+                found[head.id] = replace(head, fields=_attributes(writes))
         return found
 
     def _constructors(self) -> Iterator[tuple[str, Sequence[str]]]:
@@ -115,11 +115,10 @@ class Surroundings:
 
     @cached_property
     def _unsent(self) -> frozenset[str]:
-        """Files of which no code is sent: tests, unless the settings say so."""
+        """Files and single definitions of which no code is sent: tests, unless the settings say so."""
         if self._workspace.options.llm.tests:
             return frozenset()
-        files = self._workspace.tables.read("files", self._workspace.key, columns=["path", "is_test"])
-        return frozenset(files.filter(files.column("is_test")).column("path").to_pylist())
+        return read_tests(self._workspace.tables, self._workspace.key)
 
     def _above(self, id_: str) -> Iterator[str]:
         """What holds a symbol. A method may stand in another file than its class, which then goes by its name."""
@@ -143,7 +142,7 @@ class Surroundings:
         return {name: id_ for name, id_ in named if count[name] == 1}
 
     def _is_unsent(self, id_: str) -> bool:
-        return _path_of(id_) in self._unsent
+        return is_among(self._unsent, id_)
 
     def _holder(self, id_: str) -> Piece | None:
         if id_ not in self._known:
@@ -219,6 +218,12 @@ def _class_piece(found: ClassHead) -> Piece:
 def _head_and_fields(found: ClassHead, shown: _Shown) -> tuple[str, list[str]]:
     fields = shown.line(", ".join(found.fields), _MAX_FIELDS_CHARS)
     return shown.line(found.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
+
+
+def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
+    """The attributes of its own object among what a constructor assigns."""
+    bare = (text.removeprefix(mark) for text in writes for mark in _OWN if text.startswith(mark))
+    return tuple(dict.fromkeys(name for name in bare if name.isidentifier()))
 
 
 def _file_piece(path: str, language: str, docstring: str | None) -> Piece:

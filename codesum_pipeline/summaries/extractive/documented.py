@@ -1,24 +1,23 @@
 """What an author wrote of what something is for: an extractive text would open with those words."""
 
-from codesum_pipeline.summaries.extractive.doc_comments import docstring_of, read_documentation
-from codesum_pipeline.summaries.extractive.docstrings import Docstring
+from codesum_pipeline.summaries.documentation.doc_comments import docstring_of, read_documentation
+from codesum_pipeline.summaries.documentation.opening import joined, opening_of
+from codesum_pipeline.summaries.documentation.prose import read_prose
 from codesum_pipeline.summaries.extractive.files import file_docstring
-from codesum_pipeline.summaries.extractive.plain import clip, join_sentences, sentence
-from codesum_pipeline.summaries.extractive.prose import read_prose
-from codesum_pipeline.summaries.extractive.purpose import purpose_from_docstring
 from codesum_pipeline.summaries.extractive.text_files import is_prose
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput, ModuleInput, TextFileInput
 
 _MAX_CHARS = 400
+_MAX_SENTENCES = 2
 
 
 def author_opening(given: ClassInput | FileInput | TextFileInput | ModuleInput) -> str:
-    """A class's or file's docstring, a folder's README, or a text for readers: the first two sentences; "" for none."""
+    """A class's or file's docstring, a folder's README, or a text for readers: the first sentences; "" for none."""
     match given:
         case ClassInput():
-            return _opening(docstring_of(given))
+            return opening_of(docstring_of(given), most=_MAX_SENTENCES)[0]
         case FileInput():
-            return _opening(file_docstring(given))
+            return opening_of(file_docstring(given), most=_MAX_SENTENCES)[0]
         case TextFileInput():
             return _of_prose(given.text) if is_prose(given) else ""
         case ModuleInput():
@@ -26,19 +25,12 @@ def author_opening(given: ClassInput | FileInput | TextFileInput | ModuleInput) 
 
 
 def author_opening_of_function(docstring: str | None, language: str, name: str) -> str:
-    """The first two sentences of what documents a function; "" where that says nothing."""
-    return _opening(read_documentation(docstring, language, name)) if docstring else ""
-
-
-def _opening(doc: Docstring) -> str:
-    told = purpose_from_docstring(doc)
-    return _joined(told[0], *doc.sentences[told[1] : 2]) if told else ""
+    """The first sentences of what documents a function; "" where that says nothing."""
+    if not docstring:
+        return ""
+    return opening_of(read_documentation(docstring, language, name), most=_MAX_SENTENCES)[0]
 
 
 def _of_prose(text: str) -> str:
     prose = read_prose(text)
-    return _joined(*([prose.title] if prose.title else []), *prose.sentences[:2])
-
-
-def _joined(*sentences: str) -> str:
-    return join_sentences([clip(sentence(one), _MAX_CHARS) for one in sentences], _MAX_CHARS)
+    return joined(prose.title, *prose.sentences[:2], limit=_MAX_CHARS)

@@ -22,6 +22,8 @@ def in_words(text: str, own: Collection[str]) -> str:
         if not is_foreign_name(match[0], own):
             continue
         before = text[done : match.start()]
+        # The next link of a chain: `entry.file_type().is_dir()`.
+        before = " " if before == "." else before
         words = " ".join(filter(None, (_said(part, own) for part in _SEPARATOR.split(match[0].removesuffix("()")))))
         opens = not (text[: match.start()].rstrip(" `'\"“(")) or before.rstrip(" `'\"“(").endswith((".", "!", "?"))
         parts += [before, f"{words[:1].upper()}{words[1:]}" if opens else words]

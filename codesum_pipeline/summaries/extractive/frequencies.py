@@ -12,6 +12,11 @@ def word_bucket(word: str) -> int:
     return _buckets().get(word, UNKNOWN_BUCKET)
 
 
+def frequent_words(*, rarest: int) -> list[str]:
+    """The words that at least one source file in `2 ** rarest` holds."""
+    return [word for word, bucket in _buckets().items() if bucket <= rarest]
+
+
 @cache
 def _buckets() -> dict[str, int]:
     table = gzip.decompress((files(__package__) / "word_frequencies.txt.gz").read_bytes()).decode()

@@ -1,95 +1,131 @@
-"""The text of a function: its purpose, and what its body does, in words."""
+"""The text of a function: its author's words, or its name in words, then what its code shows."""
 
-from codesum_pipeline.model.documents import PurposeSource, WrittenText
-from codesum_pipeline.summaries.extractive.body import Body, unsaid_name
-from codesum_pipeline.summaries.extractive.doc_comments import docstring_of
-from codesum_pipeline.summaries.extractive.docstrings import Docstring
-from codesum_pipeline.summaries.extractive.intent import function_intent
-from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER, choose_keywords
-from codesum_pipeline.summaries.extractive.parameters import describe_parameters, describe_return
-from codesum_pipeline.summaries.extractive.plain import clip, join_sentences, sentence
-from codesum_pipeline.summaries.extractive.purpose import purpose_from_docstring, purpose_from_name
-from codesum_pipeline.summaries.extractive.roles import Profile, Role
-from codesum_pipeline.summaries.extractive.words import split_identifier, spoken
-from codesum_pipeline.summaries.extractive.written import MAX_SUMMARY, MIN_SUMMARY, Written, finished
+from collections.abc import Iterator
+
+from codesum_pipeline.model.documents import Citation, InputSpec, PurposeSource, Returns, WrittenText
+from codesum_pipeline.model.symbols import Parameter
+from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
+from codesum_pipeline.summaries.documentation.docstrings import Docstring
+from codesum_pipeline.summaries.documentation.opening import further_sentence, opening_of
+from codesum_pipeline.summaries.documentation.plain import clip, join_sentences, printable, sentence
+from codesum_pipeline.summaries.extractive.code_facts import CodeFacts, parameter_words
+from codesum_pipeline.summaries.extractive.keywords import (
+    BODY,
+    DOCSTRING,
+    NAME,
+    PARAMETER,
+    choose_keywords,
+)
+from codesum_pipeline.summaries.extractive.naming import capitalized, fact, said
+from codesum_pipeline.summaries.extractive.places import place_of
+from codesum_pipeline.summaries.extractive.words import split_identifier
+from codesum_pipeline.summaries.extractive.written import (
+    MAX_DETAILS,
+    MAX_INPUT,
+    MAX_SUMMARY,
+    MAX_TYPE_SUMMARY,
+    MIN_DETAILS,
+    MIN_INPUT,
+    MIN_TYPE_SUMMARY,
+    Written,
+    finished,
+)
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.own_names import own_names
 
-# A docstring has told what matters; the body's sentence then only adds.
-_ADDITION_CHARS = 240
-_PURPOSE_CHARS = 360
+_MAX_TYPE_CHARS = 120
+_MAX_DEFAULT_CHARS = 40
+_MAX_NAME_CHARS = 100
 
 
 def write_function(given: FunctionInput) -> Written:
     """Write one function's text; equal input gives an equal text."""
-    profile = Profile(given)
     doc = docstring_of(given)
-    body = Body(profile)
-    purpose, source, used = _purpose(profile, doc, body)
-    if source is PurposeSource.DOCSTRING:
-        purpose = _named(purpose, profile)
-    limit = MAX_SUMMARY if source is not PurposeSource.DOCSTRING else _ADDITION_CHARS
-    addition = (
-        ""
-        if source is PurposeSource.BODY
-        else body.sentence(said=purpose, limit=limit, told=source is PurposeSource.DOCSTRING)
-    )
-    summary = join_sentences([clip(purpose, _PURPOSE_CHARS), addition], MAX_SUMMARY)
-    if len(summary) < MIN_SUMMARY:
-        summary = join_sentences([summary, _shape(profile)], MAX_SUMMARY)
-    keywords = _keywords(profile, doc, body)
+    code = CodeFacts(given)
+    told, used = opening_of(doc)
+    path, _, _ = given.id.partition("::")
+    around = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+    around, place = around if len(around) > 1 else "", place_of(path)
+    is_named_so = place.rpartition("/")[2].lower() == said(around).lower()
+    part = f"Part of {said(around)} in {place}." if around and not is_named_so else f"Part of {place}."
+    own = own_names(given)
+    literals = code.literals()
+    owner = "" if code.is_constructor() and not told else fact("Part of", said(around) if around else "")
+    facts = [*code.phrases(), owner, fact("Mentions", literals)]
+    summary = join_sentences([told or _named(code, around), *facts], MAX_SUMMARY)
+    places = [(given.name, NAME), *((one.name, PARAMETER) for one in given.facts.parameters if one.kind != "receiver")]
+    places.append((around, PARAMETER))
+    places.extend((word, DOCSTRING) for one in doc.sentences[:3] for word in one.split())
+    places.extend((text, DOCSTRING) for text in literals)
+    places.extend((name, BODY) for name in code.words())
     text = WrittenText(
         summary=summary,
-        business_intent=function_intent(profile, doc, summary, used=used, keywords=keywords),
-        keywords=keywords,
-        returns=describe_return(profile, doc, body),
-        inputs=describe_parameters(profile, doc),
-        side_effects=body.side_effects(),
-        invariants=body.invariants(),
-        citations=body.citations(doc),
+        business_intent=further_sentence(doc.sentences[used:], summary) or part,
+        keywords=choose_keywords(places, fallback=[*split_identifier(path), given.language, "function"]),
+        returns=_returns(code, doc),
+        inputs=tuple([_input(one, doc) for one in given.facts.parameters if one.kind != "receiver"]),
+        side_effects=tuple(code.effects()),
+        citations=tuple(dict.fromkeys(_citations(code, doc))),
     )
-    return finished(text, source, own=own_names(given))
+    return finished(text, PurposeSource.DOCSTRING if told else PurposeSource.NAME, own=own)
 
 
-def _purpose(profile: Profile, doc: Docstring, body: Body) -> tuple[str, PurposeSource, int]:
-    """The first sentence, where it came from, and how many of the docstring's sentences it used."""
-    told = purpose_from_docstring(doc)
-    if told:
-        return told[0], PurposeSource.DOCSTRING, told[1]
-    named = purpose_from_name(profile)
-    if named:
-        return sentence(named), PurposeSource.NAME, 0
-    acts = body.sentence(said="", limit=_PURPOSE_CHARS)
-    if acts:
-        return acts, PurposeSource.BODY, 0
-    return _shape(profile), PurposeSource.NAME, 0
+def _named(code: CodeFacts, around: str) -> str:
+    """The name in words; what has none of its own is told by what it is."""
+    name = code.given.name
+    if code.is_constructor():
+        return f"Constructor of {said(around)}."
+    if name.startswith("~"):
+        return f"Destructor of {said(around)}."
+    if not any(map(str.isalnum, name)):
+        return f"Operator {printable(name)}."
+    if name.startswith("__") and name.endswith("__"):
+        return f"Special method {said(name)}."
+    return f"{capitalized(said(name, code.prefix))}."
 
 
-def _named(purpose: str, profile: Profile) -> str:
-    """A docstring's sentence with the function's name in words, where it says something else."""
-    name = profile.given.name
-    if name.startswith("__") or not purpose.endswith("."):
-        return purpose
-    words = unsaid_name(name, purpose, is_test=profile.role is Role.TEST)
-    return f"{purpose[:-1]} ({words})." if words else purpose
+def _input(parameter: Parameter, doc: Docstring) -> InputSpec:
+    """One parameter: the author's words, else its name, type and default."""
+    name = parameter.name.lstrip("*&.$@")
+    kind = clip(printable(parameter.type or doc.types.get(name, "")), _MAX_TYPE_CHARS)
+    default = clip(printable(parameter.default or ""), _MAX_DEFAULT_CHARS)
+    is_open = parameter.kind.startswith("var_")
+    given = "any number" if is_open else f"{default} by default" if default else "required"
+    facts = f"Parameter {parameter_words(parameter)}, {given}."
+    told = sentence(clip(doc.parameters.get(name, ""), MAX_INPUT - 1))
+    said_of_it = told if len(told) >= MIN_INPUT else f"{told} {facts}".strip()
+    return InputSpec(printable(parameter.name)[:_MAX_NAME_CHARS], kind, clip(said_of_it, MAX_INPUT))
 
 
-def _shape(profile: Profile) -> str:
-    """What can be said of any function: what it is, where, and what it takes."""
-    given = profile.given
-    words = spoken(given.name.strip("_")) or "unnamed"
-    where = f" of the {profile.owner}" if profile.owner else f" in {spoken(profile.outer)}" if profile.outer else ""
-    count = len(profile.parameters)
-    taken = f", taking {count} parameter{'s' if count > 1 else ''}" if count else ""
-    return sentence(f"The {words} {profile.role.value}{where}{taken}")
+def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
+    """What comes back or is yielded; None where nothing shows it."""
+    shown = code.result()
+    written = printable(code.facts.return_type or doc.return_type or "")
+    if not shown and not (doc.returns and not code.is_constructor()):
+        return None
+    kind = written or shown or "not declared"
+    lead = "Yields" if code.facts.is_generator else "Returns"
+    known = "as declared" if written else "as its code shows"
+    summary = clip(f"{lead.lower()} {shown or kind}", MAX_TYPE_SUMMARY)
+    if len(summary) < MIN_TYPE_SUMMARY:
+        summary = f"{summary}, {known}"
+    details = sentence(doc.returns) if doc.returns else f"{lead} {shown}."
+    if len(details) < MIN_DETAILS:
+        details = f"{details.rstrip('.')}, {known}."
+    return Returns(clip(kind, _MAX_TYPE_CHARS), summary, clip(details, MAX_DETAILS))
 
 
-def _keywords(profile: Profile, doc: Docstring, body: Body) -> tuple[str, ...]:
-    given = profile.given
-    places = [(given.name, NAME), *((p.name, PARAMETER) for p in given.facts.parameters if p.kind != "receiver")]
-    if profile.outer:
-        places.append((profile.outer, PARAMETER))
-    places.extend((word, DOCSTRING) for one in doc.sentences[:3] for word in one.split())
-    places.extend((text, BODY) for text in body.identifiers)
-    path = given.id.split("::", 1)[0]
-    return choose_keywords(places, fallback=[*split_identifier(path), given.language, profile.role.value])
+def _citations(code: CodeFacts, doc: Docstring) -> Iterator[Citation]:
+    """The canonical lines that support each field: where no line of the body does, the signature with what documents
+    it."""
+    facts = code.facts
+    first, last = sorted((facts.signature_line, facts.docstring_line))
+    yield Citation("summary", first, last)
+    yield Citation(
+        "inputs", first if doc.parameters else facts.signature_line, last if doc.parameters else facts.signature_line
+    )
+    returned = [one.line for one in facts.returned[:3]]
+    yield from (Citation("returns", line, line) for line in returned)
+    if not returned:
+        yield Citation("returns", first, last)
+    yield from (Citation("side_effects", line, line) for line in code.effects().values())

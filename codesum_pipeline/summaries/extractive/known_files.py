@@ -2,7 +2,7 @@
 
 import re
 
-from codesum_pipeline.summaries.extractive.word_lists import word_set
+from codesum_pipeline.summaries.documentation.word_lists import word_set
 
 # By the file's lower-case name.
 BY_NAME = {

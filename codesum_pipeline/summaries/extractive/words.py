@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from codesum_pipeline.summaries.extractive.word_lists import word_set
+from codesum_pipeline.summaries.documentation.word_lists import word_set
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 _SPOKEN_PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z]+\d*|[^\W\d_a-zA-Z]+|\d+[a-z]?(?![a-z])|\d+")
@@ -17,39 +17,34 @@ _BRANDS = {
     "NumPy": "Numpy", "SciPy": "Scipy", "TensorFlow": "Tensorflow", "PyTorch": "Pytorch", "MySQL": "Mysql",
     "IPv4": "Ipv4", "IPv6": "Ipv6", "GraphML": "Graphml", "BigQuery": "Bigquery", "ClickHouse": "Clickhouse",
     "DuckDB": "Duckdb", "CoffeeScript": "Coffeescript", "macOS": "macos", "iOS": "ios", "YouTube": "Youtube",
-    "LinkedIn": "Linkedin", "DataFrame": "Dataframe", "DiGraph": "Digraph",
+    "LinkedIn": "Linkedin", "DataFrame": "Dataframe", "DiGraph": "Digraph", "JUnit": "Junit",
 }  # fmt: skip
 _BRAND = re.compile("|".join(_BRANDS))
-_VOWELS = frozenset("aeiou")
 _PLURAL_ACRONYM = re.compile(r"([A-Z]{2,})s(?![a-z])")
 # Written together in identifiers, apart in prose.
 _CLIPPED = {
     "addr": "address", "arg": "argument", "args": "arguments", "argv": "arguments", "attr": "attribute",
-    "attrs": "attributes", "auth": "auth", "buf": "buffer", "cb": "callback", "cfg": "config", "cls": "class",
-    "cmd": "command", "cmds": "commands", "col": "column", "cols": "columns", "conf": "config", "conn": "connection",
-    "ctx": "context", "cur": "current", "curr": "current", "cwd": "working directory", "db": "database",
-    "decl": "declaration", "def": "definition", "defn": "definition", "defs": "definitions", "deps": "dependencies",
-    "desc": "description", "dest": "destination", "dict": "dict", "diff": "difference", "dir": "directory",
-    "dirname": "directory name", "dirs": "directories", "doc": "document", "docs": "documents", "dst": "destination",
-    "dt": "datetime", "elem": "element", "elems": "elements", "env": "environment", "err": "error", "evt": "event",
-    "exc": "exception", "expr": "expression", "exprs": "expressions", "ext": "extension", "fd": "file descriptor",
-    "filename": "file name", "filenames": "file names", "filepath": "file path", "fn": "function", "fname": "file name",
-    "fp": "file", "fmt": "format", "func": "function", "funcs": "functions", "hdr": "header", "hdrs": "headers",
-    "idx": "index", "iface": "interface", "impl": "implementation", "img": "image", "info": "info", "init": "init",
-    "iter": "iterator", "kw": "keyword arguments", "kwarg": "keyword argument", "kwargs": "keyword arguments",
-    "lang": "language", "len": "length", "lib": "library", "lineno": "line number", "lst": "list", "mgr": "manager",
-    "mod": "module", "msg": "message", "msgs": "messages", "num": "number", "obj": "object", "objs": "objects",
-    "op": "operation", "ops": "operations", "opt": "option", "opts": "options", "param": "parameter",
-    "params": "parameters", "pathname": "path name", "pkg": "package", "pos": "position", "pred": "predicate",
-    "prefs": "preferences", "prev": "previous", "proc": "process", "prop": "property", "props": "properties",
-    "ptr": "pointer", "pwd": "password", "qs": "query string", "recv": "receive", "ref": "reference",
-    "refs": "references", "regex": "regular expression", "repo": "repository", "repos": "repositories",
-    "req": "request", "reqs": "requests", "res": "result", "resp": "response", "ret": "return value", "sec": "seconds",
-    "secs": "seconds", "sep": "separator", "sig": "signature", "spec": "specification", "specs": "specifications",
-    "src": "source", "stmt": "statement", "stmts": "statements", "str": "string", "strs": "strings",
-    "struct": "struct", "sub": "sub", "sz": "size", "tb": "traceback", "temp": "temporary", "tmp": "temporary",
-    "tok": "token", "toks": "tokens", "txt": "text", "val": "value", "vals": "values", "var": "variable",
-    "vars": "variables", "ver": "version", "ws": "whitespace",
+    "attrs": "attributes", "buf": "buffer", "cb": "callback", "cfg": "config", "cls": "class", "cmd": "command",
+    "cmds": "commands", "conf": "config", "conn": "connection", "ctx": "context", "cur": "current", "curr": "current",
+    "cwd": "working directory", "db": "database", "decl": "declaration", "defn": "definition", "defs": "definitions",
+    "deps": "dependencies", "dest": "destination", "dir": "directory", "dirname": "directory name",
+    "dirs": "directories", "doc": "document", "docs": "documents", "dst": "destination", "elem": "element",
+    "elems": "elements", "env": "environment", "evt": "event", "exc": "exception", "expr": "expression",
+    "exprs": "expressions", "ext": "extension", "fd": "file descriptor", "filename": "file name",
+    "filenames": "file names", "filepath": "file path", "fn": "function", "fname": "file name", "func": "function",
+    "funcs": "functions", "hdr": "header", "hdrs": "headers", "idx": "index", "iface": "interface",
+    "impl": "implementation", "img": "image", "init": "init", "kwarg": "keyword argument",
+    "kwargs": "keyword arguments", "lang": "language", "len": "length", "lib": "library", "lineno": "line number",
+    "lst": "list", "mgr": "manager", "msg": "message", "msgs": "messages", "num": "number", "obj": "object",
+    "objs": "objects", "opt": "option", "opts": "options", "param": "parameter", "params": "parameters",
+    "pathname": "path name", "pkg": "package", "pos": "position", "pred": "predicate", "prefs": "preferences",
+    "prev": "previous", "prop": "property", "props": "properties", "ptr": "pointer", "pwd": "password",
+    "qs": "query string", "recv": "receive", "ref": "reference", "refs": "references", "regex": "regular expression",
+    "repo": "repository", "repos": "repositories", "req": "request", "reqs": "requests", "resp": "response",
+    "ret": "return value", "sep": "separator", "spec": "specification", "specs": "specifications", "src": "source",
+    "stmt": "statement", "stmts": "statements", "str": "string", "strs": "strings", "sz": "size", "tb": "traceback",
+    "tmp": "temporary", "tok": "token", "toks": "tokens", "txt": "text", "val": "value", "vals": "values",
+    "var": "variable", "vars": "variables", "ver": "version",
 }  # fmt: skip
 _ACRONYMS = word_set(
     """
@@ -70,11 +65,6 @@ _MIXED_CASE = {
 _GLUED_DIGITS = word_set(
     """
     utf sha md ipv base int uint float bz x http oauth h s ec py latin
-    """
-)
-_INVARIANT = word_set(
-    """
-    status series species class process access address alias bus canvas os https css dns ss is this as
     """
 )
 
@@ -103,9 +93,13 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65536)
-def spoken(identifier: str) -> str:
-    """An identifier as a reader would say it: `req_hdrs` gives `request headers`, `user_id` gives `user ID`."""
-    return " ".join(map(spoken_word, name_words(identifier)))
+def spoken(identifier: str, *, written_out: bool = True) -> str:
+    """An identifier as a reader would say it: `req_hdrs` gives `request headers`, `user_id` gives `user ID`.
+
+    Clipped words are left as they are where they are not `written_out`.
+    """
+    words = name_words(identifier)
+    return " ".join(map(spoken_word, words) if written_out else words)
 
 
 @lru_cache(maxsize=65536)
@@ -124,76 +118,3 @@ def spoken_word(word: str) -> str:
     if word[-1:] == "s" and word[:-1] in _ACRONYMS:
         return f"{word[:-1].upper()}s"
     return _CLIPPED.get(word, word)
-
-
-def is_plural(phrase: str) -> bool:
-    """Whether a noun phrase looks like a plural."""
-    last = phrase.rsplit(" ", 1)[-1].lower()
-    if last in ("children", "data", "people", "indices", "criteria", "media"):
-        return True
-    return (
-        len(last) > 3 and last.endswith("s") and not last.endswith(("ss", "us", "is", "ous")) and last not in _INVARIANT
-    )
-
-
-def with_article(phrase: str, *, definite: bool = False) -> str:
-    """`the header`, `a header`, `an error`, `headers`."""
-    first = phrase.split(" ", 1)[0]
-    if first.lower() in _DETERMINED:
-        return phrase
-    if definite or first.lower() in _ORDINALS:
-        return f"the {phrase}"
-    if is_plural(phrase) or phrase.rsplit(" ", 1)[-1].lower() in _MASS:
-        return phrase
-    return f"{indefinite(first)} {phrase}"
-
-
-def indefinite(word: str) -> str:
-    """`a` or `an`, by how the word sounds."""
-    lower = word.lower()
-    if word.startswith("HTTP"):
-        return "an"
-    if not any(char in "aeiouy" for char in lower) and lower.isalpha():
-        return "an" if lower[0] in "fhlmnrsx" else "a"
-    if word.isupper() and len(word) > 1 and word not in ("UTC", "UUID", "UI"):
-        return (
-            "an"
-            if (word[0] in "AEFHILMNORSX" and word not in ("SHA1", "SHA256", "RAM", "ROM", "ISO")) or word == "ISO"
-            else "a"
-        )
-    if lower.startswith(
-        ("uni", "use", "util", "uuid", "utc", "uri", "url", "eu", "one", "ut", "ui", "usa")
-    ) and not lower.startswith("unin"):
-        return "a"
-    return "an" if lower[:1] in _VOWELS or lower.startswith(("hour", "honest")) else "a"
-
-
-_DETERMINED = word_set(
-    """
-    all any each every some no none many few more most both a an the this that these those its their other
-    another one two three zero if whether what which how
-    """
-)
-_ORDINALS = word_set(
-    """
-    first last next previous current same only default whole rest following final given
-    """
-)
-_MASS = word_set(
-    """
-    data metadata information info text content contents output input code access json xml html yaml toml sql
-    help memory space whitespace progress work traffic usage support documentation auth authentication
-    authorization parsing logging caching indexing compression encryption validation debugging testing async
-    http https stdin stdout stderr kwargs args keyword arguments tuning training inference precision recall css
-    csv color true false null feedback storage hardware software markdown math io
-    """
-)
-
-
-@lru_cache(maxsize=16384)
-def fold_plural(word: str) -> str:
-    """A word without the ending of a plural or of the third person, for comparing."""
-    for ending in ("ing", "ies", "ed", "es", "s", "e", "y"):
-        if word.endswith(ending) and len(word) - len(ending) > 2:
-            return word[: -len(ending)]
-    return word

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from codesum_pipeline.model.documents import PurposeSource, WrittenText
+from codesum_pipeline.summaries.documentation.plain import clip, join_sentences, printable
 from codesum_pipeline.summaries.extractive.foreign_names import in_words
-from codesum_pipeline.summaries.extractive.plain import clip, join_sentences, printable
 
 # Goes up with every change of a text that any input can show.
-EXTRACTIVE_VERSION = "5"
+EXTRACTIVE_VERSION = "6"
 
 MIN_SUMMARY, MAX_SUMMARY = 30, 600
 MIN_INTENT, MAX_INTENT = 10, 300
@@ -18,12 +18,9 @@ MIN_TYPE_SUMMARY, MAX_TYPE_SUMMARY = 10, 80
 MIN_DETAILS, MAX_DETAILS = 20, 400
 MAX_RESPONSIBILITIES = 8
 MAX_SIDE_EFFECTS = 8
-MAX_INVARIANTS = 6
-MAX_INVARIANT = 300
 
-
-# Closes a summary that is too short to be one.
-_PADDING = "Little else can be said of it."
+# Ends a summary that is too short to be one.
+_NO_MORE = "Its code shows no more than that."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +40,15 @@ def finished(text: WrittenText, source: PurposeSource, *, own: Collection[str] |
     summary, intent = printable(text.summary), printable(text.business_intent)
     if own is not None:
         summary, intent = in_words(summary, own), in_words(intent, own)
-    summary = join_sentences([summary], MAX_SUMMARY)
-    if len(summary) < MIN_SUMMARY:
-        summary = f"{summary} {_PADDING}".strip()
+    for more in (intent, _NO_MORE):
+        summary = summary if len(summary) >= MIN_SUMMARY else f"{summary} {more}".strip()
     intent = join_sentences([intent], MAX_INTENT)
     kept = replace(
         text,
-        summary=summary,
+        summary=join_sentences([summary], MAX_SUMMARY),
         business_intent=intent if len(intent) >= MIN_INTENT else f"{intent} Part of the code.".strip(),
         keywords=tuple(dict.fromkeys(filter(None, map(printable, text.keywords)))),
         side_effects=_bounded(text.side_effects, MAX_ITEM),
-        invariants=_bounded(text.invariants, MAX_INVARIANT),
         responsibilities=_bounded(text.responsibilities, MAX_ITEM),
     )
     return Written(replace(kept, citations=tuple([one for one in text.citations if getattr(kept, one.field)])), source)

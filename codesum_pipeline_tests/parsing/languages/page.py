@@ -21,14 +21,21 @@ types of the grammar.
 
 "Owner" means that a definition outside its type's braces still belongs to it (`func (s *Store) Find`,
 `impl Shape`, `Shape::area`). A type is known from what the source says at the place (`x: Foo`, `x = new Foo()`), never
-guessed. Complexity is one plus the branches. `is_test` of a file comes from its path; of a function also from its
-attributes, as the modifier `test`. Generated files are skipped by name and by the marks that generators write
-(`@generated`, `Code generated … DO NOT EDIT`).
+guessed. Complexity is one plus the branches. `is_test` of a file comes from its path and from what stands in it (calls
+and classes of test frameworks, build tags); of a function or class also from its attributes, as the modifier `test`,
+and from the module of tests or the test around it. Generated files are skipped by name and by the marks that generators
+write (`@generated`, `Code generated … DO NOT EDIT`) in the comments above the first line of code.
 
-Of a zsh file (`.zsh`, `.zshrc`, `#!/bin/zsh`), which Bash's grammar reads, functions are taken where all of it parses;
-else it is indexed as text. A type has the bases that are given to it elsewhere too (`impl Trait for Type`, Swift's
-extensions, Haskell's instances, `Class.include(Module)`); what Rust's `#[derive]` or a Haskell quasi-quote makes is not
-read. Of more than 200 functions of one name in one place, a call is ambiguous.
+What a grammar does not know costs the definitions around it nothing: where a file does not parse, parts around its
+errors are left out as long as that brings definitions back, and what is still lost is read by its indentation. What was
+left out stays in the canonical source. Items in the braces of a macro (`cfg_if!`, `pin_project!`) are read as if the
+macro were not there. Files that do not parse are counted, and the definitions lost in them estimated, by
+`codesum index`, `codesum status` and the `symbols` asset.
+
+Of a zsh file (`.zsh`, `.zshrc`, `#!/bin/zsh`), which Bash's grammar reads, each function is read alone where the file
+does not parse; one with none is indexed as text. A type has the bases that are given to it elsewhere too (`impl Trait
+for Type`, Swift's extensions, Haskell's instances, `Class.include(Module)`); what Rust's `#[derive]` or a Haskell
+quasi-quote makes is not read. Of more than 200 functions of one name in one place, a call is ambiguous.
 
 """
 

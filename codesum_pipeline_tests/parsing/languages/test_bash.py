@@ -99,13 +99,15 @@ def test_a_function_that_does_not_parse_leaves_the_others() -> None:
     assert "file::good" in {symbol.id for symbol in parsed.symbols}
 
 
-def test_of_a_zsh_file_that_does_not_parse_nothing_is_taken_for_a_function() -> None:
-    broken, whole = b"f() {\n  for x (a b) { echo ${(f)x} }\n}\n", b"f() {\n  echo 1\n}\n"
+def test_of_a_zsh_file_that_does_not_parse_each_function_is_read_alone() -> None:
+    broken = b"f() {\n  for x (a b) { echo ${(f)x} }\n}\nx=(${(f)y})\ng() {\n  echo 1\n}\n"
+    whole, none = b"f() {\n  echo 1\n}\n", b"for x (a b) { echo ${(f)x} }\n"
     script = b"#!/usr/bin/env zsh\n"
 
-    def names(path: str, source: bytes) -> list[str]:
+    def found(path: str, source: bytes) -> list[tuple[str, int, int]]:
         read = parse_file(path, "bash", source, blob="", hash_policy=HashPolicy.CANONICAL)
-        return [symbol.name for symbol in read.symbols]
+        return [(symbol.name, symbol.start_line, symbol.end_line) for symbol in read.symbols]
 
-    assert [names("a.zsh", broken), names("a", script + broken), names(".zshrc", broken)] == [[], [], []]
-    assert [names("a.zsh", whole), names("a", script + whole)] == [["f"], ["f"]]
+    assert found("a.zsh", broken) == found(".zshrc", broken) == [("f", 1, 3), ("g", 5, 7)]
+    assert found("a", script + broken) == [("f", 2, 4), ("g", 6, 8)]
+    assert [found("a.zsh", whole), found("a.zsh", none)] == [[("f", 1, 3)], []]

@@ -2,7 +2,7 @@
 
 import json
 
-from codesum_pipeline.model.symbols import Fact, Import, Parameter
+from codesum_pipeline.model.symbols import Fact, Form, Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.parsing.languages.rust_case import SOURCE
 
@@ -65,7 +65,7 @@ def test_what_a_method_says_about_itself() -> None:
         'Ok(twice(r#"raw "text""#.len() as f64))',
     ]
     assert [fact.text for fact in fetch.facts.raises] == ['panic!("no {}", self.name)', "unreachable!()"]
-    assert fetch.facts.writes == (Fact("self.total", 13),)
+    assert fetch.facts.writes == (Fact("self.total", 13, ("self", "total"), Form.NAME),)
 
 
 def test_fields_variants_and_bases() -> None:

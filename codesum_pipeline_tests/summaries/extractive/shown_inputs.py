@@ -3,7 +3,7 @@
 import re
 
 from codesum_pipeline.model.documents import Level, WrittenText
-from codesum_pipeline.model.symbols import Symbol, SymbolType
+from codesum_pipeline.model.symbols import Reexport, Symbol, SymbolType
 from codesum_pipeline.parsing.python import parse_python
 from codesum_pipeline.summaries.extractive import write_function
 from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, FunctionInput, ModuleInput
@@ -71,9 +71,10 @@ def file_input(
     constants: tuple[str, ...] = (),
     exports: tuple[str, ...] | None = None,
     children: tuple[ChildText, ...] = (),
+    reexports: tuple[Reexport, ...] = (),
 ) -> FileInput:
     name = path.rpartition("/")[2]
-    return FileInput(path, name, "python", docstring, imports, constants, exports, children)
+    return FileInput(path, name, "python", docstring, imports, constants, exports, children, reexports)
 
 
 def module_input(

@@ -47,10 +47,8 @@ def test_a_function_names_itself_its_parameters_and_attributes_and_nothing_else(
     text = write_function(function_in(TALKATIVE)).text
 
     assert text.summary.startswith(
-        "Looks default map up by Context lookup default first, as resolve envvar of CLI runner does"
-    )
-    assert text.business_intent.startswith(
-        "Calls value unless is_call is off, keeps it in cached_value, and is overridden by Option.get_default."
+        "Looks default map up by Context lookup default first, as resolve envvar of CLI runner does. Calls value unless"
+        " is_call is off, keeps it in cached_value, and is overridden by Option.get_default."
     )
 
 

@@ -1,163 +1,346 @@
-"""What the texts of functions say, from sources that show one thing each."""
+"""What the text of a function states, in each family of languages: its author's words, then facts of its code."""
 
 import pytest
 
-from codesum_pipeline.model.documents import PurposeSource
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.summaries.extractive import write_function
-from codesum_pipeline_tests.summaries.extractive.shown_inputs import function_in, says, summary_of
+from codesum_pipeline.summaries.inputs import FunctionInput
+from codesum_pipeline_tests.summaries.extractive.shown_inputs import function_in, summary_of
 
-AUTHENTICATE = """
-class LoginHandler(BaseHandler):
-    def authenticate(self, username: str, password: str) -> Token:
-        user = self.db.query_user(username)
-        if user is None:
-            raise AuthError(f"unknown user {username}")
-        self.sessions[user.id] = user
-        return create_token(user)
-"""
+PYTHON = '''
+class Session:
+    def __init__(self, base_url, timeout=5):
+        self.base_url = base_url
+        self._timeout = timeout
 
-READ_ROWS = '''
-def read_rows(path, *, limit=10, strict=False):
-    """Read the rows of a CSV file, e.g. an export.
+    def fetch(self, path: str, ids):
+        if not path:
+            raise ValueError(f"no path for {path}")
+        self.last_path = path
+        answer = requests.get(self.base_url + "/users/active", timeout=self._timeout)
+        return Answer(answer)
 
-    Used by the nightly import. See also :func:`write_rows`.
+    def ages(self):
+        """Yield ages.
 
-    Args:
-        path (Path): Where the file
-            lies.
-        limit: How many rows at most.
+        Oldest first.
+        """
+        for row in self.rows.fetch_all():
+            yield row.age
 
-    Returns:
-        list[Row]: The rows in file order.
-    """
-    assert limit > 0, "a limit must be positive"
-    if not path:
-        raise ValueError("no path")
-    with open(path) as file:
-        return list(csv.reader(file))
+
+def is_open(gate):
+    return gate.state == "open"
+
+
+def by_name(rows):
+    return {row.name: row for row in rows}
+
+
+def run_all(jobs, *args, **kwargs):
+    total = load_total(jobs)
+    return total
 '''
+RUBY = """
+class Mail
+  def deliver(message, to)
+    raise ArgumentError, "no #{to} given" unless to
+    @sent = transport.push_out(message)
+    logger.info "sent"
+  end
+end
+"""
+C = """
+#include <stdlib.h>
 
+int uv__loop_close(uv_loop_t *loop, int flags) {
+  uv__queue_clear(loop);
+  uv__handles_close(loop);
+  uv__signal_stop(loop);
+  loop->active_count = 0;
+  return 0;
+}
+"""
+LUA = """
+function M.read_config(path)
+  local file = io.open(path)
+  if not file then error("cannot open the config") end
+  M.loaded = true
+  return file:read_all()
+end
+"""
+ELIXIR = """
+defmodule Mail do
+  def deliver(message, to) do
+    if to == nil, do: raise(ArgumentError, "no one to send to")
+    Transport.push_out(message)
+  end
+end
+"""
+KOTLIN = """
+class Queue {
+    fun take(wait: Long): Job? {
+        check(wait > 0)
+        state = State.BUSY
+        return jobs.removeFirst(wait)
+    }
+}
+"""
+GO = """package store
 
-def test_without_a_docstring_the_name_and_the_body_tell_the_facts():
-    written = write_function(function_in(AUTHENTICATE))
-    text = written.text
+// Find returns the rows of a user.
+func (s *Store) Find(ctx context.Context, ids []string, byName map[string]int) ([]Row, error) {
+	rows := s.db.QueryRows(ids)
+	s.last = rows
+	return rows, nil
+}
 
-    assert written.purpose_source is PurposeSource.NAME
-    assert text.summary.startswith("Authenticates the username")
-    assert says(text.summary, "auth error", "unknown user", "sessions", "token")
-    assert says(text.business_intent, "login handler")
-    assert {"authenticate", "username", "password", "login", "handler", "user"} <= {*text.keywords}
-    assert text.returns and (text.returns.type, says(text.returns.details, "token")) == ("Token", True)
-    assert [(one.name, one.type) for one in text.inputs] == [("username", "str"), ("password", "str")]
-    assert all(says(one.description, one.name, "string") for one in text.inputs)
-    assert [says(effect, *facts) for effect, facts in zip(text.side_effects, EFFECTS, strict=True)] == [True, True]
-    (invariant,) = text.invariants
-    assert says(invariant, "AuthError", "user is None", "unknown user")
-    assert {(one.field, one.start_line) for one in text.citations} >= {
-        ("returns", 6), ("side_effects", 5), ("side_effects", 4), ("invariants", 3)
-    }  # fmt: skip
+func BenchmarkParseRows(b *testing.B) {
+	parseRows(b.N)
+}
 
-
-EFFECTS = (("mutates", "sessions"), ("raises", "AuthError", "unknown user"))
-
-
-def test_a_docstring_gives_purpose_intent_parameters_and_result():
-    written = write_function(function_in(READ_ROWS))
-    text = written.text
-
-    assert written.purpose_source is PurposeSource.DOCSTRING
-    assert text.summary.startswith("Read the rows of a CSV file, e.g. an export.")
-    assert says(text.summary, "value error", "no path")
-    assert text.business_intent.startswith("Used by the nightly import.")
-    assert {"rows", "csv", "read", "limit", "export"} <= {*text.keywords}
-    assert text.returns and (text.returns.type, text.returns.details) == ("list", "The rows in file order.")
-    path, limit, strict = text.inputs
-    assert (path.description, limit.description) == ("Where the file lies.", "How many rows at most.")
-    assert strict.name == "strict" and says(strict.description, "off by default")
-    assert [effect.partition(" ")[0].strip(":") for effect in text.side_effects] == ["reads", "reads", "raises"]
-    assert says(" ".join(text.side_effects), "opens a file", "CSV", "ValueError", "no path")
-    holds, raises = text.invariants
-    assert says(holds, "limit > 0", "a limit must be positive") and says(raises, "ValueError", "no path")
-    assert {(one.field, one.start_line) for one in text.citations} >= {
-        ("returns", 18), ("side_effects", 17), ("side_effects", 16), ("invariants", 14), ("invariants", 15)
-    }  # fmt: skip
-
-
-PURPOSES = {
-    "a verb is conjugated": ("def parse_header(line): pass", "Parses a header"),
-    "a predicate tells whether": ("def is_empty(queue): return not queue", "Tells whether the queue is empty."),
-    "has takes an object": ("def has_child(node): return node.c", "Tells whether the node has a child."),
-    "a conversion is one": ("def to_json(rows): return dumps(rows)", "Converts the rows to JSON."),
-    "an event is handled": ("def on_close(event): stop()", "Handles the close event."),
-    "a test checks that": ("def test_an_empty_file_is_skipped(): pass", "Checks that an empty file is skipped"),
-    "a test of a noun tests": ("def test_unicode(): pass", "Tests Unicode"),
-    "a test of what it does says it": ("def test_creates_curl_errors(): pass", "Tests that it creates curl errors"),
-    "a test of what should be says so": ("def test_should_keep_order(): pass", "Tests that it should keep order"),
-    "a test of a plural states": ("def test_reads_are_counted(): pass", "Checks that reads are counted"),
-    "a test of a base form tests it": ("def test_create_errors(): pass", "Tests creating errors"),
-    "a noun gives": ("def header_length(line): return 3", "Gives the header length"),
-    "two verbs are joined": ("def load_and_check(path): pass", "Loads and checks the path."),
-    "an acronym keeps its capitals": ("def read_json_url(x): return 1", "Reads the JSON URL."),
+func TestFindSkipsDeleted(t *testing.T) {
+	store := NewStore()
+	assert.Equal(t, 1, store.Count())
+}
+"""
+TYPESCRIPT = """
+/**
+ * Reads the rows of a file.
+ *
+ * @param path - Where the file lies
+ * @param {Options} options.depth How deep
+ * @returns The rows in file order
+ * @throws {RangeError} if the file ends early
+ * @example
+ * readRows("a")
+ *
+ * readRows("b")
+ */
+export async function readRows(path: string, limit?: number | null): Promise<Row[]> {
+  if (!path) throw new RangeError("no path");
+  return new RowReader(path).readAll(limit);
+}
+"""
+JAVA = """
+class Queue {
+  /**
+   * Takes the next job.
+   *
+   * @param wait how long to wait,
+   *     in seconds
+   * @return the job, or null
+   * @throws IllegalStateException if closed
+   */
+  public Job take(long wait, List<String> names) { return jobs.removeFirst(); }
+  Queue(int size) { this.size = size; }
+}
+"""
+C_SHARP = """
+class Policy {
+    /// <summary>Runs the action.</summary>
+    /// <param name="action">What to run.</param>
+    /// <returns>What the action gave.</returns>
+    /// <exception cref="ArgumentNullException">Without an action.</exception>
+    public TResult Execute<TResult>(Func<TResult> action) { Validate(action); return action(); }
+}
+"""
+SWIFT = """
+/// Sends a request.
+///
+/// - Parameters:
+///   - url: Where to.
+///   - retries: How often, at most.
+/// - Returns: The answer.
+func send(url: URL, retries: Int?) -> Answer { return transport.deliver(url) }
+"""
+RUST = """
+/// Parses a [`Row`] of text.
+///
+/// # Errors
+///
+/// If it is empty.
+pub fn parse_row(text: &str, sizes: Vec<usize>) -> Result<Option<Row>, Error> { Ok(Some(split(text)?)) }
+"""
+PHP = """<?php
+/**
+ * Sends a request.
+ *
+ * @param string|Uri $uri where to
+ *
+ * @return Response the answer
+ */
+function send($uri, array $options = []) { return $this->client->request($uri); }
+"""
+SOURCES = {"store.go": GO, "rows.ts": TYPESCRIPT, "Queue.java": JAVA, "Policy.cs": C_SHARP, "send.swift": SWIFT}
+SOURCES |= {"row.rs": RUST, "send.php": PHP}
+SOURCES |= {
+    "session.py": PYTHON,
+    "mail.rb": RUBY,
+    "loop.c": C,
+    "config.lua": LUA,
+    "mail.ex": ELIXIR,
+    "Queue.kt": KOTLIN,
 }
 
 
-@pytest.mark.parametrize(("source", "purpose"), PURPOSES.values(), ids=PURPOSES.keys())
-def test_a_name_becomes_a_sentence(source, purpose):
-    assert summary_of(source).startswith(purpose)
+def functions_in(path: str) -> dict[str, FunctionInput]:
+    language = language_of_path(path)
+    assert language is not None
+    parsed = parse_file(path, language, SOURCES[path].encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
+    return {one.name: FunctionInput.of(one) for one in parsed.symbols if one.type is SymbolType.FUNCTION}
 
 
-METHODS = {
-    "a constructor": ("def __init__(self, db): self.db = db", "Sets up a new job queue"),
-    "a property": ("@property\n    def size(self): return self.n", "The size of the job queue."),
-    "a special method": ("def __len__(self): return self.count()", "Counts what the job queue holds."),
-    "a verb alone acts on its object": ("def close(self): self.db.close()", "Closes the job queue."),
-    "something is added to its object": ("def add(self, job): self.jobs.append(job)", "Adds the job to the job queue."),
-    "a builder": ("@classmethod\n    def from_rows(cls, rows): return cls(rows)", "Builds a job queue from rows."),
-    "a setter": ("@size.setter\n    def size(self, value): self.n = value", "Sets the size of the job queue"),
+SUMMARIES = {
+    ("store.go", "Find"): (
+        "Returns the rows of a user. Takes IDs, by name. Returns ([]Row, error). Sets last. Calls query rows."
+        " Part of store."
+    ),
+    ("store.go", "BenchmarkParseRows"): ("Benchmark parse rows. Calls parse rows."),
+    ("store.go", "TestFindSkipsDeleted"): ("Test find skips deleted. Calls new store, store count."),
+    ("rows.ts", "readRows"): (
+        "Reads the rows of a file. Takes path, limit. Returns Promise<Row[]>. Raises range error (no path). "
+        "Creates row reader. Calls row reader read all."
+    ),
+    ("Queue.java", "take"): (
+        "Takes the next job. Takes wait, names. Returns Job. Calls jobs remove first. Part of queue."
+    ),
+    ("Queue.java", "Queue"): ("Constructor of queue. Takes size. Sets size."),
+    ("Policy.cs", "Execute"): (
+        "Runs the action. Takes action. Returns TResult. Calls validate, action. Part of policy."
+    ),
+    ("send.swift", "send"): ("Sends a request. Takes URL, retries. Returns Answer. Calls transport deliver."),
+    ("row.rs", "parse_row"): ("Parses a Row of text. Takes text, sizes. Returns Result<Option<Row>, Error>."),
+    ("send.php", "send"): ("Sends a request. Takes URI. Calls client request."),
+    ("session.py", "__init__"): ("Constructor of session. Takes base URL, timeout. Sets base URL, timeout."),
+    ("session.py", "fetch"): (
+        "Fetch. Takes path, IDs. Returns answer. Raises value error (no path for …). Sets last path. Creates "
+        'answer. Part of session. Mentions "/users/active".'
+    ),
+    ("session.py", "ages"): ("Yield ages. Oldest first. Yields age. Calls rows fetch all. Part of session."),
+    ("session.py", "is_open"): ("Is open. Takes gate. Returns true or false."),
+    ("session.py", "by_name"): ("By name. Takes rows. Returns dict."),
+    ("session.py", "run_all"): ("Run all. Takes jobs. Returns total. Calls load total."),
+    ("mail.rb", "deliver"): (
+        "Deliver. Takes message. Raises argument error (no … given). Sets sent. Calls transport push out, "
+        'info. Part of mail. Mentions "sent".'
+    ),
+    ("loop.c", "uv__loop_close"): (
+        "Loop close. Takes loop, flags. Returns int. Sets loop active count. Calls queue clear, handles "
+        "close, signal stop."
+    ),
+    ("config.lua", "read_config"): (
+        "Read config. Takes path. Raises error (cannot open the config). Calls open, file read all."
+    ),
+    ("mail.ex", "deliver"): (
+        "Deliver. Takes message. Raises argument error (no one to send to). Calls transport push out. Part of mail."
+    ),
+    ("Queue.kt", "take"): ("Take. Takes wait. Returns Job?. Calls check, jobs remove first. Part of queue."),
 }
 
 
-@pytest.mark.parametrize(("body", "summary"), METHODS.values(), ids=METHODS.keys())
-def test_a_method_speaks_of_its_class(body, summary):
-    assert summary_of(f"class JobQueue:\n    {body}\n").startswith(summary)
+@pytest.mark.parametrize(("path", "name"), SUMMARIES, ids=[f"{path} {name}" for path, name in SUMMARIES])
+def test_a_text_is_the_authors_words_or_the_name_and_then_facts_of_the_code(path, name):
+    assert write_function(functions_in(path)[name]).text.summary == SUMMARIES[path, name]
 
 
-def test_decorated_functions_say_what_they_are():
-    fixture = "@pytest.fixture\ndef client(app):\n    return app.test_client()\n"
-    manager = "@contextmanager\ndef open_session(url):\n    yield url\n"
-    command = "@app.command()\ndef sync(path):\n    run(path)\n"
+def test_effects_say_what_is_read_written_emitted_raised_and_mutated():
+    effects = {name: write_function(given).text.side_effects for name, given in functions_in("mail.rb").items()}
 
-    assert summary_of(fixture).startswith("Provides the client to tests")
-    assert summary_of(manager).startswith("Opens a session")
-    assert summary_of(command).startswith("Syncs the path")
+    assert effects == {
+        "deliver": ("mutates sent", "emits: info", "raises ArgumentError: no … given"),
+    }
 
 
-def test_callees_stand_in_a_summary_only_as_words():
-    source = "def go(a):\n    x_y.do_it_now(a)\n    self.db.query_user_rows(a)\n    UserSession(a)\n    loadAll(a)\n"
+def test_a_parameter_has_its_authors_words_else_its_name_and_default():
+    told = {one.name: one.description for one in write_function(functions_in("rows.ts")["readRows"]).text.inputs}
+    untold = {one.name: one.description for one in write_function(functions_in("session.py")["__init__"]).text.inputs}
 
-    summary = summary_of(source)
-
-    assert says(summary, "queries user rows", "user session")
-    assert not [name for name in ("do_it_now", "query_user_rows", "UserSession", "loadAll") if name in summary]
-
-
-def test_overloads_differ_by_their_types():
-    source = "@overload\ndef to_list(x: int) -> list[int]: ...\n"
-
-    assert says(summary_of(source), "integer", "a list of integers")
-    assert summary_of(source) != summary_of(source.replace("int", "bytes"))
+    assert told == {"path": "Where the file lies.", "limit": "Parameter limit, required."}
+    assert untold == {"base_url": "Parameter base URL, required.", "timeout": "Parameter timeout, 5 by default."}
 
 
-def test_different_bodies_under_one_name_read_differently():
-    first = "def visit(node):\n    return '%s RENAME TO %s' % (node.a, node.b)\n"
-    second = "def visit(node):\n    return 'EXEC sp_rename %s' % node.a\n"
+def test_purpose_is_what_somebody_wrote_else_what_it_is_part_of():
+    def purposes(path):
+        return {name: write_function(given).text.business_intent for name, given in functions_in(path).items()}
 
-    assert summary_of(first) != summary_of(second)
-    assert summary_of(first) != summary_of(first, path="src/auth/tokens.py")
+    assert purposes("store.go")["Find"] == "Part of store."
+    assert purposes("session.py")["ages"] == "Part of session."
+    source = 'def f(a):\n    """Does it once. Does it twice. Stops then. It was asked for twice."""\n    return g(a)\n'
+    assert write_function(function_in(source)).text.business_intent == "It was asked for twice."
 
 
-def test_the_place_of_a_function_is_the_only_thing_its_id_adds():
-    here, there = (write_function(function_in(AUTHENTICATE, path=path)).text for path in ("a/login.py", "b/login.py"))
+def test_names_lose_the_prefix_of_their_library_and_verbs_that_many_share_stay():
+    shared = "int {0}_open(int a) {{ return {0}_check(a) + {0}_start(a) + {0}_count(a); }}\n"
 
-    assert here.summary == there.summary
-    assert here.business_intent != there.business_intent
+    def opening(prefix):
+        parsed = parse_file("a.c", "c", shared.format(prefix).encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
+        return write_function(FunctionInput.of(parsed.symbols[0])).text.summary
+
+    assert opening("curl_easy").startswith("Open. ")
+    assert opening("parse").startswith("Parse open. ")
+
+
+def test_texts_in_code_that_somebody_would_search_for_are_mentioned_and_are_keywords():
+    source = (
+        '@app.route("/invoices/overdue")\ndef show(request):\n    "Show."\n'
+        '    header = request.headers["X-Forwarded-For"]\n'
+        '    log("%s of %d\\n", "a_b", "{}", "…", header)\n    return render("x", "y.z.html", many="Overdue: {}")\n'
+    )
+
+    text = write_function(function_in(source)).text
+
+    assert text.summary.endswith('Mentions "/invoices/overdue", "X-Forwarded-For", "Overdue".')
+    assert {"invoices", "overdue", "forwarded"} <= {*text.keywords}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("def f(a):\n    return a + g(a) * 2\n", id="a sum is no name"),
+        pytest.param("def f(a):\n    return helper.find(a)\n", id="what a call gives is not known"),
+        pytest.param("def f(a):\n    for result in a:\n        yield result\n", id="a name that says nothing"),
+    ],
+)
+def test_a_result_that_nothing_shows_is_left_out(source):
+    assert "Returns" not in summary_of(source) and "Yields" not in summary_of(source)
+
+
+def test_names_of_other_code_stand_in_words():
+    summary = summary_of(
+        'def f(a):\n    raise NoSuchUser("x")\n    a.load_rows()\n    Kept_Row()\n    return os.dup2(a)\n'
+    )
+
+    assert "no such user" in summary and "load rows" in summary and "_" not in summary
+
+
+def test_the_id_adds_the_place_and_nothing_else():
+    source = "def load(path, limit):\n    path.open_all()\n    return limit\n"
+    texts = [write_function(function_in(source, path=path)).text for path in ("x/one.py", "y/two.py")]
+
+    assert texts[0].summary == texts[1].summary
+    assert [text.business_intent for text in texts] == ["Part of x/one.", "Part of y/two."]
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_every_filled_field_is_cited_and_no_other(path):
+    for given in functions_in(path).values():
+        text = write_function(given).text
+        filled = {name for name in ("summary", "inputs", "returns", "side_effects") if getattr(text, name)}
+        last = given.canonical_source.count("\n") + 1
+
+        assert {one.field for one in text.citations} == filled
+        assert all(1 <= one.start_line <= one.end_line <= last for one in text.citations)
+
+
+def test_a_summary_is_cited_by_the_signature_and_what_documents_it():
+    def cited(path, name):
+        text = write_function(functions_in(path)[name]).text
+        return [(one.start_line, one.end_line) for one in text.citations if one.field == "summary"]
+
+    assert cited("rows.ts", "readRows") == [(1, 13)]
+    assert cited("session.py", "ages") == [(1, 5)]
+    assert cited("session.py", "is_open") == [(1, 1)]

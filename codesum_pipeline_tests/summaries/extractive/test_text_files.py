@@ -40,7 +40,7 @@ def test_a_guide_is_told_by_title_opening_and_headings():
     assert written.purpose_source is PurposeSource.TEXT
     assert written.text.summary.startswith("Install guide: Install the server with pip, see the site. Then run it.")
     assert says(written.text.summary, "Steps")
-    assert says(written.text.business_intent, "documentation", "install")
+    assert written.text.business_intent == "Part of folder docs."
     assert {"install", "guide", "steps", "server", "pip"} <= {*written.text.keywords}
     assert [says(one, "Steps") for one in written.text.responsibilities] == [True]
 
@@ -50,21 +50,21 @@ OPENINGS = {
         ".github/workflows/test.yml",
         WORKFLOW,
         "yaml",
-        "Runs continuous integration on GitHub. Its top-level keys are name, on and jobs.",
+        "Runs continuous integration on GitHub. Top-level keys: name, on, jobs.",
     ),
     "pyproject": (
         "pyproject.toml",
         '[project]\nname = "x"\n[tool.ruff]\n',
         "toml",
-        "Configures the Python project: its metadata, build and tools. Its top-level keys are project and tool.ruff.",
+        "Configures the Python project: its metadata, build and tools. Top-level keys: project, tool.ruff.",
     ),
     "a JSON file": (
         "data/ports.json",
         '{"ports": {"http": 80}, "hosts": []}',
         "json",
-        "JSON settings for ports",
+        "File ports. Top-level keys: ports, hosts.",
     ),
-    "an ini file": ("a.ini", "[one]\nx = 1\n[two]\n", "ini", "INI settings for a"),
+    "an ini file": ("a.ini", "[one]\nx = 1\n[two]\n", "ini", "File a. Top-level keys: one, two."),
     "requirements": ("requirements.txt", "a\nb\n", "text", "Lists the Python packages that are needed."),
     "a license": ("LICENSE", MIT, "text", "License under which the code may be used: MIT License."),
     "a script": (

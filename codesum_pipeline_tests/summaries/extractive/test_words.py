@@ -1,15 +1,13 @@
-"""Identifiers, types, values and calls become words."""
+"""Identifiers and messages become words."""
 
 import pytest
 
-from codesum_pipeline.summaries.extractive.call_phrases import call_phrase
+from codesum_pipeline.summaries.documentation.plain import clip, sentence
 from codesum_pipeline.summaries.extractive.frequencies import word_bucket
 from codesum_pipeline.summaries.extractive.keywords import choose_keywords, fold
-from codesum_pipeline.summaries.extractive.plain import clip, enumerate_first, sentence
-from codesum_pipeline.summaries.extractive.type_words import type_words
-from codesum_pipeline.summaries.extractive.value_phrases import raised, value_phrase
-from codesum_pipeline.summaries.extractive.verbs import gerund, third_person
-from codesum_pipeline.summaries.extractive.words import split_identifier, spoken, with_article
+from codesum_pipeline.summaries.extractive.messages import message
+from codesum_pipeline.summaries.extractive.naming import listed, shared_prefix
+from codesum_pipeline.summaries.extractive.words import split_identifier, spoken
 
 
 @pytest.mark.parametrize(
@@ -41,118 +39,6 @@ def test_an_identifier_is_said_in_full(identifier, words):
     assert spoken(identifier) == words
 
 
-@pytest.mark.parametrize(
-    ("phrase", "said"),
-    [
-        ("header", "a header"),
-        ("error", "an error"),
-        ("HTTP header", "an HTTP header"),
-        ("unique key", "a unique key"),
-        ("headers", "headers"),
-        ("metadata", "metadata"),
-        ("all rows", "all rows"),
-        ("last row", "the last row"),
-        ("URL", "a URL"),
-    ],
-)
-def test_a_noun_gets_the_article_it_needs(phrase, said):
-    assert with_article(phrase) == said
-
-
-@pytest.mark.parametrize(
-    ("verb", "third", "ing"),
-    [
-        ("parse", "parses", "parsing"),
-        ("copy", "copies", "copying"),
-        ("get", "gets", "getting"),
-        ("fetch", "fetches", "fetching"),
-        ("submit", "submits", "submitting"),
-        ("render", "renders", "rendering"),
-        ("do", "does", "doing"),
-        ("fix", "fixes", "fixing"),
-    ],
-)
-def test_a_verb_is_conjugated(verb, third, ing):
-    assert (third_person(verb), gerund(verb)) == (third, ing)
-
-
-@pytest.mark.parametrize(
-    ("annotation", "words"),
-    [
-        ("dict[str, list[int]] | None", "a dict of strings to lists of integers, or nothing"),
-        ("Optional[UserSession]", "a user session, or nothing"),
-        ("tuple[int, str]", "a tuple of an integer and a string"),
-        ("tuple[str, str]", "a pair of strings"),
-        ("Iterator[Row]", "an iterator over rows"),
-        ("'Row'", "a row"),
-        ("Literal['a', 'b']", "one of 'a', 'b'"),
-        ("T", ""),
-    ],
-)
-def test_a_type_is_said(annotation, words):
-    assert type_words(annotation) == words
-
-
-@pytest.mark.parametrize(
-    ("code", "phrase"),
-    [
-        ("self.total", "its total"),
-        ("user.name", "the name of the user"),
-        ("create_token(user)", "a token"),
-        ("UserSession(user)", "a new user session"),
-        ("a == b", "true or false"),
-        ("len(self.rows)", "the number of the rows"),
-        ('"%s of %s" % (a, b)', "the text “… of …”"),
-        ('{"name": a, "age": b}', "a dict with name and age"),
-        ("[row for row in self.rows if row]", "a list made from the rows"),
-        ("first if ok else second", "the first or the second"),
-        ("name, value", "a tuple of the name and the value"),
-        ('{"a": load(x, "y…', "a dict with a"),
-    ],
-)
-def test_a_value_is_said(code, phrase):
-    assert value_phrase(code)[0] == phrase
-
-
-@pytest.mark.parametrize(
-    ("callee", "phrase"),
-    [
-        ("self.db.query_user", "queries the user via the DB"),
-        ("json.dumps", "encodes JSON"),
-        ("session.add", "adds to the session"),
-        ("file.close", "closes the file"),
-        ("UserSession", "builds a user session"),
-        ("graph.add_edges_from", "adds edges"),
-    ],
-)
-def test_a_call_is_said(callee, phrase):
-    said = call_phrase(callee)
-
-    assert said and said[1] == phrase
-
-
-@pytest.mark.parametrize(
-    "callee", ["len", "isinstance", "super().__init__", "ValueError", "x", "assert_equal", "a[0](b)"]
-)
-def test_a_call_that_tells_nothing_is_not_said(callee):
-    assert call_phrase(callee) is None
-
-
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ('ValueError("bad port")', ("ValueError", "bad port")),
-        ('errors.PortError(f"bad port {port}: %s" % x)', ("PortError", "bad port …: …")),
-        ('PortError("first part " "second part")', ("PortError", "first part second part")),
-        ('PortError("this is cut somewh…', ("PortError", "this is cut …")),
-        ("error", ("", "")),
-        ("", ("", "")),
-    ],
-)
-def test_an_error_is_told_with_its_message(code, told):
-    assert raised(code) == told
-
-
 def test_a_long_text_is_cut_at_a_sentence_or_a_word():
     assert clip("One two three. Four five six.", 20) == "One two three."
     assert clip("One two three four five", 14) == "One two three…"
@@ -170,8 +56,36 @@ def test_a_sentence_keeps_an_identifier_at_its_start():
 
 
 def test_a_long_list_says_how_many_more():
-    assert enumerate_first(["a", "b", "c", "d"], 2) == "a, b and 2 more"
-    assert enumerate_first(["a", "b"], 2) == "a and b"
+    assert listed(["load_a", "load_b", "load_c", "load_a"], 2) == "load a, load b, 1 more"
+    assert listed(["a", "b"], 2) == "a, b"
+
+
+@pytest.mark.parametrize(
+    ("names", "prefix"),
+    [
+        pytest.param(["curl_easy_init", "curl_easy_open", "curl_easy_perform"], ("curl", "easy"), id="a C library's"),
+        pytest.param(["NSString", "NSArray", "NSObject", "main"], ("ns",), id="one of capitals"),
+        pytest.param(["parse_a", "parse_b", "parse_c"], (), id="a verb is none"),
+        pytest.param(["redisOpen", "redisClose"], (), id="two names share by chance"),
+        pytest.param(["tag_open", "tag_close", "line_a", "row_b", "cell_c", "tag_d"], (), id="half of the names"),
+    ],
+)
+def test_the_prefix_that_most_names_share_is_found(names, prefix):
+    assert shared_prefix(names) == prefix
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("no path for {path!r}", "no path for …"),
+        ("%s of %d files\\n", "… of … files"),
+        ("bad #{a.b} and ${c}", "bad … and …"),
+        ("\\x1b[31m{}", "[31m…"),
+        ("%s: %d", ""),
+    ],
+)
+def test_a_message_shows_where_values_are_filled_in(text, told):
+    assert message(text) == told
 
 
 def test_rare_words_of_the_name_come_first_and_forms_of_one_word_once():

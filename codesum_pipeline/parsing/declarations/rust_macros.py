@@ -1,0 +1,62 @@
+"""Items in the braces of a macro, which the grammar does not read.
+
+`cfg_if! { if #[cfg(unix)] { fn f() {} } }` and `pin_project! { struct A {} }` define
+what is in them. Without the macro's name, its braces and the conditions they
+stand there as if it were not.
+"""
+
+import re
+from collections.abc import Iterator
+
+Span = tuple[int, int]
+
+_TOKEN = re.compile(
+    rb"//[^\n]*|/\*.*?\*/|r(?P<mark>#*)\".*?\"(?P=mark)|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\\n]|\\[^\n]{1,10})'"
+    rb"|(?P<macro>^[ \t]*(?P<name>(?:\w+::)*\w+)![ \t\n]*(?=[{(]))|(?P<brace>[{}()])",
+    re.M | re.S,
+)
+_ITEM = re.compile(
+    rb"^[ \t]*(?:pub(?:[ \t]*\([^()]*\))?[ \t]+)?"
+    rb"(?:(?:const|async|unsafe|extern(?:[ \t]+\"[^\"]*\")?|safe|\{const\})[ \t]+)*"
+    rb"(?:fn|struct|enum|union|trait|impl|macro_rules!)[ \t<]*",
+    re.M,
+)
+_CONDITION = re.compile(rb"(?:\belse\s+)?\bif\s+#\s*\[(?:[^\[\]\"]|\"[^\"]*\"|\[[^\[\]]*\]){0,1000}\]\s*$|\belse\s*$")
+# What a macro reads before `fn` and the language does not know there.
+_WORDS = re.compile(rb"(?P<word>\bsafe\b|\{const\})(?=\s+(?:unsafe\s+|extern\s+)*fn\b)")
+_CLOSED = re.compile(rb"\s*;")
+
+
+def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
+    """For each macro with items in it, the parts around those: its head, conditions, and the braces of both."""
+    # Of each open bracket: what is blanked if it turns out to be around items, or None.
+    opened: list[Span | None] = []
+    macro: list[Span] = []
+    depth, start = -1, 0
+    head: Span | None = None
+    for match in _TOKEN.finditer(source):
+        if match["macro"] and depth < 0 and match["name"] != b"macro_rules":
+            head = match.span("macro")
+        if not match["brace"]:
+            continue
+        position = match.start()
+        if match["brace"] in b"{(":
+            # Directly in what is around items.
+            is_bare = depth >= 0 and opened[-1] is not None
+            before = _CONDITION.search(source[:position], max(0, position - 400)) if is_bare else None
+            if head is not None and source[head[1] : position].strip() == b"":
+                depth, start, macro = len(opened), position, []
+                opened.append((head[0], position + 1))
+            else:
+                opened.append((before.start(), position + 1) if before else None)
+            head = None
+        elif opened:
+            span = opened.pop()
+            if span is not None:
+                closed = _CLOSED.match(source, match.end()) if len(opened) == depth else None
+                macro += [span, (position, closed.end() if closed else position + 1)]
+            if len(opened) == depth:
+                if _ITEM.search(source, start, position):
+                    words = (found.span("word") for found in _WORDS.finditer(source, start, position))
+                    yield tuple(sorted([*macro, *words]))
+                depth = -1

@@ -1,0 +1,281 @@
+"""What a syntax error swallowed is read again without what the grammar does not know.
+
+One word that a grammar lacks can cost it all that follows. So where a file does
+not parse, and lines of it that look like definitions have no definition, parts
+around its errors are shown to the grammar as blanks, as long as that brings
+definitions back; where it does not, each lost definition is read apart, by its
+indentation, and what is around it is blank. Bytes and lines stay where they
+are, and what was blanked is kept in the canonical source, on lines of its own.
+How much is tried depends on the file's bytes alone.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import itemgetter
+
+from tree_sitter import Node, Tree
+
+from codesum_pipeline.parsing.bounded import ParserGaveUp
+from codesum_pipeline.parsing.definition_lines import DefinitionLine, definition_lines
+from codesum_pipeline.parsing.walk import bytes_as_characters
+
+# Raise it with anything here, or with the patterns of `definition_lines`: it decides what is read.
+RECOVERY_VERSION = "recovery/1"
+
+# What one file may cost: bytes parsed again, and parts that are tried before the best of them is taken.
+MOST_BYTES = 4_000_000
+# Of fragments, so many times the length of the file.
+FRAGMENTS_SHARE = 8
+MOST_ROUNDS = 12
+MOST_PLACES = 8
+MOST_GROUPS = 50
+# A longer error is no word that the grammar lacks, but all that it made nothing of.
+LONGEST_WORDS = 200
+_NOT_LINE_END = re.compile(rb"[^\n]")
+# The end of a head whose body is in the lines below.
+_OPENED = re.compile(rb"(?:\{|\bdo|\bbegin)(?=[ \t]*\n)")
+# What goes on with the definition above it, as deep as that begins.
+_GOES_ON = re.compile(r"[{)\]:]|(?:else|catch|rescue|ensure|finally|where)\b")
+# A directive, a comment or a label stands anywhere.
+_ASIDE = re.compile(r"#|//|/?\*|--|\w+:$")
+_ENDS = re.compile(r"\}|end\b|[)\]];?$")
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read a file: what the grammar was shown, and the lines that look like definitions and are none."""
+
+    shown: bytes
+    tree: Tree
+    lost: tuple[DefinitionLine, ...]
+    names: frozenset[str]
+    whole: frozenset[str]
+
+    def losses(self, before: "Reading") -> tuple[int, bool]:
+        """How many definitions are lost, with those that another reading finds whole; then whether errors are left."""
+        return len(self.lost) + len(before.whole - self.names), self.tree.root_node.has_error
+
+    def is_better_than(self, before: "Reading") -> bool:
+        """Whether fewer definitions are lost."""
+        return self.losses(before)[0] < len(before.lost)
+
+
+class Recovery:
+    """The tries for one file; `names_of` gives the names that a tree defines, and whether each parses as a whole."""
+
+    def __init__(
+        self,
+        source: bytes,
+        language: str,
+        parse: Callable[[bytes], Tree],
+        names_of: Callable[[Tree], Iterable[tuple[str, bool]]],
+    ) -> None:
+        self._text = bytes_as_characters(source)
+        self._lines = tuple(definition_lines(self._text, language))
+        self._row_starts = [0, *accumulate(len(line) + 1 for line in source.split(b"\n"))][:-1]
+        self._parse, self._names_of = parse, names_of
+        self._left = MOST_BYTES
+
+    def recovered(self, shown: bytes, tree: Tree, groups: Iterable[Sequence[Span]]) -> Reading:
+        """The best reading that was found; the first one where nothing is lost or nothing helps.
+
+        Each of the groups are parts of which the grammar is known to make nothing.
+        """
+        best = self._reading(shown, tree)
+        if best.lost:
+            best = self._without_groups(best, list(groups)[:MOST_GROUPS])
+        for _ in range(MOST_ROUNDS):
+            better = self._round(best) if best.lost and best.tree.root_node.has_error else None
+            if better is None:
+                break
+            best = better
+        if best.lost and best.tree.root_node.has_error:
+            self._left = max(self._left, FRAGMENTS_SHARE * len(shown))
+            best = self._by_fragments(best)
+        return best
+
+    def fragments(self, shown: bytes) -> Reading | None:
+        """The definitions that parse alone, and nothing else of the file; None without any."""
+        self._left = FRAGMENTS_SHARE * len(shown)
+        tried = self._try(self._with_fragments(shown, (0, len(shown))))
+        return tried if tried is not None and tried.names else None
+
+    def _without_groups(self, best: Reading, groups: Sequence[Sequence[Span]]) -> Reading:
+        """Without all of them, or else without each that hides something."""
+        all_spans = [span for group in groups for span in group]
+        for spans in [all_spans, *(groups if len(groups) > 1 else ())]:
+            shown = _blanked(best.shown, *spans)
+            tried = self._try(shown) if shown != best.shown else None
+            if tried is not None and tried.is_better_than(best):
+                best = tried
+                if not best.lost or spans is all_spans:
+                    break
+        return best
+
+    def _reading(self, shown: bytes, tree: Tree) -> Reading:
+        found = list(self._names_of(tree))
+        names = frozenset(name for name, _ in found)
+        whole = frozenset(name for name, is_whole in found if is_whole)
+        return Reading(shown, tree, tuple(line for line in self._lines if line.name not in names), names, whole)
+
+    def _try(self, shown: bytes) -> Reading | None:
+        if len(shown) > self._left:
+            return None
+        self._left -= len(shown)
+        try:
+            return self._reading(shown, self._parse(shown))
+        except ParserGaveUp:
+            return None
+
+    def _round(self, best: Reading) -> Reading | None:
+        """The best of the readings with one more part blank."""
+        chosen = None
+        seen: set[Span] = set()
+        for span in self._spans(best):
+            if span in seen:
+                continue
+            seen.add(span)
+            shown = _blanked(best.shown, span)
+            tried = self._try(shown) if shown != best.shown else None
+            if tried is None or not tried.is_better_than(best):
+                continue
+            if chosen is None or tried.losses(best) < chosen.losses(best):
+                chosen = tried
+                if chosen.losses(best) == (0, False):
+                    break
+        return chosen
+
+    def _spans(self, reading: Reading) -> Iterator[Span]:
+        """Parts that may be to blame: around the first errors, and around those next to what is lost."""
+        places = list(error_places(reading.tree.root_node))
+        chosen = places[:MOST_PLACES]
+        for line in reading.lost[:MOST_PLACES]:
+            before = [place for place in places if place[0] <= line.start]
+            chosen += before[-2:]
+        for start, end in dict.fromkeys(chosen):
+            row_start, row_end = self._row(start)
+            if start < end <= start + LONGEST_WORDS:
+                yield start, end
+            yield start, row_end
+            yield row_start, row_end
+            yield self._block(start)
+            # An error that spans lines ends where the grammar could not go on.
+            if end > row_end:
+                yield self._row(end - 1)
+                yield self._block(end - 1)
+
+    def _row(self, offset: int) -> Span:
+        row = bisect_right(self._row_starts, offset) - 1
+        start = self._row_starts[row]
+        end = self._text.find("\n", start)
+        return start, end if end >= 0 else len(self._text)
+
+    def _block(self, offset: int) -> Span:
+        """From the line of a byte to the end of what is indented below it."""
+        start, end = self._row(offset)
+        depth = _depth(self._text[start:end])
+        while end < len(self._text):
+            next_start, next_end = self._row(end + 1)
+            line = self._text[next_start:next_end]
+            if line.strip() and not _ASIDE.match(line.strip()):
+                goes_on = _depth(line) == depth and bool(_GOES_ON.match(line.strip()) or _ENDS.match(line.strip()))
+                if _depth(line) < depth or (_depth(line) == depth and not goes_on):
+                    break
+                if _depth(line) == depth and _ENDS.match(line.strip()) and not line.rstrip().endswith(("{", "(")):
+                    return start, next_end
+            end = next_end
+            if next_end <= next_start and next_end >= len(self._text):
+                break
+        return start, end
+
+    def _by_fragments(self, best: Reading) -> Reading:
+        """With each part of the file that does not parse as nothing but the definitions in it that do."""
+        for node in best.tree.root_node.children:
+            if not node.has_error or not any(node.start_byte <= line.start < node.end_byte for line in best.lost):
+                continue
+            shown = self._with_fragments(best.shown, (self._row(node.start_byte)[0], node.end_byte))
+            tried = self._try(shown)
+            if tried is not None and tried.is_better_than(best):
+                best = tried
+        return best
+
+    def _with_fragments(self, shown: bytes, part: Span) -> bytes:
+        pieces, position = [shown[: part[0]]], part[0]
+        lines = [line for line in self._lines if part[0] <= line.start < part[1]]
+        for start, fragment in self._fragments(shown, part, lines):
+            pieces += [_NOT_LINE_END.sub(b" ", shown[position:start]), fragment]
+            position = start + len(fragment)
+        rest = max(part[1], position)
+        return b"".join([*pieces, _NOT_LINE_END.sub(b" ", shown[position:rest]), shown[rest:]])
+
+    def _fragments(self, shown: bytes, part: Span, lines: Sequence[DefinitionLine]) -> Iterator[tuple[int, bytes]]:
+        """The blocks of these definitions that parse alone, or whose heads do; of others, those in them."""
+        position = part[0]
+        for number, line in enumerate(lines):
+            start, end = self._block(line.start)
+            if start < position or line.start < position:
+                continue
+            inside = {other.name for other in lines[number + 1 :] if other.start < end}
+            fragment = self._fragment(shown[start:end], line.name, inside)
+            if fragment is not None:
+                yield start, fragment
+                position = end
+
+    def _fragment(self, block: bytes, name: str, inside: set[str]) -> bytes | None:
+        """A definition's block, or its head alone: the first without an error, which would go on behind it."""
+        candidates = [block] if inside else [block, *self._without_body(block)]
+        tries = [(fragment, self._try(fragment)) for fragment in candidates]
+        found = [
+            (fragment, tried.tree.root_node.has_error)
+            for fragment, tried in tries
+            if tried is not None and {name, *inside} <= tried.names
+        ]
+        return min(found, key=itemgetter(1))[0] if found else None
+
+    def _without_body(self, block: bytes) -> Iterator[bytes]:
+        opened, closed = _OPENED.search(block), block.rfind(b"\n")
+        if opened and opened.end() < closed and _ENDS.match(block[closed:].decode("latin-1").strip()):
+            yield _blanked(block, (opened.end(), closed))
+
+
+def changed_spans(before: bytes, after: bytes) -> tuple[Span, ...]:
+    """The lines, in bytes, at which two texts of one length differ."""
+    spans, position = [], 0
+    for one, other in zip(before.split(b"\n"), after.split(b"\n"), strict=True):
+        if one != other:
+            spans.append((position, position + len(one)))
+        position += len(one) + 1
+    return tuple(spans)
+
+
+def error_places(root: Node) -> Iterator[Span]:
+    """Where errors are, innermost ones too, in the order of the file."""
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        if node is None:
+            return
+        if node.is_error or node.is_missing:
+            yield node.start_byte, node.end_byte
+        if node.has_error and cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+
+
+def _blanked(shown: bytes, *spans: Span) -> bytes:
+    pieces, position = [], 0
+    for start, end in sorted(spans):
+        pieces += [shown[position:start], _NOT_LINE_END.sub(b" ", shown[max(start, position) : end])]
+        position = max(position, end)
+    return b"".join([*pieces, shown[position:]])
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))

@@ -1,0 +1,39 @@
+"""How much a file with syntax errors has lost: an estimate that a reader of its symbols should know."""
+
+from dataclasses import replace
+
+from tree_sitter import Node, Tree
+
+from codesum_pipeline.parsing.definition_lines import definition_lines
+from codesum_pipeline.parsing.parsed import ParsedFile
+from codesum_pipeline.parsing.walk import bytes_as_characters
+
+# How far above a byte's own node a comment or a text may be.
+_LEVELS = 4
+
+
+def with_lost_definitions(parsed: ParsedFile, source: bytes, tree: Tree | None) -> ParsedFile:
+    """The file, with the number of lines that look like a definition and have no symbol, if it has syntax errors."""
+    facts = parsed.facts
+    if not facts.syntax_errors:
+        return parsed
+    names = {symbol.name for symbol in parsed.symbols}
+    missing = [
+        line
+        for line in definition_lines(bytes_as_characters(source), facts.language)
+        if line.name.replace("::", ":") not in names
+    ]
+    lost = sum(tree is None or not _is_silent(tree.root_node, line.start) for line in missing)
+    return replace(parsed, facts=replace(facts, lost_definitions=lost))
+
+
+def _is_silent(root: Node, offset: int) -> bool:
+    """Whether a byte is in a comment or a text."""
+    node = root.descendant_for_byte_range(offset, offset + 1)
+    for _ in range(_LEVELS):
+        if node is None:
+            return False
+        if not node.has_error and ("comment" in node.type or "string" in node.type):
+            return True
+        node = node.parent
+    return False

@@ -1,0 +1,76 @@
+"""What a file hands on: names that others define and that are found here too.
+
+A file says so in three ways: by a statement of its language (`export … from`,
+`pub use`, an export list), by listing the name of an import among what it
+exports, or, as a package's `__init__.py` does, by importing it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from codesum_pipeline.model.symbols import Import, Reexport
+from codesum_pipeline.parsing.declared.declaration import Imported
+
+ALL = "*"
+_PACKAGE_FILES = ("__init__.py", "__init__.pyi")
+
+
+def read_reexports(
+    handed_on: Iterable[Imported], imports: Sequence[Import], exports: Iterable[str]
+) -> tuple[Reexport, ...]:
+    """Each name once, in source order; `exports` are names, or `a as b`."""
+    bound = {name: found for found in imports if found.scope_id is None and (name := _bound_name(found))}
+    found = [*(_stated(said, bound) for said in handed_on), *(_listed(name, bound) for name in exports)]
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def read_package_reexports(path: str, imports: Sequence[Import], exports: Sequence[str] | None) -> tuple[Reexport, ...]:
+    """Of Python: names of `__all__`, `from x import Y as Y`, and what a package's file takes from the package."""
+    is_package = path.endswith(_PACKAGE_FILES)
+    folders = path.split("/")[:-1]
+    listed = frozenset(exports or ())
+    found = []
+    for one in imports:
+        name = one.alias or one.name
+        if one.scope_id is not None or one.name is None or name is None or one.module == "__future__":
+            continue
+        is_own = (is_package or name == ALL) and (one.level > 0 or one.module.partition(".")[0] in folders)
+        is_stated = name in listed or (one.alias is not None and one.alias == one.name)
+        if is_stated or (is_own and not name.startswith("_")):
+            found.append(Reexport(name, one.name, f"{'.' * one.level}{one.module}"))
+    return tuple(dict.fromkeys(found))
+
+
+def are_all(
+    reexports: Sequence[Reexport], *, symbols: int, globals_: Iterable[str], exports: Sequence[str] | None
+) -> bool:
+    """Whether a file hands on and defines nothing itself, but for names such as `__version__`."""
+    names = {one.name for one in reexports}
+    own = {name for name in globals_ if not (name.startswith("__") and name.endswith("__"))} - names
+    listed = {name.rpartition(" as ")[2] for name in exports or ()}
+    return bool(reexports) and not symbols and not own and (ALL in names or listed <= names | {"default"})
+
+
+def _bound_name(imported: Import) -> str:
+    """What an import is called in its file; empty where it binds nothing that could be listed."""
+    return imported.alias or ("" if imported.name in (None, ALL) else imported.name or "")
+
+
+def _stated(said: Imported, bound: dict[str, Import]) -> Reexport | None:
+    if said.module:
+        called = bound.get(said.module)
+        is_alias = said.name == ALL and called is not None and called.name in (None, ALL)
+        source = called.module if called is not None and is_alias else said.module
+        name = said.alias or said.name or source.rpartition("::")[2].rpartition("/")[2]
+        return Reexport(name, said.name, source) if name else None
+    first, _, inner = (said.name or "").partition(".")
+    found = bound.get(first)
+    if found is None:
+        return None
+    module = f"{found.module}.{found.name}" if found.name and inner else found.module
+    return Reexport(said.alias or first, inner or found.name, module)
+
+
+def _listed(export: str, bound: dict[str, Import]) -> Reexport | None:
+    inner, _, outer = export.partition(" as ")
+    found = bound.get(inner)
+    return None if found is None else Reexport(outer or inner, found.name, found.module)

@@ -1,0 +1,294 @@
+"""What comes of all rankings of a question for the documents that they name.
+
+A file is known by what each signal says of all documents in it, by its
+documents, each fused over the signals before, and by its passages. A function
+or class has a place of its own by its own signals, and a part of its file's.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codesum_pipeline.indexes.highest import highest
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.retrieval.asked import Asked, Levels, Wanted
+from codesum_pipeline.retrieval.callers import Raised, raise_callers
+from codesum_pipeline.retrieval.candidates import Candidates, Ranking
+from codesum_pipeline.retrieval.evidence import earlier_of_group, falling, rank_files, sum_by_file
+from codesum_pipeline.retrieval.file_names import name_of_file
+from codesum_pipeline.retrieval.filters import Mask
+from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
+from codesum_pipeline.retrieval.fusion import Fused, Numbers, Places, Scores, falling_ranks, fuse_ranks
+from codesum_pipeline.retrieval.hits import Hit, make_hit
+from codesum_pipeline.retrieval.lanes import IN_FILES
+from codesum_pipeline.retrieval.lookup import Lookup
+from codesum_pipeline.retrieval.lowering import Lowered, lowered
+from codesum_pipeline.retrieval.name_shares import NameShares
+from codesum_pipeline.retrieval.named import EXACT_NAME
+from codesum_pipeline.retrieval.weights import Signal
+
+# How many of the good documents that a hit calls are named.
+_CALLED_SHOWN = 3
+# What comes behind something else, whatever else is added up.
+_JUST_BELOW = 1 - 1e-9
+
+# What else counted for a candidate. Only those that are shown are asked about.
+Notes = Callable[[int], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Candidates with their final scores; `fused` has the ranks, `notes` say what else counted."""
+
+    places: Places
+    scores: Scores
+    fused: Fused[Signal]
+    notes: Notes = lambda _: ()
+
+
+def _lowest_shown(of_files: Scores, top: int) -> float:
+    """The lowest score of a file that may be shown: no hit is better than its file, and one of each file is as good."""
+    return float(-np.partition(-of_files, top - 1)[top - 1]) if len(of_files) > top else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """All rankings of a question, and what comes of them for the documents that they name."""
+
+    asked: Asked
+    lookup: Lookup
+    candidates: Candidates
+    rankings: Mapping[Wanted, Ranking]
+    passages: Ranking
+    called_in_prose: Places
+    pointed: Places
+    lowered: tuple[Lowered, ...]
+    shares: NameShares
+
+    @classmethod
+    def to(cls, asked: Asked, *, limit: int) -> "Answer":
+        """Look everything up; no ranking is longer than `limit`."""
+        lookup = Lookup(asked.shelf, asked.query, limit=limit, related_weight=asked.weights.related_words)
+        found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
+        passages, called, pointed = asked.passages(lookup), asked.called_in_prose(), asked.pointed()
+        named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed]
+        candidates = Candidates.of(asked.shelf, named)
+        return cls(
+            asked=asked,
+            lookup=lookup,
+            candidates=candidates,
+            rankings=candidates.rank_all(found, limit=limit),
+            passages=candidates.rank_files(passages, limit=limit),
+            called_in_prose=candidates.places(called),
+            pointed=candidates.places(pointed),
+            lowered=tuple(lowered(asked, candidates)),
+            shares=NameShares.of(asked.shelf, asked.query),
+        )
+
+    def hits(self, top: int) -> list[Hit]:
+        """The best documents in their final order."""
+        return self.best_hits(
+            [self.by_rank(self.asked.levels)] if self.asked.is_one_lane else list(self.by_all(top)), top
+        )
+
+    def likeness(self, hits: Sequence[Hit]) -> Likeness:
+        """How the question and the repositories of its best hits go together."""
+        shelf, repos = self.asked.shelf, {hit.repo for hit in hits}
+        near = (ranking.scores for (signal, _), ranking in self.rankings.items() if signal is Signal.SUMMARY)
+        shares = (
+            self.lookup.share_of_words(position) for position, index in enumerate(shelf.indexes) if index.repo in repos
+        )
+        return Likeness(nearness=mean_of_nearest(near), words=max(shares, default=0.0), documents=len(shelf))
+
+    def fits_well(self, hits: Sequence[Hit]) -> bool:
+        """Whether the best hits have to do with the question; what is asked for by its very name does."""
+        is_name = self.asked.query.is_name and self.asked.inside
+        is_called = bool(is_name and len(self._called(self.asked.inside).places)) or bool(len(self.pointed))
+        return is_called or self.likeness(hits).fits()
+
+    def by_rank(self, levels: Levels) -> _Scored:
+        """Documents by rank fusion alone; of one lane: its own order."""
+        rankings = {signal: self.rankings[signal, levels].places for signal in self.asked.signals}
+        fused = self._fuse(rankings, self.asked.weights.signals)
+        places = fused.ranked
+        return _Scored(places, fused.scores[places], fused)
+
+    def by_all(self, top: int) -> Iterator[_Scored]:
+        """The documents that stand in files, and modules."""
+        inside, factors = self.asked.inside, self._factors()
+        if inside:
+            yield self._inside_files(inside, factors, top)
+        if Level.MODULE in self.asked.levels:
+            modules = self.by_rank((Level.MODULE,))
+            weight = self.asked.weights.module_weight if inside else 1.0
+            scores = modules.scores * factors[modules.places] * weight
+            yield replace(modules, scores=scores, notes=self._why_lowered)
+
+    def _inside_files(self, levels: Levels, factors: Scores, top: int) -> _Scored:
+        """Functions, classes and files, each with what the other documents of its file say for it: those at least that
+        may be among the best `top`."""
+        weights, files = self.asked.weights, self._files(factors)
+        if levels == (Level.FILE,):
+            ranked = files.scores.nonzero()[0]
+            return replace(files, places=ranked, scores=files.scores[ranked])
+        fused = self.by_rank(levels).fused
+        places: Places = (fused.scores + files.scores).nonzero()[0] if Level.FILE in levels else fused.ranked
+        if Level.FILE in levels:
+            places = places[files.scores[self.candidates.files[places]] >= _lowest_shown(files.scores, top)]
+        own_files, factors = self.candidates.files[places], factors[places]
+        of_file = files.scores[own_files]
+        own = fused.scores[places] * factors
+        called = self._scores_of(self._called(levels))[places] * factors
+        if Level.FILE in levels:
+            fit = np.where(places == own_files, weights.shown_itself, own) + called
+            scores = self._with_siblings(own_files, places == own_files, fit, of_file)
+            raised = Raised.nothing(scores)
+        else:
+            scores = (own + weights.file_weight * of_file) / (1 + weights.file_weight) + called
+            raised = self._raise_callers(places, scores, factors)
+
+        def notes(place: int) -> tuple[str, ...]:
+            best = places[raised.called_by(int(places.searchsorted(place)))[:_CALLED_SHOWN]].tolist()
+            calls = (f"calls {self._id(each).partition('::')[2].replace('::', '.')}" for each in best)
+            of_file = files.notes(int(self.candidates.files[place]))
+            return tuple(dict.fromkeys((*calls, *of_file, *self._why_lowered(place))))
+
+        return _Scored(places, raised.scores, fused, notes)
+
+    def _with_siblings(self, files: Places, are_files: Mask, fit: Scores, of_file: Scores) -> Scores:
+        """Give a file's own score to the document in it that fits best, and a part of it to each further one.
+
+        A file is shown as a whole only where nothing in it fits. What is next in a file comes after the best of the
+        first few files: most questions have one answer, and the first hits are those that are read.
+        """
+        weights = self.asked.weights
+        best_first = np.lexsort((are_files, -fit))
+        rank: Numbers = np.empty(len(fit), dtype=np.int64)
+        rank[best_first] = earlier_of_group(files[best_first])
+        lead = np.zeros(len(self.candidates))
+        lead[files[rank == 0]] = fit[rank == 0]
+        shares = np.where(rank == 0, 1.0, falling(weights.sibling_factor, rank) * fit / lead[files])
+        shares[are_files & (rank > 0)] = 0.0
+        leads = np.sort(of_file[rank == 0])[::-1]
+        limit = leads[min(weights.files_before_siblings, len(leads)) - 1] * _JUST_BELOW if len(leads) else 0.0
+        return np.where(rank == 0, of_file, np.minimum(of_file * shares, limit))
+
+    def _raise_callers(self, places: Places, scores: Scores, factors: Scores) -> Raised:
+        """Where nothing but a name was asked, what calls it is no answer."""
+        if self.asked.query.is_name:
+            return Raised.nothing(scores)
+        numbers = self.candidates.numbers[places]
+        return raise_callers(self.asked.shelf, numbers, scores, factors=factors, weights=self.asked.weights)
+
+    def _files(self, factors: Scores) -> _Scored:
+        """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered.
+
+        Every candidate has a score here, which is 0 for what is no file.
+        """
+        weights, count = self.asked.weights, len(self.candidates)
+        fused = self._fuse(self._evidence(), weights.file_signals)
+        documents = self.by_rank(IN_FILES)
+        of_documents = sum_by_file(
+            self.candidates.files[documents.places], documents.scores, decay=weights.document_decay, count=count
+        )
+        best_passages = falling_ranks(len(self.passages.places), weights.rank_offset)
+        of_passages = sum_by_file(self.passages.places, best_passages, decay=weights.document_decay, count=count)
+        evidence = fused.scores + weights.document_share * of_documents + weights.passage_share * of_passages
+        evidence /= 1 + weights.document_share + weights.passage_share
+        named = self._named_files()
+        called = self._called(IN_FILES)
+        defined_in = self.candidates.files[called.places]
+        best_called = np.zeros(count)
+        np.maximum.at(best_called, defined_in, called.scores)
+        raised = self._scores_of(named) + best_called
+        scores = np.where(evidence > 0, (evidence + raised) * factors, 0.0)
+
+        def notes(place: int) -> tuple[str, ...]:
+            if not scores[place]:
+                return ()
+            says = (f"file name says {name_of_file(self._id(place))}",) if place in named.places else ()
+            named_here = (
+                called.places[(defined_in == place) & (called.places != place)].tolist() if len(called.places) else ()
+            )
+            defines = (f"defines {self._id(each).rpartition('::')[2]}" for each in named_here)
+            return (*says, *defines, *self._why_lowered(place))
+
+        return _Scored(self.candidates.files, scores, fused, notes)
+
+    def _called(self, levels: Levels) -> Ranking:
+        """What the query calls by name, and what it points to, which comes first."""
+        named = self._called_by_name(levels)
+        if not len(self.pointed):
+            return named
+        scores = self._scores_of(named)
+        scores[self.pointed] = 1.0
+        places = scores.nonzero()[0]
+        return Ranking(places, scores[places])
+
+    def _called_by_name(self, levels: Levels) -> Ranking:
+        """In prose classes; where nothing but a name was asked, it comes first."""
+        weights = self.asked.weights
+        if not self.asked.query.is_name:
+            names = (self._id(place).rpartition("::")[2] for place in self.called_in_prose.tolist())
+            return Ranking(self.called_in_prose, weights.name_boost * np.array(self.shares.of_names(names)))
+        named = self.rankings[Signal.SYMBOL, levels]
+        kept = named.scores >= EXACT_NAME
+        places, scores = named.places[kept], np.where(named.scores[kept] > EXACT_NAME, 1.0, weights.other_spelling)
+        order = places.argsort()
+        return Ranking(places[order], scores[order])
+
+    def _named_files(self) -> Ranking:
+        """The files whose names consist of words of the query, ascending."""
+        found = self.asked.shelf.files_named_within(self.asked.query.words)
+        places = self.candidates.are_among(found).nonzero()[0]
+        names = (name_of_file(self._id(place)) for place in places.tolist())
+        return Ranking(places, self.asked.weights.name_boost * np.array(self.shares.of_names(names)))
+
+    def _scores_of(self, ranking: Ranking) -> Scores:
+        """For every candidate its score in a ranking, or 0."""
+        scores = np.zeros(len(self.candidates))
+        scores[ranking.places] = ranking.scores
+        return scores
+
+    def _evidence(self) -> Mapping[Signal, Places]:
+        """The files that each signal speaks for, by documents in them or by their passages."""
+        signals = self.asked.file_signals
+        found = [
+            self.passages if signal is Signal.CODE_WORDS else self.rankings[signal, IN_FILES] for signal in signals
+        ]
+        files = [self.candidates.files[each.places] for each in found]
+        ranked = rank_files(files, [each.scores for each in found], decay=self.asked.weights.decay)
+        return dict(zip(signals, ranked, strict=True))
+
+    def _fuse(self, rankings: Mapping[Signal, Places], weights: Mapping[Signal, float]) -> Fused[Signal]:
+        return fuse_ranks(rankings, weights, offset=self.asked.weights.rank_offset, count=len(self.candidates))
+
+    def _factors(self) -> Scores:
+        """The factors of what is lowered."""
+        factors = np.ones(len(self.candidates))
+        for each in self.lowered:
+            factors[each.are_lowered] *= each.factor
+        return factors
+
+    def _why_lowered(self, place: int) -> tuple[str, ...]:
+        return tuple(each.note for each in self.lowered if each.are_lowered[place])
+
+    def _id(self, place: int) -> str:
+        return self.asked.shelf.id(int(self.candidates.numbers[place]))
+
+    def best_hits(self, parts: Sequence[_Scored], top: int) -> list[Hit]:
+        """The best documents in their final order."""
+        places = np.concatenate([part.places for part in parts])
+        scores = np.concatenate([part.scores for part in parts])
+        origin = np.repeat(np.arange(len(parts)), [len(part.places) for part in parts])
+        best = highest(scores, top)
+        order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))[:top]]
+        shown = [*zip(places[order].tolist(), scores[order].tolist(), origin[order].tolist(), strict=True)]
+        ranks = [part.fused.ranks_of([place for place, _, of in shown if of == k]) for k, part in enumerate(parts)]
+        numbers = self.candidates.numbers[places[order]].tolist()
+        hits = []
+        for number, (place, score, part) in zip(numbers, shown, strict=True):
+            index, row = self.asked.shelf.locate(number)
+            hits.append(make_hit(index, row, score=score, ranks=ranks[part][place], notes=parts[part].notes(place)))
+        return hits

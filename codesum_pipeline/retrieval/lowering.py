@@ -1,0 +1,49 @@
+"""What is no answer as often as its words say: tests, copies of others' code, texts around the code."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.retrieval.asked import Asked
+from codesum_pipeline.retrieval.candidates import Candidates
+from codesum_pipeline.retrieval.filters import Mask, WhichTests
+from codesum_pipeline.source.roles import ROLES, Role
+
+# Who says one of these is looking for such files, or may be.
+_WORDS = {
+    Role.SOURCE: frozenset[str](),
+    Role.PROSE: frozenset(tokenize("readme docs documentation documented guide manual license contributing")),
+    Role.HISTORY: frozenset(tokenize("changelog changes history news release released migration upgrade version")),
+    Role.DATA: frozenset(tokenize("config configuration settings schema workflow makefile dockerfile yaml json toml")),
+    Role.EXAMPLE: frozenset(tokenize("example sample demo tutorial benchmark docs documentation")),
+}
+_NOTES = {Role.PROSE: "text", Role.HISTORY: "history of changes", Role.DATA: "data", Role.EXAMPLE: "example"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """Candidates whose scores are multiplied by a factor; `note` is what their hits say of it."""
+
+    note: str
+    are_lowered: Mask
+    factor: float
+
+
+def lowered(asked: Asked, candidates: Candidates) -> Iterator[Lowered]:
+    """What is lowered for a question: not what it asks for."""
+    weights = asked.weights
+    if asked.shelf.filters.tests is not WhichTests.ONLY and not asked.asks_for_tests:
+        yield Lowered("test code, lowered", candidates.is_test, weights.test_factor)
+    yield Lowered("vendored, lowered", candidates.is_vendored, weights.vendored_factor)
+    yield Lowered("only re-exports, lowered", _unnamed_reexports(asked, candidates), weights.reexport_factor)
+    for role, factor in weights.role_factors.items():
+        if role in _NOTES and not asked.query.words & _WORDS[role]:
+            yield Lowered(f"{_NOTES[role]}, lowered", candidates.roles == ROLES.index(role), factor)
+
+
+def _unnamed_reexports(asked: Asked, candidates: Candidates) -> Mask:
+    """The files that only hand on what others define, but for those whose name is written in the question."""
+    are = candidates.only_reexports.copy()
+    for place in are.nonzero()[0].tolist() if "." in asked.query.text else ():
+        are[place] = asked.shelf.id(int(candidates.numbers[place])).rpartition("/")[2] not in asked.query.text
+    return are

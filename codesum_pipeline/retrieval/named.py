@@ -1,0 +1,48 @@
+"""The documents that a question names."""
+
+import numpy as np
+
+from codesum_pipeline.indexes.stored_zip import Array
+from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Numbers, Scores, distinct
+from codesum_pipeline.retrieval.query import Query
+from codesum_pipeline.retrieval.reader import PublishedIndex
+
+# How well a name fits: the id itself, the name in this spelling, in another; a prefix gets 1 at most.
+ASKED_ID, SPELLED_NAME, EXACT_NAME = 4.0, 3.0, 2.0
+
+# A prefix of one or two characters is no name yet.
+_SHORTEST_PREFIX = 3
+
+
+def scored_by_name(index: PublishedIndex, query: Query, limit: int) -> tuple[Numbers, Scores]:
+    """An id, then exact names (those spelled as asked first), then at most `limit` names that begin so, the shorter
+    ones first; rows ascending."""
+    text = query.text.strip()
+    *exact, of_text = index.names.exactly_each([*query.names, text])
+    rows: list[Array] = []
+    scores: list[Scores] = []
+    for name, found in zip(query.names, exact, strict=True):
+        if found:
+            spelled = [SPELLED_NAME if _is_spelled(index.ids[row], name) else EXACT_NAME for row in found]
+            rows.append(np.array(found))
+            scores.append(np.array(spelled))
+        if len(name) >= _SHORTEST_PREFIX and len(longer := index.names.with_prefix(name, limit=limit)):
+            rows.append(longer)
+            scores.append(1.0 / np.arange(1, len(longer) + 1))
+    # The id of a file or a folder is one of its names.
+    asked = index.row(text) if of_text or SEPARATOR in text else None
+    if asked is not None:
+        rows.append(np.array([asked]))
+        scores.append(np.array([ASKED_ID]))
+    if not rows:
+        return NO_NUMBERS, NO_SCORES
+    named, places = distinct(np.concatenate(rows).astype(np.int64))
+    best = np.zeros(len(named))
+    np.maximum.at(best, places, np.concatenate(scores))
+    return named, best
+
+
+def _is_spelled(id_: str, name: str) -> bool:
+    """Whether an id ends with a name in exactly this spelling."""
+    return without_suffix(id_).replace(SEPARATOR, ".").endswith(name)

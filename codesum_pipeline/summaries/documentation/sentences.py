@@ -1,0 +1,50 @@
+"""Prose is split into sentences; an abbreviation's full stop ends none."""
+
+import re
+
+from codesum_pipeline.summaries.documentation.word_lists import word_set
+
+_BREAK = re.compile(
+    r"[.!?][\"')\]\u201d]*\s+(?=[\"'(\[\u201c]?[A-Z0-9\u00c0-\u024f]|[a-z]+[_A-Z(.]\w|[^\x00-\u024f])|[\u3002\uff01\uff1f]"
+)
+_NEVER_ENDS = word_set(
+    """
+    e.g i.e cf vs viz approx ca fig figs eq eqs sec ref refs dr mr mrs ms st prof jr sr resp incl excl esp no
+    nos vol pp ed eds al jan feb mar apr jun jul aug sep sept oct nov dec inc corp ltd eg ie dept est max min
+    misc pos w.r.t a.k.a aka n.b
+    """
+)
+_LAST_WORD = re.compile(r"[\w.]+$")
+
+
+def sentences(paragraph: str, *, limit: int = 8) -> list[str]:
+    """The first `limit` sentences of a one-line paragraph."""
+    found: list[str] = []
+    start = 0
+    for match in _BREAK.finditer(paragraph):
+        if len(found) == limit:
+            return found
+        is_number = paragraph[start : match.start()].strip().isdigit()
+        if not is_number and not _is_abbreviation(paragraph, match.start()):
+            found.append(paragraph[start : match.end()].strip())
+            start = match.end()
+    tail = paragraph[start:].strip()
+    if tail and len(found) < limit:
+        found.append(tail)
+    return found
+
+
+def _is_abbreviation(text: str, stop: int) -> bool:
+    if text[stop] != ".":
+        return False
+    match = _LAST_WORD.search(text, max(0, stop - 16), stop)
+    word = match[0].lower() if match else ""
+    if word in _NEVER_ENDS:
+        # "a number. No. 5": `no` ends a sentence unless a number follows.
+        return word not in ("no", "max", "min", "pos", "ed", "al") or text[stop + 1 : stop + 3].strip().isdigit()
+    return (
+        len(word) == 1
+        and word.isalpha()
+        and word not in ("a", "i", "x", "y", "z", "n", "k")
+        and text[max(0, stop - 2) : stop - 1] in ("", " ")
+    )

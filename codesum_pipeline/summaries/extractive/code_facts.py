@@ -1,0 +1,267 @@
+"""What a function's code shows, each fact a short phrase that is right or left out.
+
+All of it was read by the parser: nothing here looks at code. Names of other
+code are said in words.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from codesum_pipeline.model.symbols import Fact, Form, Parameter
+from codesum_pipeline.summaries.documentation.plain import clip, printable
+from codesum_pipeline.summaries.documentation.word_lists import word_set
+from codesum_pipeline.summaries.extractive.foreign_names import in_words
+from codesum_pipeline.summaries.extractive.keywords import telling
+from codesum_pipeline.summaries.extractive.messages import message
+from codesum_pipeline.summaries.extractive.naming import fact, said, shared_prefix
+from codesum_pipeline.summaries.extractive.words import name_words, split_identifier
+from codesum_pipeline.summaries.extractive.written import MAX_ITEM, MAX_SIDE_EFFECTS, MIN_ITEM
+from codesum_pipeline.summaries.inputs import FunctionInput
+
+_RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass", "static", "parent", "Self", "base", "me"))
+_MAX_PARAMETERS, _MAX_WRITES, _MAX_RAISES, _MAX_RESULTS, _MAX_CALLS, _MAX_MADE, _MAX_LITERALS = 6, 6, 3, 3, 6, 4, 4
+_MAX_TYPE_CHARS = 60
+_MAX_LITERAL_CHARS = 40
+_NO_TYPES = word_set("void Void Unit unit () noreturn undefined !void None none nil null Never never NoReturn ! unset")
+# Names that say nothing of what they stand for.
+_EMPTY_NAMES = word_set(
+    """
+    arg args argv kwargs kw param params value values val vals obj object item items data x y z ctx context self other
+    ret result results res out output tmp temp foo bar baz var thing ptr cb fn func this that rhs lhs it elem element
+    _ __ input in that options opts
+    """
+)
+# Calls of a language itself and of its everyday types and test runners.
+_EVERYDAY_CALLS = word_set(
+    """
+    __init__ __new__ int64 int32 uint64 uint32 uint8 byte string rune float64 Self assert_eq assert_ne vec
+    debug_assert self static nil class
+    len str int float bool list dict set tuple bytes type isinstance issubclass getattr setattr hasattr callable iter
+    next sorted reversed range enumerate zip map filter any all sum min max abs round hash id repr super print append
+    push pop get set keys values items join split strip trim format copy clone lower upper startswith endswith add
+    remove contains has size length count empty isEmpty is_empty toString to_string String new make cap delete
+    New require defer some none ok err Ok Err Some None unwrap expect into from as_ref as_str iter collect map_err
+    to_owned unwrap_or is_some is_none is_ok is_err deref borrow equals hashCode sizeof assert echo local test export
+    printf return exit isset array count is_array is_string is_null then catch bind call apply slice concat indexOf
+    forEach reduce find includes replace match exec stringify hasOwnProperty isArray Number Boolean Error each
+    each_with_index is_a kind_of key respond_to freeze to_s to_a to_h to_sym to_i puts p tostring tonumber pairs
+    ipairs unpack insert concat move begin end cbegin cend c_str push_back emplace_back get_or_insert first last
+    let also run takeIf with listOf mapOf setOf emptyList fmap pure return mapM_ forM_ show fromIntegral head tail
+    equal Equal NoError Nil NotNil True False assertEqual assertEquals assertTrue assertFalse assertThat toBe toEqual
+    should describe context Fatal Fatalf Errorf Error Helper Run ok eq lambda proc block_given? nameof typeof
+    """
+)
+# What a method calls when it asks the class that it comes from.
+_ABOVE = frozenset(("super", "parent", "base"))
+# Names of types and encodings that code compares with.
+_EVERYDAY_TEXTS = word_set("undefined string number boolean function object symbol bigint utf8 utf-8 default null none")
+_READS = word_set("read readline readlines recv receive fetch getenv slurp load readfile")
+_WRITES = word_set("write writeln writelines send sendall save store unlink mkdir upload rmdir")
+_EMITS = word_set("emit publish log warn warning notify dispatch print println printf puts broadcast debug info")
+
+
+class CodeFacts:
+    """The facts of one function as phrases; `prefix` are the words that its library puts before its names."""
+
+    def __init__(self, given: FunctionInput) -> None:
+        self.given = given
+        self.facts = given.facts
+        receivers = (one.name.strip("*&$") for one in self.facts.parameters if one.kind == "receiver")
+        self._receivers = {*_RECEIVERS, *receivers}
+        self._raised = {one.names[-1] for one in self.facts.raises if one.names}
+        self.prefix = self._prefix()
+
+    def phrases(self) -> Iterator[str]:
+        """All that can be said, what tells most first; empty ones among them."""
+        yield fact("Takes", self.taken()[:_MAX_PARAMETERS])
+        yield fact("Yields" if self.facts.is_generator else "Returns", self.result())
+        yield fact("Raises", list(self._raises())[:_MAX_RAISES])
+        yield fact("Sets", list(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
+        yield fact("Creates", list(self._made())[:_MAX_MADE])
+        yield fact("Calls", self.called()[:_MAX_CALLS])
+
+    def taken(self) -> list[str]:
+        """The parameters whose names have a meaning."""
+        names = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
+        told = [
+            said(name, self.prefix)
+            for name in names
+            if name.lower().rstrip("0123456789") not in _EMPTY_NAMES and _has_meaning(name)
+        ]
+        return list(dict.fromkeys(told))
+
+    def result(self) -> str:
+        """What comes back: its type where the code says it, else what the values show; "" where neither tells."""
+        written = printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
+        if written:
+            return "" if written in _NO_TYPES or not 1 < len(written) <= _MAX_TYPE_CHARS else written
+        if self.is_constructor():
+            return ""
+        shown = dict.fromkeys(filter(None, map(self._value, self.facts.returned)))
+        return " or ".join(list(shown)[:_MAX_RESULTS])
+
+    def is_constructor(self) -> bool:
+        """Whether it makes an instance of the class around it."""
+        owner = self.given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+        makers = ("__init__", "constructor", "__construct", "initialize", "init")
+        return bool(owner) and self.given.name in (owner, *makers)
+
+    def called(self) -> list[str]:
+        """Calls that lead outward, in source order; of many those that tell most."""
+        found: dict[str, float] = {}
+        written = {words for words, _ in self._written()}
+        for one in self.facts.calls:
+            if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or self._makes(one):
+                continue
+            if self._chain(one.names) in written:
+                continue
+            if one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
+                found.setdefault(self._chain(one.names), max(map(telling, split_identifier(one.names[-1])), default=0))
+        best = sorted(found, key=lambda words: -found[words])[:_MAX_CALLS]
+        return [words for words in found if words in best]
+
+    def literals(self) -> list[str]:
+        """The texts in its body that can tell something, errors' messages apart."""
+        raised = {one.said for one in self.facts.raises}
+        return telling_texts([text for text in self.facts.literals if text not in raised])
+
+    def effects(self) -> dict[str, int]:
+        """What it does besides returning, each with one of reads, writes, emits, raises or mutates, and its line."""
+        found: dict[str, int] = {}
+        for words, line in self._written():
+            found.setdefault(f"mutates {words}", line)
+        for one in self.facts.calls:
+            for kind in _outward(one) if one.names and not self._makes(one) else ():
+                found.setdefault(f"{kind}: {self._chain(one.names)}", one.line)
+        for one in self.facts.raises:
+            is_class = any(name[:1].isupper() for name in one.names)
+            name, why = ".".join(one.names) if is_class else "an error", message(one.said)
+            found.setdefault(clip(f"raises {name}" + (f": {why}" if why else ""), MAX_ITEM), one.line)
+        kept = [(text if len(text) >= MIN_ITEM else f"{text} itself", line) for text, line in found.items()]
+        return dict(kept[:MAX_SIDE_EFFECTS])
+
+    def words(self) -> Iterator[str]:
+        """The names that its code uses, for keywords."""
+        for one in (*self.facts.calls, *self.facts.writes, *self.facts.returned, *self.facts.raises):
+            yield from (name for name in one.names[-2:] if name not in self._receivers and name not in _EVERYDAY_CALLS)
+
+    def _prefix(self) -> tuple[str, ...]:
+        bare = [one.names[0] for one in self.facts.calls if len(one.names) == 1]
+        types = [word for one in self.facts.parameters for word in (one.type or "").replace("*", " ").split()]
+        prefix = shared_prefix([self.given.name, *bare, *types])
+        words = name_words(self.given.name)
+        if prefix[:1] == ("test",):
+            return ()
+        return prefix if words[: len(prefix)] == prefix and len(words) > len(prefix) else ()
+
+    def _chain(self, names: Sequence[str]) -> str:
+        """The last two names in words; what a method is called on only where that has a meaning."""
+        *before, last = names
+        on = before[-1] if before else ""
+        is_telling = on and on not in self._receivers and on.lower() not in _EMPTY_NAMES and len(on) > 2
+        words = said(last, self.prefix)
+        return f"{said(on, self.prefix)} {words}" if is_telling else words
+
+    def _value(self, one: Fact) -> str:
+        """What one returned value is, as far as its form or its name tells."""
+        last = one.names[-1] if one.names else ""
+        is_python = self.given.language == "python"
+        match one.form:
+            case Form.TRUTH:
+                return "true or false"
+            case Form.TEXT | Form.NUMBER | Form.LIST:
+                return one.form.value
+            case Form.MAPPING:
+                return "dict" if is_python else "mapping"
+            case Form.CALL if last in ("dict", "list", "set", "tuple", "str", "int", "float", "bytes", "frozenset"):
+                return last if is_python else ""
+            case Form.CALL if self._makes(one):
+                return said(_made_name(one), self.prefix)
+            case Form.NAME | Form.ITEM if _has_meaning(last) and last.lower() not in _EMPTY_NAMES:
+                if last in self._receivers:
+                    return "itself" if one.form is Form.NAME and last in ("self", "this") else ""
+                # Where calls need no brackets, a longer chain may be one.
+                is_bare = one.form is Form.NAME and len(one.names) == 1
+                if self.given.language in ("ruby", "scala", "elixir") and not is_bare:
+                    return ""
+                return said(last, self.prefix) if one.form is Form.NAME else f"item of {said(last, self.prefix)}"
+        return ""
+
+    def _raises(self) -> Iterator[str]:
+        found: dict[str, str] = {}
+        for one in self.facts.raises:
+            name = one.names[-1] if one.names else ""
+            if name in ("new", "create", "exception", "make"):
+                name = one.names[-2] if len(one.names) > 1 else ""
+            why = clip(message(one.said), 80)
+            words = said(name, self.prefix) if name[:1].isupper() else "error" if why else ""
+            if words and (not found.get(words) or why):
+                found[f"{words} ({why})" if why else words] = why
+        yield from found
+
+    def _written(self) -> Iterator[tuple[str, int]]:
+        """What it assigns besides its own variables, in words, and the line."""
+        known = {*self._receivers, *(one.name.strip("*&$@") for one in self.facts.parameters)}
+        for one in self.facts.writes:
+            *before, last = one.names or ("",)
+            is_local = one.form is not Form.NAME and one.names[:1] != () and one.names[0] not in known
+            if _has_meaning(last) and last not in self._receivers and not is_local:
+                on = before[-1] if before and before[-1] not in self._receivers and len(before[-1]) > 2 else ""
+                is_telling = on and on.lower() not in _EMPTY_NAMES
+                yield f"{said(on)} {said(last)}" if is_telling else said(last, self.prefix), one.line
+
+    def _made(self) -> Iterator[str]:
+        made = (_made_name(one) for one in self.facts.calls if one.names and self._makes(one))
+        names = [name for name in made if name not in self._raised and name not in _EVERYDAY_CALLS and len(name) > 2]
+        yield from dict.fromkeys(said(name, self.prefix) for name in names)
+
+    def _makes(self, one: Fact) -> bool:
+        """Whether a call makes an object of a class, as its language shows it."""
+        if not one.names:
+            return False
+        if one.text.startswith("new "):
+            return "(" not in one.text
+        last, before = one.names[-1], one.names[-2] if len(one.names) > 1 else ""
+        if last == "new":
+            return before[:1].isupper()
+        is_marked = self.given.language in ("python", "kotlin", "swift", "scala")
+        return is_marked and last.lstrip("_")[:1].isupper() and not last.isupper() and not before[:1].isupper()
+
+
+def parameter_words(parameter: Parameter) -> str:
+    return said(parameter.name.strip("_*&$@.")) or "value"
+
+
+def telling_texts(texts: Iterable[str]) -> list[str]:
+    """Texts that a person would search for, quoted: such as have a telling word and no code in them."""
+    found: dict[str, float] = {}
+    for text in texts:
+        shown = message(text).strip(" …:,")
+        words = [word for part in shown.split() for word in split_identifier(part)]
+        letters = sum(map(str.isalpha, shown))
+        if (
+            3 < len(shown) <= _MAX_LITERAL_CHARS
+            and shown.lower() not in _EVERYDAY_TEXTS
+            and letters * 3 > len(shown) * 2
+            and '"' not in shown
+            and in_words(shown, ()) == shown
+        ):
+            found.setdefault(f'"{shown}"', max(map(telling, words), default=0.0))
+    best = sorted((text for text in found if found[text] > 0.3), key=lambda text: -found[text])[:_MAX_LITERALS]
+    return [text for text in found if text in best]
+
+
+def _made_name(one: Fact) -> str:
+    return one.names[-2] if one.names[-1] == "new" and len(one.names) > 1 else one.names[-1]
+
+
+def _outward(one: Fact) -> Iterator[str]:
+    words = name_words(one.names[-1])
+    first = words[0] if words else ""
+    kinds = (("reads", _READS), ("writes", _WRITES), ("emits", _EMITS))
+    yield from (kind for kind, names in kinds if first in names)
+
+
+def _has_meaning(name: str) -> bool:
+    """Whether a name is a word: longer than two letters, or one of the few short ones that everybody knows."""
+    bare = name.rstrip("0123456789")
+    return len(bare) > 2 or telling(bare.lower()) > 0 if bare and any(map(str.isalpha, bare)) else False

@@ -1,0 +1,146 @@
+"""What a grammar does not know costs the definitions around it nothing."""
+
+import pytest
+
+from codesum_pipeline_tests.parsing.languages.cases import parse
+
+
+def names(language: str, source: str) -> list[str]:
+    return [symbol.id.removeprefix("file::") for symbol in parse(language, source).symbols]
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "expected"),
+    [
+        ("kotlin", "@Target(A.B)\nannotation class C\n", ["C"]),
+        ("kotlin", "@A(1) @B public expect annotation class C\n", ["C"]),
+        ("kotlin", "@A\nexpect object B {\n  fun f()\n}\n", ["B", "B::f"]),
+        ("kotlin", "@A(1)\nactual class B {\n  fun f() = 1\n}\n", ["B", "B::f"]),
+        ("kotlin", "class A\ninternal constructor(val a: Int) : B {\n  fun f() = 1\n}\n", ["A", "A::f"]),
+        (
+            "kotlin",
+            "class A {\n  fun f(x: Any) {\n    when (x) {\n      is Int if x > 1 -> g(x)\n      else -> h()\n    }\n"
+            "  }\n\n  fun g() = 1\n}\n",
+            ["A", "A::f", "A::g"],
+        ),
+        ("c", "DECLARE(const char *)\nf_g(void)\n{\n  return 1;\n}\n", ["f_g"]),
+        ("c", "static struct a FOO_API *f(int a)\n{\n  return 0;\n}\nint CALLED main(void)\n{\n}\n", ["f", "main"]),
+        (
+            "c-sharp",
+            "class A {\n  int F() => a\n#if NET\n   .b\n#else\n  .c(\n#endif\n;\n  void G() {}\n}\n",
+            ["A", "A::F", "A::G"],
+        ),
+        ("haskell", "module A where\n#if W\nimport B\n#else\nimport C\nf :: Int -> Int\nf x = x\n#endif\n", ["f"]),
+        ("haskell", "module A where\n\n-- | Says so.\nf :: Int -> Int\nINLINE_RULE(f, x, g)\n", ["f"]),
+        (
+            "rust",
+            "cfg_if! {\n    if #[cfg(unix)] {\n        fn f() {}\n"
+            "    } else {\n        mod m { pub fn g() {} }\n    }\n}\n",
+            ["f", "m::g"],
+        ),
+        ("rust", "pin_project! {\n    #[derive(Debug)]\n    pub struct A { b: u8 }\n}\nfn f() {}\n", ["A", "f"]),
+        ("rust", "macro_rules! m { () => { fn f() {} } }\n", ["m"]),
+        ("cpp", "/*\n FREQUENTLY ASKED questions(\n*/\nvoid f() {}\nvoid g() { ( }\n", ["f", "g"]),
+        ("cpp", "INLINE_IT a::a(int b)\n    : b_(b) {}\nvoid f() {}\n", ["a::a", "f"]),
+    ],
+    ids=[
+        "an annotation class below an annotation with arguments",
+        "one with other words",
+        "an expected object",
+        "an actual class",
+        "a constructor on the line below the name",
+        "a guard in a when",
+        "a macro around the type of a function",
+        "a macro between a type and a name",
+        "a condition amid an expression",
+        "a branch that the grammar does not read",
+        "a signature whose body a macro gives",
+        "items that a condition chooses in a macro",
+        "an item in a macro",
+        "a macro that defines macros",
+        "words in capitals in a comment",
+        "a macro before a constructor that is defined outside of its class",
+    ],
+)
+def test_a_definition_beside_what_the_grammar_does_not_know_is_found(
+    language: str, source: str, expected: list[str]
+) -> None:
+    assert names(language, source) == expected
+
+
+SWALLOWED = """\
+public class Outer {
+  void first() { one(); }
+
+  ?? what no grammar knows {{ (
+
+  /** Says so. */
+  void second(int a) {
+    if (a > 1) { two(); }
+  }
+
+  static class Inner {
+    int third() { return 3; }
+  }
+}
+"""
+
+
+def test_what_an_error_swallows_is_read_again_at_its_own_lines() -> None:
+    parsed = parse("java", SWALLOWED)
+    found = {symbol.name: (symbol.start_line, symbol.end_line) for symbol in parsed.symbols}
+
+    assert found["first"] == (2, 2)
+    assert found["second"] == (7, 9)
+    assert found["Inner"] == (11, 13)
+    assert found["third"] == (12, 12)
+    assert next(symbol.docstring for symbol in parsed.symbols if symbol.name == "second") == "Says so."
+
+
+def test_what_was_left_out_to_read_the_rest_stays_in_the_canonical_source() -> None:
+    parsed = parse("java", SWALLOWED)
+
+    assert "what no grammar knows" in parsed.facts.source
+    assert parsed.facts.syntax_errors > 0
+
+
+def test_a_definition_with_a_part_left_out_says_that_it_does_not_parse() -> None:
+    parsed = parse("java", SWALLOWED)
+
+    assert {symbol.name for symbol in parsed.symbols if symbol.has_syntax_errors} == {"Outer"}
+
+
+def test_the_same_broken_file_is_always_read_the_same_way() -> None:
+    assert parse("java", SWALLOWED) == parse("java", SWALLOWED)
+
+
+def test_an_edit_of_what_was_left_out_changes_the_file() -> None:
+    edited = parse("java", SWALLOWED.replace("no grammar", "nobody"))
+
+    assert edited.facts.content_hash != parse("java", SWALLOWED).facts.content_hash
+
+
+def test_where_nothing_is_lost_a_broken_file_is_read_as_it_is() -> None:
+    parsed = parse("java", "class A {\n  void f() { int x = ; }\n  void g() {}\n}\n")
+
+    assert [(symbol.name, symbol.has_syntax_errors) for symbol in parsed.symbols] == [
+        ("A", True),
+        ("f", True),
+        ("g", False),
+    ]
+
+
+def test_a_macro_around_items_is_no_syntax_error() -> None:
+    parsed = parse("rust", "cfg_if! {\n    if #[cfg(unix)] {\n        /// Opens.\n        pub fn f() {}\n    }\n}\n")
+
+    assert [(s.start_line, s.end_line, s.docstring, s.has_syntax_errors) for s in parsed.symbols] == [
+        (4, 4, "Opens.", False)
+    ]
+    assert (parsed.facts.syntax_errors, parsed.facts.lost_definitions) == (0, None)
+    assert "cfg_if! {" in parsed.facts.source
+
+
+def test_what_is_lost_all_the_same_is_estimated() -> None:
+    said = '"""\nclass E:\n"""\n# class F:\n'
+
+    assert parse("python", f"def b(x:\n    return (\n\n\n{said}").facts.lost_definitions == 1

@@ -1,0 +1,59 @@
+import pytest
+
+from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.retrieval.pointers import Pointer, pointers_in
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import answer, search
+
+TEXTS = {
+    "why does shop/cart.py:2 fail": [Pointer(("shop", "cart.py"), 2)],
+    'File "/usr/lib/python3/shop/cart.py", line 14, in total': [
+        Pointer(("usr", "lib", "python3", "shop", "cart.py"), 14)
+    ],
+    "at open (C:\\src\\Shop\\Cart.cs:line 7)": [Pointer(("c:", "src", "shop", "cart.cs"), None)],
+    "see src/cart.rs#L9 and ./auth.go": [Pointer(("src", "cart.rs"), 9), Pointer(("auth.go",), None)],
+    "panic at cart.go line 12": [Pointer(("cart.go",), 12)],
+    "how are prices summed": [],
+    "version 2.0 of it": [],
+}
+
+
+@pytest.mark.parametrize(("text", "found"), TEXTS.items(), ids=TEXTS)
+def test_paths_and_lines_are_found_in_a_text(text: str, found: list[Pointer]) -> None:
+    assert list(pointers_in(text)) == found
+
+
+QUESTIONS = {
+    "a path": ("what is shop/auth.py good for when articles have prices", "shop/auth.py"),
+    "a path of another machine": ("/home/me/clones/shop/auth.py and the price of articles", "shop/auth.py"),
+    "a name alone": ("sum of the prices in auth.py", "shop/auth.py"),
+    # Of the functions around the line the shortest, whatever else is said.
+    "a line": ("put an article into the cart, cart.py:2", "shop/cart.py::total_price"),
+    "a traceback": (
+        'Traceback (most recent call last):\n  File "/srv/app/shop/auth.py", line 1, in <module>\nTypeError: no price',
+        "shop/auth.py::LoginHandler::authenticate",
+    ),
+}
+
+
+@pytest.mark.parametrize(("question", "first"), QUESTIONS.values(), ids=QUESTIONS)
+def test_what_a_question_points_to_comes_first(
+    shop: PublishedIndex, embedder: Embedder, question: str, first: str
+) -> None:
+    found = answer([shop], question, embedder=embedder)
+
+    assert found.hits[0].id == first
+    assert found.fits_well
+
+
+def test_a_path_that_no_file_has_points_to_nothing(shop: PublishedIndex, embedder: Embedder) -> None:
+    plain, pointing = (search([shop], text, embedder=embedder) for text in ("sum of prices", "sum of prices, lost.py"))
+
+    assert plain[0].id == pointing[0].id
+
+
+def test_a_level_that_is_asked_for_is_kept(shop: PublishedIndex, embedder: Embedder) -> None:
+    hits = search([shop], "prices in shop/auth.py", embedder=embedder, levels=[Level.FUNCTION])
+
+    assert {hit.type for hit in hits} == {"function"}

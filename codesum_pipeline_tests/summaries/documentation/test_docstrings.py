@@ -1,0 +1,124 @@
+"""Docstrings of every style are read alike."""
+
+import inspect
+
+import pytest
+
+from codesum_pipeline.summaries.documentation.docstrings import EMPTY, Docstring, read_docstring
+
+REST = """
+Return the :class:`~shop.Order` of a customer.
+
+More about it.
+
+:param customer: who
+    ordered
+:param int limit: at most
+:type customer: Customer
+:returns: the order
+:raises KeyError: if there is none
+"""
+EPYTEXT = """
+Return the B{order} of a customer.
+
+@param customer: who ordered
+@return: the order
+@raise KeyError: if there is none
+"""
+GOOGLE = """
+Return the order of a customer.
+
+Args:
+    customer (Customer): who
+        ordered
+    *limits: at most
+
+Returns:
+    Order: the order
+
+Raises:
+    KeyError: if there is none
+
+Example:
+    >>> order(1)
+    2
+"""
+NUMPY = """
+Return the order of a customer.
+
+Parameters
+----------
+customer : Customer
+    who ordered
+limit, top : int, optional
+    at most
+
+Returns
+-------
+Order
+    the order
+
+Raises
+------
+KeyError
+    if there is none
+
+Notes
+-----
+Left out.
+"""
+STYLES = {
+    "reST": (
+        REST,
+        {"customer": "who ordered", "limit": "at most"},
+        ("Return the Order of a customer.", "More about it."),
+    ),
+    "epytext": (EPYTEXT, {"customer": "who ordered"}, ("Return the order of a customer.",)),
+    "Google": (GOOGLE, {"customer": "who ordered", "limits": "at most"}, ("Return the order of a customer.",)),
+    "NumPy": (
+        NUMPY,
+        {"customer": "who ordered", "limit": "at most", "top": "at most"},
+        ("Return the order of a customer.",),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "parameters", "prose"), STYLES.values(), ids=STYLES.keys())
+def test_each_style_gives_prose_parameters_result_and_errors(text, parameters, prose):
+    assert read_docstring(inspect.cleandoc(text)) == Docstring(
+        sentences=prose,
+        parameters=parameters,
+        returns="the order",
+        raises=(("KeyError", "if there is none"),),
+    )
+
+
+PROSE = {
+    "an abbreviation ends no sentence": (
+        "Take one, e.g. C, i.e. this. Then stop.",
+        ("Take one, e.g. C, i.e. this.", "Then stop."),
+    ),
+    "wrapped lines are one sentence": ("Take the rows\nof a file.\n", ("Take the rows of a file.",)),
+    "a title without a mark stands alone": ("Row reader\nReads rows.", ("Row reader", "Reads rows.")),
+    "doctests are left out": ("Add.\n\n>>> add(1)\n2\n", ("Add.",)),
+    "literal blocks are left out": ("Add like this::\n\n    add(1)\n\nDone.", ("Add like this", "Done.")),
+    "a fence is left out": ("Add.\n\n```\nadd(1)\n```\nDone.", ("Add.", "Done.")),
+    "a directive is left out": ("Add.\n\n.. versionadded:: 1.0\n   so\n\nDone.", ("Add.", "Done.")),
+    "a list completes its sentence": ("Takes one of:\n\n- a row\n- a file\n", ("Takes one of: a row; a file",)),
+    "code marks become plain": ("Read ``rows`` of `f` and **all** <b>bold</b>.", ("Read rows of f and all bold.",)),
+    "an underlined title is a heading": ("rows\n~~~~\n\nReads rows.", ("Reads rows.",)),
+    "numbers with a point are no sentences": (
+        "Since 3.11 it works. 2 of them.",
+        ("Since 3.11 it works.", "2 of them."),
+    ),
+    "star arguments stay": ("Pass *args and **kwargs on.", ("Pass *args and **kwargs on.",)),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), PROSE.values(), ids=PROSE.keys())
+def test_prose_is_told_from_the_rest(text, expected):
+    assert read_docstring(text).sentences == expected
+
+
+def test_nothing_gives_nothing():
+    assert read_docstring(None) is read_docstring("") is read_docstring(" \n ") is EMPTY
