@@ -6,7 +6,7 @@
 `benchmarks/wild_repositories.tsv` lists them by name and commit; those of `test` are looked at last, and no choice is
 made on them. CLONES is a folder of git clones, as `benchmarks.retrieval` takes it. What is made of a repository (its
 questions, the tree in which they are asked, its index, and what semble finds) stays in the home for the next run; an
-index is brought up to date. Questions that people wrote come beside those (`--also`).
+index is brought up to date. Questions written by hand come beside those (`--also`).
 
 `ndcg@10` is of the first ten hits of a plain search as they came, `functions` the recall@10 of those functions and
 classes among the same hits that answer, `asked` the same where nothing but functions and classes is asked for. semble
@@ -113,7 +113,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--home", type=Path, required=True, help="where trees and indexes are kept")
     parser.add_argument("--part", choices=("tune", "test"), default="tune")
     parser.add_argument("--only", action="append", help="these repositories of either part")
-    parser.add_argument("--also", type=Path, action="append", default=[], help="questions that people wrote")
+    parser.add_argument("--also", type=Path, action="append", default=[], help="questions written by hand")
     parser.add_argument("--semble", type=Path, help="the Python of an environment in which semble is installed")
     parser.add_argument("--run", type=Path, help="write what was found, one question a line")
     return parser.parse_args()
