@@ -29,7 +29,7 @@ class FitRule:
     nearness: float = 1.0
     words: float = 0.25
     documents: float = -0.04
-    least: float = 0.3
+    least: float = 0.25
 
 
 DEFAULT_FIT = FitRule()
