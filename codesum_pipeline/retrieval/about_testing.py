@@ -49,11 +49,13 @@ _JOINTS = _set(
 _QUESTIONS = _set("are how is was were what where which")
 _OWN_NEEDS = _set("can do does i should to would you")
 _LONGEST_PHRASE = 6
+# What is asked for stands at the beginning; behind it may be pages of output.
+_CHARS_READ = 1_000
 
 
 def asks_for_tests(text: str) -> bool:
     """Whether tests, or what belongs to them, is what a question asks for."""
-    written = _WORD.findall(text)
+    written = _WORD.findall(text[:_CHARS_READ])
     words = [word.lower() for word in written]
     if any(map(_TEST_NAME.search, written)):
         return True

@@ -202,7 +202,7 @@ class Answer:
         best_called = np.zeros(count)
         np.maximum.at(best_called, defined_in, called.scores)
         raised = self._scores_of(named) + best_called
-        scores = np.where(evidence > 0, (evidence + raised) * factors, 0.0)
+        scores = np.where((evidence > 0) | (best_called > 0), (evidence + raised) * factors, 0.0)
 
         def notes(place: int) -> tuple[str, ...]:
             if not scores[place]:

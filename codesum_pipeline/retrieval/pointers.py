@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.reader import PublishedIndex
 
-# Of a path: `a/b.py`, `b.py`, with `:12`, `#L12`, `(12`, `", line 12` or ` line 12` behind it.
-_POINTER = re.compile(
-    r"(?P<path>(?:[A-Za-z]:)?(?:[\w.@+~-]*[\\/])*[\w@+~-][\w.@+~-]*\.[A-Za-z]\w*)"
-    r"(?:(?::|\#L|\(|\",?\s+line\s+|,?\s+(?:at|on|in)?\s*line\s+)(?P<line>\d{1,6}))?"
-)
+# One class of characters each, so that a text of any length is read once.
+_WORD = re.compile(r"[\w.@+~\\/-]+")
+# What stands behind a path: `:12`, `#L12`, `(12`, `", line 12` or ` line 12`.
+_LINE = re.compile(r"(?:\"?[,:]?\s{0,2}(?:at |on |in )?line\s{1,2}|[:(]|\#L)(\d{1,6})(?!\d)")
+_FILE_NAME = re.compile(r"[\w@+~.-]*[\w@+~-]\.[A-Za-z]\w*")
+_LONGEST_PATH = 500
+# A text that names more is no question about all of them; a traceback ends with the place that failed.
+_MOST_POINTERS = 40
 # A name that more files have points to none of them.
 _MOST_FILES = 3
 
@@ -29,15 +32,19 @@ class Pointer:
 
 
 def pointers_in(text: str) -> tuple[Pointer, ...]:
-    """All that a text points to, each once."""
-    found = (
-        Pointer(
-            tuple(part for part in re.split(r"[\\/]", match["path"].lower()) if part not in ("", ".", "..")),
-            int(match["line"]) if match["line"] else None,
-        )
-        for match in _POINTER.finditer(text)
-    )
-    return tuple(dict.fromkeys(found))
+    """All that a text points to, each once; of many the last."""
+    found = dict.fromkeys(pointer for match in _WORD.finditer(text) if (pointer := _pointer(text, match)))
+    return tuple(found)[-_MOST_POINTERS:]
+
+
+def _pointer(text: str, word: re.Match[str]) -> Pointer | None:
+    """The path that a word is, with the line that stands behind it; None for another word."""
+    path = word[0].rstrip(".-").lower()
+    parts = tuple(part for part in re.split(r"[\\/]", path) if part not in ("", ".", ".."))
+    if len(path) > _LONGEST_PATH or not parts or not _FILE_NAME.fullmatch(parts[-1]):
+        return None
+    line = _LINE.match(text, word.end())
+    return Pointer(parts, int(line[1]) if line else None)
 
 
 def rows_pointed_to(index: PublishedIndex, pointers: Sequence[Pointer]) -> list[int]:

@@ -11,8 +11,10 @@ TEXTS = {
     'File "/usr/lib/python3/shop/cart.py", line 14, in total': [
         Pointer(("usr", "lib", "python3", "shop", "cart.py"), 14)
     ],
-    "at open (C:\\src\\Shop\\Cart.cs:line 7)": [Pointer(("c:", "src", "shop", "cart.cs"), None)],
+    "at open (C:\\src\\Shop\\Cart.cs:line 7)": [Pointer(("src", "shop", "cart.cs"), 7)],
     "see src/cart.rs#L9 and ./auth.go": [Pointer(("src", "cart.rs"), 9), Pointer(("auth.go",), None)],
+    "is it in cart.py?": [Pointer(("cart.py",), None)],
+    "look at lib/cart.rb.": [Pointer(("lib", "cart.rb"), None)],
     "panic at cart.go line 12": [Pointer(("cart.go",), 12)],
     "how are prices summed": [],
     "version 2.0 of it": [],
@@ -22,6 +24,28 @@ TEXTS = {
 @pytest.mark.parametrize(("text", "found"), TEXTS.items(), ids=TEXTS)
 def test_paths_and_lines_are_found_in_a_text(text: str, found: list[Pointer]) -> None:
     assert list(pointers_in(text)) == found
+
+
+def test_of_many_places_the_last_count() -> None:
+    """A traceback ends with the place that failed."""
+    text = "".join(f'  File "/srv/app/part{number}.py", line {number}, in run\n' for number in range(1, 2_001))
+
+    found = pointers_in(text)
+
+    assert len(found) == 40
+    assert found[-1] == Pointer(("srv", "app", "part2000.py"), 2_000)
+
+
+@pytest.mark.parametrize("piece", ["a", "a/", "a.", "./", "\\", "~-", "a.b ", "a-1."])
+def test_a_text_of_any_length_and_kind_is_read_once(piece: str) -> None:
+    """Megabytes, which would take hours where each character is looked at from all before it."""
+    assert len(pointers_in(piece * 500_000)) <= 40
+
+
+def test_a_file_without_a_word_of_the_question_is_found_by_its_path(shop: PublishedIndex, embedder: Embedder) -> None:
+    hits = search([shop], "zzz qqq shop/auth.py", embedder=embedder)
+
+    assert hits[0].file_path == "shop/auth.py"
 
 
 QUESTIONS = {
