@@ -10,6 +10,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.related_words import packaged
 
 _NAME = re.compile(r"[\w./:#-]*\w")
+_RUN = re.compile(r"[\w./:#-]+")
 _WORD = re.compile(r"\w+")
 # Written like code: a separator inside, a digit, a capital behind a small letter, or several before small ones.
 _LOOKS_LIKE_CODE = re.compile(r"\w[._/:]+\w|_|\d|[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
@@ -71,16 +72,16 @@ def names_in(text: str) -> tuple[str, ...]:
 
     `a::b` is written as the qualified name `a.b`.
     """
-    found = _NAME.findall(text)
+    found = _words_of_names(text)
     if len(found) > _SHORT_QUERY_WORDS:
         found = [word for word in found if _LOOKS_LIKE_CODE.search(word)]
-    spoken = "_".join(part for word in _NAME.findall(text) for part in split_identifier(word))
+    spoken = "_".join(part for word in _words_of_names(text) for part in split_identifier(word))
     return tuple(dict.fromkeys([*(word.replace("::", ".") for word in found), *([spoken] if spoken else [])]))
 
 
 def identifiers_in(text: str) -> tuple[str, ...]:
     """The words that look like code, `a::b` as `a.b`."""
-    found = [word for word in _NAME.findall(text) if _LOOKS_LIKE_CODE.search(word)]
+    found = [word for word in _words_of_names(text) if _LOOKS_LIKE_CODE.search(word)]
     return tuple(dict.fromkeys(word.replace("::", ".") for word in found))
 
 
@@ -93,6 +94,11 @@ def compounds_in(text: str) -> tuple[str, ...]:
     neighbours = (words[start : start + count] for count in _COMPOUND_WORDS for start in range(len(words) + 1 - count))
     said = [some for some in neighbours if all(map(_is_part_of_a_name, some))]
     return tuple(dict.fromkeys(joint.join(some) for some in said for joint in ("", "_")))
+
+
+def _words_of_names(text: str) -> list[str]:
+    """All that `_NAME` finds, in one pass over a text of any length."""
+    return [name for run in _RUN.findall(text) if (name := run.rstrip("./:#-"))]
 
 
 def _is_part_of_a_name(word: str) -> bool:

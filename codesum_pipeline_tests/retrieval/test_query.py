@@ -46,3 +46,12 @@ def test_neighbouring_words_are_one_name(text: str, compounds: tuple[str, ...]) 
 
 def test_a_file_may_be_called_by_a_compound() -> None:
     assert {"threadpool", "thread", "pool"} < parse_query("many thread pools", embedder=None).words
+
+
+@pytest.mark.parametrize("piece", ["./", "-", "a", "a-", ":: "])
+def test_a_query_of_any_length_is_read_once(piece: str) -> None:
+    """As many characters would take hours if each were looked at from all before it."""
+    text = piece * 500_000
+
+    assert len(names_in(text)) <= 2
+    assert len(identifiers_in(text)) <= 1
