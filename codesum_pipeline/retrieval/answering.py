@@ -14,12 +14,12 @@ from codesum_pipeline.indexes.highest import highest
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.asked import Asked, Levels, Wanted
 from codesum_pipeline.retrieval.callers import Raised, raise_callers
-from codesum_pipeline.retrieval.candidates import Candidates, Ranking
+from codesum_pipeline.retrieval.candidates import Candidates
 from codesum_pipeline.retrieval.evidence import earlier_of_group, falling, rank_files, sum_by_file
 from codesum_pipeline.retrieval.file_names import name_of_file
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
-from codesum_pipeline.retrieval.fusion import Fused, Numbers, Places, Scores, falling_ranks, fuse_ranks
+from codesum_pipeline.retrieval.fusion import Fused, Numbers, Places, Ranking, Scores, falling_ranks, fuse
 from codesum_pipeline.retrieval.hits import Hit, make_hit
 from codesum_pipeline.retrieval.lanes import IN_FILES
 from codesum_pipeline.retrieval.lookup import Lookup
@@ -109,7 +109,7 @@ class Answer:
 
     def by_rank(self, levels: Levels) -> _Scored:
         """Documents by rank fusion alone; of one lane: its own order."""
-        rankings = {signal: self.rankings[signal, levels].places for signal in self.asked.signals}
+        rankings = {signal: self.rankings[signal, levels] for signal in self.asked.signals}
         fused = self._fuse(rankings, self.asked.weights.signals)
         places = fused.ranked
         return _Scored(places, fused.scores[places], fused)
@@ -142,7 +142,8 @@ class Answer:
         called = self._scores_of(self._called(levels))[places] * factors
         if Level.FILE in levels:
             fit = np.where(places == own_files, weights.shown_itself, own) + called
-            scores = self._with_siblings(own_files, places == own_files, fit, of_file)
+            is_name_asked = called > 0 if self.asked.query.is_name else np.zeros(len(places), dtype=np.bool_)
+            scores = self._with_siblings(own_files, places == own_files, fit, of_file, is_name_asked)
             raised = Raised.nothing(scores)
         else:
             scores = (own + weights.file_weight * of_file) / (1 + weights.file_weight) + called
@@ -156,11 +157,14 @@ class Answer:
 
         return _Scored(places, raised.scores, fused, notes)
 
-    def _with_siblings(self, files: Places, are_files: Mask, fit: Scores, of_file: Scores) -> Scores:
+    def _with_siblings(
+        self, files: Places, are_files: Mask, fit: Scores, of_file: Scores, have_the_name: Mask
+    ) -> Scores:
         """Give a file's own score to the document in it that fits best, and a part of it to each further one.
 
         A file is shown as a whole only where nothing in it fits. What is next in a file comes after the best of the
-        first few files: most questions have one answer, and the first hits are those that are read.
+        first few files: most questions have one answer, and the first hits are those that are read. What has the very
+        name that was asked for waits for nobody.
         """
         weights = self.asked.weights
         best_first = np.lexsort((are_files, -fit))
@@ -172,7 +176,8 @@ class Answer:
         shares[are_files & (rank > 0)] = 0.0
         leads = np.sort(of_file[rank == 0])[::-1]
         limit = leads[min(weights.files_before_siblings, len(leads)) - 1] * _JUST_BELOW if len(leads) else 0.0
-        return np.where(rank == 0, of_file, np.minimum(of_file * shares, limit))
+        limits = np.where((rank == 0) | have_the_name, np.inf, limit)
+        return np.minimum(of_file * shares, limits)
 
     def _raise_callers(self, places: Places, scores: Scores, factors: Scores) -> Raised:
         """Where nothing but a name was asked, what calls it is no answer."""
@@ -251,7 +256,7 @@ class Answer:
         scores[ranking.places] = ranking.scores
         return scores
 
-    def _evidence(self) -> Mapping[Signal, Places]:
+    def _evidence(self) -> Mapping[Signal, Ranking]:
         """The files that each signal speaks for, by documents in them or by their passages."""
         signals = self.asked.file_signals
         found = [
@@ -261,8 +266,9 @@ class Answer:
         ranked = rank_files(files, [each.scores for each in found], decay=self.asked.weights.decay)
         return dict(zip(signals, ranked, strict=True))
 
-    def _fuse(self, rankings: Mapping[Signal, Places], weights: Mapping[Signal, float]) -> Fused[Signal]:
-        return fuse_ranks(rankings, weights, offset=self.asked.weights.rank_offset, count=len(self.candidates))
+    def _fuse(self, rankings: Mapping[Signal, Ranking], weights: Mapping[Signal, float]) -> Fused[Signal]:
+        offset, limit = self.asked.weights.rank_offset, self.asked.weights.depth
+        return fuse(rankings, weights, offset=offset, limit=limit, count=len(self.candidates))
 
     def _factors(self) -> Scores:
         """The factors of what is lowered."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from codesum_pipeline.retrieval.filters import Mask
-from codesum_pipeline.retrieval.fusion import Numbers, Places, Scores
+from codesum_pipeline.retrieval.fusion import Numbers, Places, Ranking, Scores
 from codesum_pipeline.retrieval.lookup import Found
 from codesum_pipeline.retrieval.shelf import Shelf
 
@@ -23,14 +23,6 @@ K = TypeVar("K", bound=Hashable)
 _RANKING_AT, _SCORE_AT = np.uint64(56), np.uint64(24)
 _RANK_BITS = np.uint64((1 << 24) - 1)
 _ALL_BITS = np.uint32(0xFFFFFFFF)
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Places, best first, with their scores."""
-
-    places: Places
-    scores: Scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from codesum_pipeline.retrieval.fusion import Numbers, Places, Scores, grouped
+from codesum_pipeline.retrieval.fusion import Numbers, Places, Ranking, Scores, grouped
 
 
-def rank_files(files: Sequence[Places], scores: Sequence[Scores], *, decay: float) -> list[Places]:
-    """For each of some rankings of documents the files of these, best first; ties break by place.
+def rank_files(files: Sequence[Places], scores: Sequence[Scores], *, decay: float) -> list[Ranking]:
+    """For each of some rankings of documents the files of these with their sums, best first; ties break by place.
 
     `files[r][k]` is the file of document k of ranking r, -1 for one that stands in none. Documents come best first, and
     the n-th of a file adds its score times `decay` to the power of n - 1.
@@ -33,7 +33,12 @@ def rank_files(files: Sequence[Places], scores: Sequence[Scores], *, decay: floa
     firsts = order[starts]
     bounds = ranking[firsts].searchsorted(np.arange(len(files) + 1)).tolist()
     ranked = all_files[firsts]
-    return [ranked[start:end][(-sums[start:end]).argsort(kind="stable")] for start, end in pairwise(bounds)]
+    return [_best_first(ranked[start:end], sums[start:end]) for start, end in pairwise(bounds)]
+
+
+def _best_first(places: Places, scores: Scores) -> Ranking:
+    order = (-scores).argsort(kind="stable")
+    return Ranking(places[order], scores[order])
 
 
 def sum_by_file(files: Places, scores: Scores, *, decay: float, count: int) -> Scores:

@@ -1,7 +1,9 @@
 """Merge rankings from different lanes into one.
 
-Ranks are merged, never raw scores: BM25 and cosine live on different scales,
-so a sum would let one lane drown the other.
+Half of what a ranking gives is by rank (Cormack et al., 2009), half by score
+(Bruch et al., 2023): ranks know no outliers, scores know how far one leads.
+BM25 and cosine live on different scales, so scores are taken as shares of the
+best of their ranking.
 """
 
 import math
@@ -22,6 +24,14 @@ Places = npt.NDArray[np.integer]
 Scores = npt.NDArray[np.float64]
 NO_NUMBERS: Numbers = np.zeros(0, dtype=np.int64)
 NO_SCORES: Scores = np.zeros(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Places, best first, with their scores."""
+
+    places: Places
+    scores: Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +61,43 @@ class Fused(Generic[R]):
         return ranks
 
 
-def fuse_ranks(rankings: Mapping[R, Places], weights: Mapping[R, float], *, offset: float, count: int) -> Fused[R]:
-    """Weighted reciprocal rank fusion of `count` places: the sum of weight / (offset + rank) over the rankings that
-    have a place.
+def fuse(
+    rankings: Mapping[R, Ranking], weights: Mapping[R, float], *, offset: float, limit: int, count: int
+) -> Fused[R]:
+    """Weighted fusion of `count` places: half the sum of weight / (offset + rank) over the rankings that have a place,
+    and half of the weighted shares of the best scores.
 
     Divided by what one would get that leads all rankings that are not empty,
-    so that 1 is the best there is. A ranking names a place once, best first.
+    so that 1 is the best there is. A ranking names a place once, best first;
+    one of `limit` places was cut off, and its last score counts as nothing.
     """
-    spoken = {name: ranking for name, ranking in rankings.items() if len(ranking)}
+    spoken = {name: ranking for name, ranking in rankings.items() if len(ranking.places)}
     if not spoken:
         return Fused(np.zeros(count), (), NO_NUMBERS, ())
-    ranked = np.concatenate([*spoken.values()])
-    shares = np.concatenate([_shares(weights[name], offset, len(ranking)) for name, ranking in spoken.items()])
-    best = math.fsum(weights[name] for name in spoken) / (offset + 1)
+    ranked = np.concatenate([each.places for each in spoken.values()])
+    shares = np.concatenate(
+        [
+            weights[name] / 2 * (falling_ranks(len(each.places), offset) + _shares_of_best(each.scores, limit))
+            for name, each in spoken.items()
+        ]
+    )
+    best = math.fsum(weights[name] for name in spoken)
     scores = np.bincount(ranked, weights=shares, minlength=count) / best
-    return Fused(scores, tuple(spoken), ranked, (0, *accumulate(map(len, spoken.values()))))
-
-
-def falling_ranks(count: int, offset: float) -> Scores:
-    """What the first, second, ... of one ranking are worth: 1, and less."""
-    return _shares(offset + 1, offset, count)
+    return Fused(scores, tuple(spoken), ranked, (0, *accumulate(len(each.places) for each in spoken.values())))
 
 
 @lru_cache(maxsize=64)
-def _shares(weight: float, offset: float, count: int) -> Scores:
-    """What the first, second, ... of a ranking get."""
-    shares: Scores = np.divide(weight, offset + 1 + np.arange(count), dtype=np.float64)
+def falling_ranks(count: int, offset: float) -> Scores:
+    """What the first, second, ... of one ranking are worth: 1, and less."""
+    shares: Scores = np.divide(offset + 1, offset + 1 + np.arange(count), dtype=np.float64)
     return shares
+
+
+def _shares_of_best(scores: Scores, limit: int) -> Scores:
+    """The scores of a ranking as shares of its best, which is above 0."""
+    nothing = scores[-1] if len(scores) >= limit else 0.0
+    lead = scores[0] - nothing
+    return (scores - nothing) / lead if lead > 0 else np.ones(len(scores))
 
 
 def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:

@@ -19,12 +19,14 @@ def scored_by_name(index: PublishedIndex, query: Query, limit: int) -> tuple[Num
     """An id, then exact names (those spelled as asked first), then at most `limit` names that begin so, the shorter
     ones first; rows ascending."""
     text = query.text.strip()
+    typed = text.replace("::", ".")
     *exact, of_text = index.names.exactly_each([*query.names, text])
     rows: list[Array] = []
     scores: list[Scores] = []
     for name, found in zip(query.names, exact, strict=True):
         if found:
-            spelled = [SPELLED_NAME if _is_spelled(index.ids[row], name) else EXACT_NAME for row in found]
+            is_typed = name in typed
+            spelled = [SPELLED_NAME if is_typed and _is_spelled(index.ids[row], name) else EXACT_NAME for row in found]
             rows.append(np.array(found))
             scores.append(np.array(spelled))
         if len(name) >= _SHORTEST_PREFIX and len(longer := index.names.with_prefix(name, limit=limit)):

@@ -9,7 +9,7 @@ def ranked(documents: list[tuple[int, float]], decay: float = 0.6) -> list[int]:
     best_first = sorted(documents, key=lambda document: -document[1])
     files = np.array([file for file, _ in best_first], dtype=np.int64)
     (found,) = rank_files([files], [np.array([score for _, score in best_first])], decay=decay)
-    return found.tolist()
+    return found.places.tolist()
 
 
 def test_several_good_documents_beat_the_single_best() -> None:
@@ -38,7 +38,7 @@ def test_rankings_together_give_the_files_that_each_gives_alone(rankings: list[l
     files = [np.array([file for file, _ in documents], dtype=np.int64) for documents in best_first]
     scores = [np.array([score for _, score in documents]) for documents in best_first]
 
-    together = [found.tolist() for found in rank_files(files, scores, decay=0.6)]
+    together = [found.places.tolist() for found in rank_files(files, scores, decay=0.6)]
 
     assert together == [ranked(documents) for documents in rankings]
 

@@ -5,16 +5,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.fusion import Fused, Numbers, distinct, fuse_ranks
+from codesum_pipeline.retrieval.fusion import Fused, Numbers, Ranking, distinct, fuse
 
 LANES = ("words", "meaning", "names")
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "names": 2.0}
 rankings_of_documents = st.dictionaries(st.sampled_from(LANES), st.lists(st.integers(0, 9), unique=True))
 
 
+def ranking_of(places: list[int], scores: list[float] | None = None) -> Ranking:
+    """A ranking, with scores that fall by half where none are given."""
+    falling = [0.5**place for place in range(len(places))] if scores is None else scores
+    return Ranking(np.array(places, dtype=np.int64), np.array(falling))
+
+
 def fused_of(rankings: dict[str, list[int]]) -> Fused[str]:
-    numbers = {lane: np.array(ranking, dtype=np.int64) for lane, ranking in rankings.items()}
-    return fuse_ranks(numbers, WEIGHTS, offset=60, count=10)
+    return fuse(
+        {lane: ranking_of(places) for lane, places in rankings.items()}, WEIGHTS, offset=60, limit=100, count=100
+    )
 
 
 def scores_of(rankings: dict[str, list[int]]) -> dict[int, float]:
@@ -30,11 +37,30 @@ def test_a_ranking_that_has_nothing_to_say_takes_nothing_away() -> None:
     assert scores_of({"words": [7], "meaning": [], "names": []}) == {7: pytest.approx(1.0)}
 
 
-def test_a_score_is_the_weighted_sum_of_reciprocal_ranks() -> None:
+def test_a_score_is_half_by_rank_and_half_by_score() -> None:
     scores = scores_of({"words": [1, 2], "meaning": [2]})
 
-    best = 1.5 / 61
-    assert scores == {1: pytest.approx(1 / 61 / best), 2: pytest.approx((1 / 62 + 0.5 / 61) / best)}
+    by_rank = {1: 1.0, 2: 61 / 62 + 0.5}
+    by_score = {1: 1.0, 2: 0.5 + 0.5}
+    assert scores == {place: pytest.approx((by_rank[place] + by_score[place]) / 2 / 1.5) for place in (1, 2)}
+
+
+def test_who_leads_far_is_ahead_of_who_leads_narrowly() -> None:
+    far, narrowly = ranking_of([1, 2], [9.0, 3.0]), ranking_of([2, 1], [3.1, 3.0])
+
+    fused = fuse({"words": far, "other words": narrowly}, {"words": 1, "other words": 1}, offset=60, limit=9, count=3)
+
+    assert fused.scores[1] > fused.scores[2]
+
+
+def test_the_last_of_a_ranking_that_was_cut_off_has_no_score() -> None:
+    def last(limit: int) -> float:
+        return float(
+            fuse({"words": ranking_of([0, 1], [3.0, 2.0])}, WEIGHTS, offset=60, limit=limit, count=2).scores[1]
+        )
+
+    assert last(2) == pytest.approx(61 / 62 / 2)
+    assert last(3) == pytest.approx((61 / 62 + 2 / 3) / 2)
 
 
 def test_agreement_of_two_lanes_beats_the_lead_in_one() -> None:
@@ -47,8 +73,8 @@ def test_ranks_and_scores_can_be_asked_for_any_document() -> None:
     fused = fused_of({"words": [4, 9], "meaning": [9]})
 
     assert fused.ranks_of([9, 5]) == {9: {"words": 2, "meaning": 1}, 5: {}}
-    assert fused.scores.tolist() == [0.0] * 4 + [fused.scores[4]] + [0.0] * 4 + [fused.scores[9]]
-    assert fused_of({}).scores.tolist() == [0.0] * 10
+    assert fused.scores.tolist() == [0.0] * 4 + [fused.scores[4]] + [0.0] * 4 + [fused.scores[9]] + [0.0] * 90
+    assert fused_of({}).scores.tolist() == [0.0] * 100
     assert fused_of({}).ranks_of([1]) == {1: {}}
     assert fused.ranks_of([]) == {}
 

@@ -129,6 +129,30 @@ def test_an_exact_name_comes_first(shop: PublishedIndex, embedder: Embedder) -> 
         assert search([shop], text, embedder=embedder)[0].id == "shop/auth.py::LoginHandler::authenticate"
 
 
+SESSIONS: Files = {
+    "web/sessions.py": [
+        Definition("session", "Session session of a session, as sessions are.", "def session(): return Session()"),
+        Definition("Session", "Keeps cookies between requests.", "class Session: cookies = None"),
+        Definition("merge", "Merge the settings of a session.", "def merge(session): return session"),
+    ],
+    "web/cookies.py": [Definition("Jar", "Cookies of a session.", "class Jar: session = None")],
+    "web/api.py": [Definition("get", "Use a session once.", "def get(): return session().get()")],
+}
+
+
+def test_a_name_as_it_is_written_comes_before_the_same_letters_in_another_case(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    index = published(tmp_path, SESSIONS)
+
+    small, capital = (
+        [hit.qualified_name for hit in search([index], asked, embedder=embedder)] for asked in ("session", "Session")
+    )
+
+    assert small[:2] == ["session", "Session"]
+    assert capital[:2] == ["Session", "session"]
+
+
 def test_a_file_name_in_the_query_raises_its_file(shop: PublishedIndex, embedder: Embedder) -> None:
     hit = search([shop], "how does the cart work", embedder=embedder)[0]
 
