@@ -23,6 +23,7 @@ from codesum_pipeline.indexes.string_table import StringTable
 K1 = 1.2
 B = 0.75
 NO_TOKENS: Mapping[str, float] = {}
+NOWHERE = slice(0, 0)
 # Scores computed at one time: bounds the memory.
 _AT_ONCE = 1 << 20
 
@@ -59,25 +60,30 @@ class Bm25Index:
         """
         scores = np.zeros(self.documents, dtype=np.float32)
         weights = [*[1.0] * len(tokens), *weighted.values()]
-        columns = self.vocabulary.find_all((*tokens, *weighted))
-        found = [(column, weight) for column, weight in zip(columns, weights, strict=True) if column is not None]
-        if found:
-            # A view, not an array, which takes its time for a single number.
-            bounds = self.indptr.data
-            spans = [(slice(bounds[column], bounds[column + 1]), weight) for column, weight in found]
-            rows = np.concatenate([self.indices[span] for span, _ in spans])
-            shares = np.concatenate(
-                [self.data[span] if weight == 1 else self.data[span] * np.float32(weight) for span, weight in spans]
-            )
+        self.add_to(scores, self.spans((*tokens, *weighted)), np.array(weights, dtype=np.float32))
+        return scores
+
+    def add_to(self, scores: npt.NDArray[np.float32], spans: Sequence[slice], weights: npt.NDArray[np.float32]) -> None:
+        """Add to the score of every document what the tokens with these spans give it, each with its weight."""
+        there = [number for number, span in enumerate(spans) if span is not NOWHERE]
+        if there:
+            used = [spans[number] for number in there]
+            rows = np.concatenate([self.indices[span] for span in used])
+            shares = np.concatenate([self.data[span] for span in used])
+            shares *= weights[there].repeat([span.stop - span.start for span in used])
             # One share after the other, token by token: what is added first decides the last bit of a sum.
             np.add.at(scores, rows, shares)
-        return scores
+
+    def spans(self, tokens: Sequence[str]) -> list[slice]:
+        """Where in `data` and `indices` each token is: nowhere where no document has it."""
+        # A view, not an array, which takes its time for a single number.
+        bounds = self.indptr.data
+        columns = self.vocabulary.find_all(tokens)
+        return [NOWHERE if column is None else slice(bounds[column], bounds[column + 1]) for column in columns]
 
     def counts(self, tokens: Sequence[str]) -> npt.NDArray[np.int64]:
         """How many of some distinct tokens every document has."""
-        columns = [column for column in self.vocabulary.find_all(tokens) if column is not None]
-        spans = [slice(*self.indptr[column : column + 2].tolist()) for column in columns]
-        rows = np.concatenate([self.indices[:0], *(self.indices[span] for span in spans)])
+        rows = np.concatenate([self.indices[:0], *(self.indices[span] for span in self.spans(tokens))])
         return np.bincount(rows, minlength=self.documents)
 
     def write(self, path: Path) -> None:

@@ -25,21 +25,22 @@ def highest(scores: Scores, limit: int) -> Numbers:
 
 def highest_above_zero(scores: Scores, limit: int) -> Numbers:
     """As `highest`, of the scores above 0."""
-    lowest = lowest_of_highest(scores, limit) if len(scores) > limit else 0
-    places: Numbers = (scores >= lowest if lowest > 0 else scores > 0).nonzero()[0]
-    return places
+    guess = _guess(scores, limit) if len(scores) > limit else 0.0
+    places: Numbers = (scores >= guess if guess > 0 else scores > 0).nonzero()[0]
+    if len(places) < limit and guess > 0:
+        places = (scores > 0).nonzero()[0]
+    if len(places) <= limit:
+        return places
+    some = scores[places]
+    return places[some >= _nth_highest(some, limit)]
 
 
-def lowest_of_highest(scores: Scores, limit: int) -> float:
-    """The `limit`-th highest of more than `limit` scores; where that is below 0, or 0, any such number."""
+def _guess(scores: Scores, limit: int) -> float:
+    """A number that about `limit` scores, or a few more, are above; 0 where none is known."""
     stride = max(_FEWEST_STRIDE, len(scores) // _SAMPLED)
     sample = scores[::stride]
     spare = int(_SPARE * limit / stride) + _SPARE_MORE
-    guess = _nth_highest(sample, spare) if len(sample) > 2 * spare else 0.0
-    some = scores[scores >= guess] if guess > 0 else scores[:0]
-    if len(some) < limit:
-        some = scores[scores > 0]
-    return _nth_highest(some, limit) if len(some) >= limit else 0.0
+    return _nth_highest(sample, spare) if len(sample) > 2 * spare else 0.0
 
 
 def _nth_highest(scores: Scores, number: int) -> float:

@@ -47,19 +47,22 @@ class StringTable:
     def find_all(self, strings: Sequence[str]) -> list[int | None]:
         """The position of each string, or None: of several strings faster than one after the other."""
         wanted, heads = _with_heads(tuple(strings))
-        lows = self._sorted_heads.searchsorted(heads).tolist()
-        highs = self._sorted_heads.searchsorted(heads, side="right").tolist()
-        content, offsets = self._views
-        found: list[int | None] = []
-        for string, low, high in zip(wanted, lows, highs, strict=True):
-            # Of most strings nothing has the head, and of most others one string.
-            if low == high:
-                found.append(None)
-            elif high - low == 1:
-                found.append(low if content[offsets[low] : offsets[high]].tobytes() == string else None)
-            else:
-                found.append(self._find(string, low, high))
+        found: list[int | None] = [None] * len(wanted)
+        if not len(self):
+            return found
+        ours, (content, offsets) = self._sorted_heads, self._views
+        lows = ours.searchsorted(heads)
+        # Of most strings nothing has the head, and of most others the first that has it is the string.
+        (there,) = (ours.take(lows, mode="clip") == heads).nonzero()
+        for place, low in zip(there.tolist(), lows[there].tolist(), strict=True):
+            is_first = content[offsets[low] : offsets[low + 1]].tobytes() == wanted[place]
+            found[place] = low if is_first else self._find_behind(low, wanted[place], heads[place])
         return found
+
+    def _find_behind(self, first: int, wanted: bytes, head: np.uint64) -> int | None:
+        """The position of a string behind the first that has its head."""
+        end = int(self._sorted_heads.searchsorted(head, side="right"))
+        return self._find(wanted, first + 1, end) if end > first + 1 else None
 
     @cached_property
     def _sorted_heads(self) -> Array:
@@ -97,7 +100,7 @@ class StringTable:
 @lru_cache(maxsize=16)
 def _with_heads(strings: tuple[str, ...]) -> tuple[list[bytes], Array]:
     encoded = [string.encode() for string in strings]
-    return encoded, np.array([*map(_head, encoded)], dtype=np.uint64)
+    return encoded, np.array(encoded, dtype=f"S{_HEAD_BYTES}").view(">u8").astype(np.uint64)
 
 
 def _head(string: bytes) -> int:

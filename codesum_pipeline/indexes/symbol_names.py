@@ -29,20 +29,14 @@ class SymbolNames:
         others = self.aliases.exactly(name) if self.aliases else []
         return sorted({*own, *others}) if others else own
 
-    def exactly_each(self, names: Sequence[str]) -> list[list[int]]:
-        """For each of some names the rows of the documents with it, in row order."""
-        found = self.names.find_all([name.lower() for name in names])
-        own = [[] if position is None else self._rows_at(position) for position in found]
-        if self.aliases is None:
-            return own
-        others = self.aliases.exactly_each(names)
-        return [sorted({*rows, *more}) for rows, more in zip(own, others, strict=True)]
-
-    def exactly_any(self, names: Sequence[str]) -> list[int]:
-        """The rows of the documents with one of these names, those of each name in row order."""
-        found = self.names.find_all([name.lower() for name in names])
-        own = [row for position in found if position is not None for row in self._rows_at(position)]
-        return list(dict.fromkeys((*own, *self.aliases.exactly_any(names)))) if self.aliases else own
+    def rows_by_name(self, names: Sequence[str]) -> dict[str, list[int]]:
+        """The rows of the documents with some names, given in lower case, by those names that are there."""
+        positions = zip(names, self.names.find_all(names), strict=True)
+        found = {name: self._rows_at(position) for name, position in positions if position is not None}
+        if self.aliases is not None:
+            for name, rows in self.aliases.rows_by_name(names).items():
+                found[name] = sorted({*found.get(name, ()), *rows})
+        return found
 
     def with_prefix(self, prefix: str, *, limit: int) -> Array:
         """The rows of at most `limit` documents whose name is longer than `prefix` and starts with it.

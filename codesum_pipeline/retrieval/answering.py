@@ -7,6 +7,7 @@ or class has a place of its own by its own signals, and a part of its file's.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.asked import Asked, Levels, Wanted
 from codesum_pipeline.retrieval.callers import Raised, raise_callers
 from codesum_pipeline.retrieval.candidates import Candidates
-from codesum_pipeline.retrieval.evidence import earlier_of_group, falling, rank_files, sum_by_file
+from codesum_pipeline.retrieval.evidence import earlier_of_group, falling, highest_sums, sums_by_file
 from codesum_pipeline.retrieval.file_names import name_of_file
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
@@ -52,7 +53,7 @@ def _lowest_shown(of_files: Scores, top: int) -> float:
     return float(-np.partition(-of_files, top - 1)[top - 1]) if len(of_files) > top else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Answer:
     """All rankings of a question, and what comes of them for the documents that they name."""
 
@@ -71,7 +72,7 @@ class Answer:
         """Look everything up; no ranking is longer than `limit`."""
         lookup = Lookup(asked.shelf, asked.query, limit=limit, related_weight=asked.weights.related_words)
         found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
-        passages, called, pointed = asked.passages(lookup), asked.called_in_prose(), asked.pointed()
+        passages, called, pointed = asked.passages(lookup), asked.called_in_prose(lookup), asked.pointed()
         named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed]
         candidates = Candidates.of(asked.shelf, named)
         return cls(
@@ -83,7 +84,7 @@ class Answer:
             called_in_prose=candidates.places(called),
             pointed=candidates.places(pointed),
             lowered=tuple(lowered(asked, candidates)),
-            shares=NameShares.of(asked.shelf, asked.query),
+            shares=NameShares.of(lookup, asked.query),
         )
 
     def hits(self, top: int) -> list[Hit]:
@@ -114,6 +115,11 @@ class Answer:
         places = fused.ranked
         return _Scored(places, fused.scores[places], fused)
 
+    @cached_property
+    def _documents(self) -> _Scored:
+        """What stands in files, by rank fusion alone."""
+        return self.by_rank(IN_FILES)
+
     def by_all(self, top: int) -> Iterator[_Scored]:
         """The documents that stand in files, and modules."""
         inside, factors = self.asked.inside, self._factors()
@@ -132,7 +138,7 @@ class Answer:
         if levels == (Level.FILE,):
             ranked = files.scores.nonzero()[0]
             return replace(files, places=ranked, scores=files.scores[ranked])
-        fused = self.by_rank(levels).fused
+        fused = (self._documents if levels == IN_FILES else self.by_rank(levels)).fused
         places: Places = (fused.scores + files.scores).nonzero()[0] if Level.FILE in levels else fused.ranked
         if Level.FILE in levels:
             places = places[files.scores[self.candidates.files[places]] >= _lowest_shown(files.scores, top)]
@@ -191,16 +197,8 @@ class Answer:
 
         Every candidate has a score here, which is 0 for what is no file.
         """
-        weights, count = self.asked.weights, len(self.candidates)
-        fused = self._fuse(self._evidence(), weights.file_signals)
-        documents = self.by_rank(IN_FILES)
-        of_documents = sum_by_file(
-            self.candidates.files[documents.places], documents.scores, decay=weights.document_decay, count=count
-        )
-        best_passages = falling_ranks(len(self.passages.places), weights.rank_offset)
-        of_passages = sum_by_file(self.passages.places, best_passages, decay=weights.document_decay, count=count)
-        evidence = fused.scores + weights.document_share * of_documents + weights.passage_share * of_passages
-        evidence /= 1 + weights.document_share + weights.passage_share
+        count = len(self.candidates)
+        fused, evidence = self._evidence()
         named = self._named_files()
         called = self._called(IN_FILES)
         defined_in = self.candidates.files[called.places]
@@ -256,15 +254,27 @@ class Answer:
         scores[ranking.places] = ranking.scores
         return scores
 
-    def _evidence(self) -> Mapping[Signal, Ranking]:
-        """The files that each signal speaks for, by documents in them or by their passages."""
-        signals = self.asked.file_signals
-        found = [
+    def _evidence(self) -> tuple[Fused[Signal], Scores]:
+        """The files that each signal speaks for, by documents in them or by their passages; and what speaks for each
+        file together with its documents, each fused before, and its passages."""
+        weights, signals, documents = self.asked.weights, self.asked.file_signals, self._documents
+        rankings = [
             self.passages if signal is Signal.CODE_WORDS else self.rankings[signal, IN_FILES] for signal in signals
         ]
-        files = [self.candidates.files[each.places] for each in found]
-        ranked = rank_files(files, [each.scores for each in found], decay=self.asked.weights.decay)
-        return dict(zip(signals, ranked, strict=True))
+        of_documents = (-documents.scores).argsort(kind="stable")
+        places = [*(each.places for each in rankings), documents.places[of_documents], self.passages.places]
+        scores = [
+            *(each.scores for each in rankings),
+            documents.scores[of_documents],
+            falling_ranks(len(self.passages.places), weights.rank_offset),
+        ]
+        decays = [*[weights.decay] * len(rankings), weights.document_decay, weights.document_decay]
+        files = [self.candidates.files[each] for each in places]
+        *of_signals, by_documents, by_passages = sums_by_file(files, scores, decays, count=len(self.candidates))
+        fused = self._fuse(dict(zip(signals, map(highest_sums, of_signals), strict=True)), weights.file_signals)
+        shares = 1 + weights.document_share + weights.passage_share
+        evidence = fused.scores + weights.document_share * by_documents + weights.passage_share * by_passages
+        return fused, evidence / shares
 
     def _fuse(self, rankings: Mapping[Signal, Ranking], weights: Mapping[Signal, float]) -> Fused[Signal]:
         offset, limit = self.asked.weights.rank_offset, self.asked.weights.depth

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.fusion import Numbers
@@ -17,7 +18,7 @@ Levels = tuple[Level, ...]
 Wanted = tuple[Signal, Levels]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """One question to some documents: `signals` rank these one by one, `file_signals` the files that they stand in."""
 
@@ -30,7 +31,7 @@ class Asked:
     is_one_lane: bool
     asks_for_tests: bool
 
-    @property
+    @cached_property
     def inside(self) -> Levels:
         """The levels asked for whose documents stand in files."""
         return tuple(level for level in self.levels if level in IN_FILES)
@@ -59,8 +60,8 @@ class Asked:
         pointers = pointers_in(self.query.text) if self.inside and not self.is_one_lane else ()
         return self.shelf.pointed(pointers) if pointers else NOTHING.numbers
 
-    def called_in_prose(self) -> Numbers:
+    def called_in_prose(self, lookup: Lookup) -> Numbers:
         """The classes that a question of several words calls by name."""
         if self.is_one_lane or not self.inside or self.query.is_name:
             return NOTHING.numbers
-        return self.shelf.called((*self.query.identifiers, *self.query.compounds), Level.CLASS)
+        return lookup.called((*self.query.identifiers, *self.query.compounds), Level.CLASS)

@@ -4,10 +4,11 @@ Scores of one signal can be compared across levels and repositories. So of words
 the scores of all indexes, and what is best is chosen in it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -41,13 +42,12 @@ class Found:
 NOTHING = Found(NO_NUMBERS, NO_SCORES.astype(np.float32))
 
 
-@dataclass(frozen=True, slots=True)
-class _WordScores:
-    """The BM25 scores of all documents of a shelf; of `code` those of all passages too, and a file is as good as its
-    best passage."""
+class _Numbering(Enum):
+    """What is counted through all indexes: documents, documents and passages of `code`, or vectors."""
 
-    documents: npt.NDArray[np.float32]
-    passages: npt.NDArray[np.float32]
+    DOCUMENTS = auto()
+    CODE = auto()
+    VECTORS = auto()
 
 
 class Lookup:
@@ -60,9 +60,22 @@ class Lookup:
         self._shelf = shelf
         self._query = query
         self._limit = limit
-        self._related = {word: related_weight * likeness for word, likeness in query.related.items() if related_weight}
-        self._words: dict[Lane, _WordScores] = {}
-        self._dense: dict[tuple[int, Lane], Array] = {}
+        related = query.related if related_weight else {}
+        self._counted = (*query.tokens, *related)
+        weights = [*[1.0] * len(query.tokens), *(related_weight * likeness for likeness in related.values())]
+        self._weights = np.array(weights, dtype=np.float32)
+        self._words: dict[Lane, Array] = {}
+        self._dense: dict[Lane, Array] = {}
+        # Of each index the documents, and then the passages of files.
+        self._code_starts = [
+            documents + passages for documents, passages in zip(shelf.starts, shelf.passage_starts, strict=True)
+        ]
+        self._starts = {
+            _Numbering.DOCUMENTS: shelf.starts,
+            _Numbering.CODE: self._code_starts,
+            _Numbering.VECTORS: shelf.vector_starts,
+        }
+        self._known_spans: dict[tuple[_Numbering, tuple[Level, ...]], list[slice]] = {}
 
     def best(self, signal: Signal, levels: Sequence[Level]) -> Found:
         """The `limit` documents of these levels with the highest scores above 0, and those that are as good as the last
@@ -71,54 +84,79 @@ class Lookup:
             return self._nearest(VECTORS[signal], levels)
         if signal not in WORDS:
             return self._best_named(levels)
-        spans = _spans(self._shelf, levels)
-        scores = joined([self._scores_of_words(WORDS[signal]).documents[span] for span in spans])
-        kept = highest_above_zero(scores, self._limit)
-        return Found(_numbers_in(spans, kept), scores[kept])
+        lane, spans = WORDS[signal], self._spans(_Numbering.DOCUMENTS, levels)
+        of_lane = self._spans(_Numbering.CODE, levels) if lane is Lane.CODE else spans
+        kept, scores = self._best_in(self._scores_of_words(lane), of_lane)
+        return Found(_numbers_in(spans, kept), scores)
 
     def best_passages(self) -> Found:
         """The files of the `limit` passages that have the words of a query, with the scores of these.
 
         All of a file is cut into passages; functions cover only a part of it.
         """
-        scores = self._scores_of_words(Lane.CODE).passages
-        kept = highest_above_zero(scores, self._limit)
-        return Found(self._shelf.files_of_passages(kept), scores[kept])
+        of_indexes = zip(self._shelf.indexes, pairwise(self._code_starts), strict=True)
+        spans = [slice(start + len(index), end) for index, (start, end) in of_indexes]
+        kept, scores = self._best_in(self._scores_of_words(Lane.CODE), spans)
+        return Found(self._shelf.files_of_passages(kept), scores)
+
+    def called(self, names: Iterable[str], level: Level) -> Numbers:
+        """The documents of a level that are called by one of these names of the query, in any case; ascending."""
+        wanted = [name.lower() for name in names]
+        found = {
+            start + row
+            for (index, start), rows in zip(self._shelf.with_starts(), self._rows_by_name, strict=True)
+            for name in (wanted if rows else ())
+            for row in rows.get(name, ())
+            if index.level_of(row) == level
+        }
+        return np.array(sorted(found), dtype=np.int64)
 
     def share_of_words(self, position: int) -> float:
         """How much of the query's words the code of one document, or one passage, of an index has."""
-        index, first = self._shelf.indexes[position], self._shelf.starts[position]
-        passages, scores = self._shelf.passage_starts[position], self._scores_of_words(Lane.CODE)
-        found = np.concatenate(
-            (
-                scores.documents[first : first + len(index)],
-                scores.passages[passages : passages + len(index.passage_files)],
-            )
-        )
+        index = self._shelf.indexes[position]
+        found = self._scores_of_words(Lane.CODE)[self._code_starts[position] : self._code_starts[position + 1]].copy()
         # A file has no words of its own, but those of its passages.
         found[index.rows_of(Level.FILE)] = 0
         return share_of_words(index.words[Lane.CODE], self._query.tokens, found)
 
-    def _scores_of_words(self, lane: Lane) -> _WordScores:
-        if lane not in self._words:
-            self._words[lane] = self._score_words(lane)
-        return self._words[lane]
+    def documents_with(self) -> Mapping[str, int]:
+        """For each of the query's words how many documents and passages have it in their code."""
+        lengths = ([span.stop - span.start for span in spans] for spans in self._spans_of_code)
+        return dict(zip(self._words_of_code, map(sum, zip(*lengths, strict=True)), strict=True))
 
-    def _score_words(self, lane: Lane) -> _WordScores:
-        shelf, documents, passages = self._shelf, [], []
-        for index in shelf.indexes:
-            scores = index.words[lane].score(self._query.tokens, self._related)
-            documents.append(scores[: len(index)])
-            passages.append(scores[len(index) :])
-            if lane is Lane.CODE:
-                _raise_to_passages(index, documents[-1], passages[-1])
-        found = _WordScores(joined(documents), joined(passages))
-        if shelf.is_allowed is not None:
-            found.documents[~shelf.is_allowed] = 0
-            if lane is Lane.CODE:
-                of_passages = shelf.files_of_passages(np.arange(len(found.passages)))
-                found.passages[~shelf.is_allowed[of_passages]] = 0
-        return found
+    @property
+    def texts_of_code(self) -> int:
+        """How many documents and passages there are."""
+        return self._code_starts[-1]
+
+    @cached_property
+    def _words_of_code(self) -> tuple[str, ...]:
+        """What is counted, and what else is a word of the query."""
+        return (*self._counted, *self._query.words.difference(self._query.tokens))
+
+    @cached_property
+    def _spans_of_code(self) -> list[list[slice]]:
+        return [index.words[Lane.CODE].spans(self._words_of_code) for index in self._shelf.indexes]
+
+    def _best_in(self, scores: Array, spans: Sequence[slice]) -> tuple[Numbers, npt.NDArray[np.float32]]:
+        """The places of the highest scores of some parts, counted through these, and the scores."""
+        found = joined([scores[span] for span in spans])
+        kept = highest_above_zero(found, self._limit)
+        return kept, found[kept]
+
+    def _scores_of_words(self, lane: Lane) -> Array:
+        """The BM25 scores of all documents, index after index; of `code` those of its passages behind them, and a file
+        is as good as its best passage."""
+        if lane not in self._words:
+            starts = self._code_starts if lane is Lane.CODE else self._shelf.starts
+            scores = self._words[lane] = np.zeros(starts[-1], dtype=np.float32)
+            parts = zip(self._shelf.indexes, self._shelf.allowed, pairwise(starts), strict=True)
+            for position, (index, allowed, (start, end)) in enumerate(parts):
+                words = index.words[lane]
+                spans = self._spans_of_code[position] if lane is Lane.CODE else words.spans(self._counted)
+                words.add_to(scores[start:end], spans[: len(self._counted)], self._weights)
+                _finish(index, scores[start:end], allowed)
+        return self._words[lane]
 
     def _best_named(self, levels: Sequence[Level]) -> Found:
         numbers, scores = self._named.numbers, self._named.scores
@@ -133,47 +171,66 @@ class Lookup:
     @cached_property
     def _named(self) -> Found:
         """All documents that the query names."""
-        shelf = self._shelf
-        # What is filtered out must not use up the limit.
-        limits = [self._limit if shelf.is_allowed is None else len(index) for index in shelf.indexes]
-        found = [scored_by_name(index, self._query, limit) for index, limit in zip(shelf.indexes, limits, strict=True)]
-        numbers = joined([rows + start for (rows, _), start in zip(found, shelf.starts, strict=False)])
-        scores = joined([of_index for _, of_index in found]).astype(np.float32)
-        passes: Mask | slice = slice(None) if shelf.is_allowed is None else shelf.is_allowed[numbers]
-        return Found(numbers[passes], scores[passes])
+        shelf, numbers, scores = self._shelf, [NO_NUMBERS], [NOTHING.scores]
+        for (index, start), called, allowed in zip(shelf.with_starts(), self._rows_by_name, shelf.allowed, strict=True):
+            # What is filtered out must not use up the limit.
+            limit = self._limit if allowed is None else len(index)
+            rows, of_rows = scored_by_name(index, self._query, called, limit)
+            if allowed is not None:
+                rows, of_rows = rows[allowed[rows]], of_rows[allowed[rows]]
+            if len(rows):
+                numbers.append(rows + start)
+                scores.append(of_rows.astype(np.float32))
+        return Found(np.concatenate(numbers), np.concatenate(scores))
+
+    @cached_property
+    def _rows_by_name(self) -> list[Mapping[str, list[int]]]:
+        """Of each index the documents that are called by some name in the query."""
+        query = self._query
+        names = [*query.names, query.text.strip(), *query.identifiers, *query.compounds]
+        lowered = [*dict.fromkeys(name.lower() for name in names)]
+        return [index.names.rows_by_name(lowered) for index in self._shelf.indexes]
 
     def _nearest(self, lane: Lane, levels: Sequence[Level]) -> Found:
         """The documents whose vectors point the query's way."""
-        parts = [
-            (start, *self._near(position, lane, span))
-            for position, (index, start) in enumerate(self._shelf.with_starts())
+        if any(lane in index.nearest for index in self._shelf.indexes):
+            return self._nearest_in_cells(lane, levels)
+        spans = self._spans(_Numbering.VECTORS, levels)
+        kept, scores = self._best_in(self._products(lane), spans)
+        return Found(self._shelf.of_vectors(_numbers_in(spans, kept)), scores)
+
+    def _products(self, lane: Lane) -> Array:
+        """The products of all vectors with the query's, index after index; 0 for what the filters leave out."""
+        if lane not in self._dense:
+            shelf = self._shelf
+            found = [products(index.vectors[lane], self._vector) for index in shelf.indexes]
+            for index, allowed, of_index in zip(shelf.indexes, shelf.allowed, found, strict=True):
+                if allowed is not None:
+                    of_index[~allowed[index.dense_rows]] = 0
+            self._dense[lane] = joined(found)
+        return self._dense[lane]
+
+    def _nearest_in_cells(self, lane: Lane, levels: Sequence[Level]) -> Found:
+        """As `_nearest`, where some index has many vectors."""
+        found = [
+            self._near(position, lane, span)
+            for position, index in enumerate(self._shelf.indexes)
             for span in _of_levels(levels, index.dense_starts)
         ]
-        starts, rows, scores = zip(*parts, strict=True)
-        found = joined(scores)
-        kept = highest_above_zero(found, self._limit)
-        numbers = joined(rows)[kept].astype(np.int64) + _of_parts(starts, [*map(len, scores)], kept)
-        return Found(numbers, found[kept])
+        scores = joined([of_span for _, of_span in found])
+        kept = highest_above_zero(scores, self._limit)
+        return Found(joined([numbers for numbers, _ in found])[kept], scores[kept])
 
-    def _near(self, position: int, lane: Lane, span: slice) -> tuple[Array, Array]:
+    def _near(self, position: int, lane: Lane, span: slice) -> tuple[Numbers, Array]:
         """The documents of a span of the vectors of an index, and the products of these with the query's: of many those
         that may be among the best."""
         index, allowed = self._shelf.indexes[position], self._shelf.allowed[position]
-        if lane not in index.nearest:
-            rows, scores = index.dense_rows[span], self._products(position, lane)[span]
-        else:
-            some = _worth_looking_at(index, index.nearest[lane], self._vector, span, self._limit, allowed)
-            rows, scores = index.dense_rows[some], products(index.vectors[lane][some], self._vector)
-        if allowed is None:
-            return rows, scores
-        passes = allowed[rows]
-        return rows[passes], scores[passes]
-
-    def _products(self, position: int, lane: Lane) -> Array:
-        """The products of all vectors of an index with the query's."""
-        if (position, lane) not in self._dense:
-            self._dense[position, lane] = products(self._shelf.indexes[position].vectors[lane], self._vector)
-        return self._dense[position, lane]
+        cells = index.nearest.get(lane)
+        some = span if cells is None else _worth_looking_at(index, cells, self._vector, span, self._limit, allowed)
+        rows, scores = index.dense_rows[some], products(index.vectors[lane][some], self._vector)
+        if allowed is not None:
+            rows, scores = rows[allowed[rows]], scores[allowed[rows]]
+        return rows.astype(np.int64) + self._shelf.starts[position], scores
 
     @property
     def _vector(self) -> Vectors:
@@ -181,21 +238,32 @@ class Lookup:
             raise ValueError("a dense lane is asked, and the query was not embedded")
         return self._query.vector
 
+    def _spans(self, numbering: "_Numbering", levels: Sequence[Level]) -> list[slice]:
+        """Where the documents of some levels are."""
+        key = numbering, tuple(levels)
+        if key not in self._known_spans:
+            shelf, is_dense = self._shelf, numbering is _Numbering.VECTORS
+            starts = self._starts[numbering]
+            bounds = (index.dense_starts if is_dense else index.level_bounds for index in shelf.indexes)
+            self._known_spans[key] = [
+                slice(start + span.start, start + span.stop)
+                for start, of_levels in zip(starts, bounds, strict=False)
+                for span in _of_levels(levels, of_levels)
+            ]
+        return self._known_spans[key]
 
-def _raise_to_passages(index: PublishedIndex, documents: Array, passages: Array) -> None:
-    """Give each file the score of its best passage where that is higher than its own."""
+
+def _finish(index: PublishedIndex, scores: Array, allowed: Mask | None) -> None:
+    """Of the documents and then passages of an index, give each file the score of its best passage where that is higher
+    than its own, and what the filters leave out none."""
+    documents, passages = scores[: len(index)], scores[len(index) :]
     if len(passages):
         files, firsts = index.files_with_passages
         documents[files] = np.maximum(documents[files], np.maximum.reduceat(passages, firsts))
-
-
-def _spans(shelf: Shelf, levels: Sequence[Level]) -> list[slice]:
-    """Where the documents of some levels are."""
-    return [
-        slice(start + span.start, start + span.stop)
-        for index, start in shelf.with_starts()
-        for span in _of_levels(levels, index.level_bounds)
-    ]
+    if allowed is not None:
+        documents[~allowed] = 0
+        if len(passages):
+            passages[~allowed[index.passage_files]] = 0
 
 
 def _of_levels(levels: Iterable[Level], bounds: Sequence[int]) -> list[slice]:

@@ -9,10 +9,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.retrieval.lookup import Lookup
 from codesum_pipeline.retrieval.query import Query
-from codesum_pipeline.retrieval.shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +22,15 @@ class NameShares:
     total: float
 
     @classmethod
-    def of(cls, shelf: Shelf, query: Query) -> "NameShares":
+    def of(cls, lookup: Lookup, query: Query) -> "NameShares":
         """Weigh a question's words by how few of the passages and documents have them."""
-        words = sorted({*query.tokens, *query.words})
-        count = sum(index.words[Lane.CODE].documents for index in shelf.indexes)
-        having = [0] * len(words)
-        for index in shelf.indexes:
-            bm25 = index.words[Lane.CODE]
-            for position, column in enumerate(bm25.vocabulary.find_all(words)):
-                if column is not None:
-                    start, end = bm25.indptr[column : column + 2].tolist()
-                    having[position] += end - start
+        having, count = lookup.documents_with(), lookup.texts_of_code
         weights = {
-            word: math.log1p((count - some + 0.5) / (some + 0.5)) for word, some in zip(words, having, strict=True)
+            word: math.log1p((count - some + 0.5) / (some + 0.5))
+            for word in sorted(query.words)
+            for some in [having[word]]
         }
-        return cls(weights, sum(weights[word] for word in {*query.tokens}))
+        return cls(weights, sum(weights[word] for word in dict.fromkeys(query.tokens)))
 
     def of_names(self, names: Iterable[str]) -> list[float]:
         """The share of each name, 1 at most."""

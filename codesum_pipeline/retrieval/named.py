@@ -1,5 +1,7 @@
 """The documents that a question names."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from codesum_pipeline.indexes.stored_zip import Array
@@ -15,16 +17,20 @@ ASKED_ID, SPELLED_NAME, EXACT_NAME = 4.0, 3.0, 2.0
 _SHORTEST_PREFIX = 3
 
 
-def scored_by_name(index: PublishedIndex, query: Query, limit: int) -> tuple[Numbers, Scores]:
+def scored_by_name(
+    index: PublishedIndex, query: Query, called: Mapping[str, list[int]], limit: int
+) -> tuple[Numbers, Scores]:
     """An id, then exact names (those spelled as asked first), then at most `limit` names that begin so, the shorter
-    ones first; rows ascending."""
+    ones first; rows ascending.
+
+    `called` are the rows of the documents with a name, in small letters, that the query has.
+    """
     text = query.text.strip()
     typed = text.replace("::", ".")
-    *exact, of_text = index.names.exactly_each([*query.names, text])
     rows: list[Array] = []
     scores: list[Scores] = []
-    for name, found in zip(query.names, exact, strict=True):
-        if found:
+    for name in query.names:
+        if found := called.get(name.lower()):
             is_typed = name in typed
             spelled = [SPELLED_NAME if is_typed and _is_spelled(index.ids[row], name) else EXACT_NAME for row in found]
             rows.append(np.array(found))
@@ -33,7 +39,7 @@ def scored_by_name(index: PublishedIndex, query: Query, limit: int) -> tuple[Num
             rows.append(longer)
             scores.append(1.0 / np.arange(1, len(longer) + 1))
     # The id of a file or a folder is one of its names.
-    asked = index.row(text) if of_text or SEPARATOR in text else None
+    asked = index.row(text) if text.lower() in called or SEPARATOR in text else None
     if asked is not None:
         rows.append(np.array([asked]))
         scores.append(np.array([ASKED_ID]))

@@ -33,6 +33,8 @@ class Pointer:
 
 def pointers_in(text: str) -> tuple[Pointer, ...]:
     """All that a text points to, each once; of many the last."""
+    if "." not in text:
+        return ()
     found = dict.fromkeys(pointer for match in _WORD.finditer(text) if (pointer := _pointer(text, match)))
     return tuple(found)[-_MOST_POINTERS:]
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.tokens import STOP_WORDS, split_identifier, tokenize
@@ -19,7 +20,7 @@ _SHORT_QUERY_WORDS = 2
 _COMPOUND_WORDS = (2, 3)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Query:
     """`names` may be names of documents; `words` are the stems that file names are compared with.
 
@@ -37,7 +38,7 @@ class Query:
     vector: Vectors | None
     related: Mapping[str, float]
 
-    @property
+    @cached_property
     def is_name(self) -> bool:
         """Whether it is one word, as names of code are."""
         return _NAME.fullmatch(self.text.strip()) is not None

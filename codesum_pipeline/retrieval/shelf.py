@@ -7,7 +7,6 @@ from itertools import accumulate
 import numpy as np
 
 from codesum_pipeline.indexes.stored_zip import Array
-from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.filters import ANYTHING, Filters, Mask, allowed_rows
 from codesum_pipeline.retrieval.fusion import Numbers
 from codesum_pipeline.retrieval.pointers import Pointer, rows_pointed_to
@@ -23,9 +22,11 @@ class Shelf:
         # Whether each document passes the filters, by index and of all; None where all do.
         self.allowed = [allowed_rows(index, filters) for index in indexes]
         self.is_allowed = _joined_masks(indexes, self.allowed)
-        # The number of the first document of each index, and behind them how many there are; the same of passages.
+        # The number of the first document of each index, and behind them how many there are; the same of
+        # passages and of vectors.
         self.starts = [0, *accumulate(map(len, indexes))]
         self.passage_starts = [0, *accumulate(len(index.passage_files) for index in indexes)]
+        self.vector_starts = [0, *accumulate(len(index.dense_rows) for index in indexes)]
 
     def __len__(self) -> int:
         return self.starts[-1]
@@ -54,11 +55,13 @@ class Shelf:
 
     def files_of_passages(self, places: Numbers) -> Numbers:
         """The file of each of some passages, given ascending by place."""
-        found = [
-            index.passage_files[rows].astype(np.int64) + start
-            for index, start, rows in self.split(places, self.passage_starts)
-        ]
-        return joined(found)
+        split = self.split(places, self.passage_starts)
+        return joined([index.passage_files[some].astype(np.int64) + start for index, start, some in split])
+
+    def of_vectors(self, places: Numbers) -> Numbers:
+        """The document of each of some vectors, given ascending by place."""
+        split = self.split(places, self.vector_starts)
+        return joined([index.dense_rows[some].astype(np.int64) + start for index, start, some in split])
 
     def callers(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
         """How many callers each of some functions and classes has, and those of all, one after the other; ascending
@@ -81,16 +84,6 @@ class Shelf:
         numbers = np.array(found, dtype=np.int64)
         return numbers if self.is_allowed is None else numbers[self.is_allowed[numbers]]
 
-    def called(self, names: Sequence[str], level: Level) -> Numbers:
-        """The documents of a level that are called by one of these names, in any case; ascending."""
-        found = {
-            start + row
-            for index, start in self.with_starts()
-            for row in index.names.exactly_any(names)
-            if index.level_of(row) == level
-        }
-        return np.array(sorted(found), dtype=np.int64)
-
     def with_starts(self) -> Iterator[tuple[PublishedIndex, int]]:
         """Each index and the number of its first document."""
         return zip(self.indexes, self.starts, strict=False)
@@ -100,7 +93,7 @@ class Shelf:
     ) -> Iterator[tuple[PublishedIndex, int, Numbers]]:
         """Each index that some documents are of, the number of its first document, and their rows; at least one index.
 
-        With the starts of passages, places and rows are those of passages.
+        With the starts of passages or vectors, places and rows are those of these.
         """
         if len(self.indexes) == 1 or not len(places):
             yield self.indexes[0], 0, places

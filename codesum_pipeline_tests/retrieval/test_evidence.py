@@ -1,15 +1,16 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.evidence import earlier_of_group, rank_files, sum_by_file
+from codesum_pipeline.retrieval.evidence import earlier_of_group, highest_sums, sums_by_file
 
 
 def ranked(documents: list[tuple[int, float]], decay: float = 0.6) -> list[int]:
     best_first = sorted(documents, key=lambda document: -document[1])
     files = np.array([file for file, _ in best_first], dtype=np.int64)
-    (found,) = rank_files([files], [np.array([score for _, score in best_first])], decay=decay)
-    return found.places.tolist()
+    (sums,) = sums_by_file([files], [np.array([score for _, score in best_first])], [decay], count=7)
+    return highest_sums(sums).places.tolist()
 
 
 def test_several_good_documents_beat_the_single_best() -> None:
@@ -38,9 +39,10 @@ def test_rankings_together_give_the_files_that_each_gives_alone(rankings: list[l
     files = [np.array([file for file, _ in documents], dtype=np.int64) for documents in best_first]
     scores = [np.array([score for _, score in documents]) for documents in best_first]
 
-    together = [found.places.tolist() for found in rank_files(files, scores, decay=0.6)]
+    decays = [0.6, 0.4, 0.6, 0.5][: len(rankings)]
+    together = [highest_sums(sums).places.tolist() for sums in sums_by_file(files, scores, decays, count=7)]
 
-    assert together == [ranked(documents) for documents in rankings]
+    assert together == [ranked(documents, decay) for documents, decay in zip(rankings, decays, strict=True)]
 
 
 @given(st.lists(st.integers(0, 5)))
@@ -51,10 +53,12 @@ def test_each_place_knows_how_many_of_its_group_come_before(groups: list[int]) -
 
 
 @given(st.lists(st.tuples(st.integers(-1, 6), st.floats(0.01, 1))))
-def test_sums_rank_files_as_their_documents_do(documents: list[tuple[int, float]]) -> None:
-    files = np.array([file for file, _ in documents], dtype=np.int64)
-    sums = sum_by_file(files, np.array([score for _, score in documents]), decay=0.6, count=7)
+def test_a_file_adds_up_its_documents_each_for_less_than_the_one_before(documents: list[tuple[int, float]]) -> None:
+    best_first = sorted(documents, key=lambda document: -document[1])
+    files = np.array([file for file, _ in best_first], dtype=np.int64)
+    (sums,) = sums_by_file([files], [np.array([score for _, score in best_first])], [0.6], count=7)
 
-    in_files = sorted({file for file, _ in documents if file >= 0})
-    assert [file for file in range(7) if sums[file] > 0] == in_files
-    assert [sums[file] for file in ranked(documents)] == sorted((sums[file] for file in in_files), reverse=True)
+    of_files = [[score for file, score in best_first if file == wanted] for wanted in range(7)]
+    assert sums.tolist() == pytest.approx(
+        [sum(score * 0.6**earlier for earlier, score in enumerate(scores)) for scores in of_files]
+    )

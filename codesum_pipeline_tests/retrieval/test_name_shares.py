@@ -1,5 +1,6 @@
 import pytest
 
+from codesum_pipeline.retrieval.lookup import Lookup
 from codesum_pipeline.retrieval.name_shares import NameShares
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -20,7 +21,8 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> PublishedIndex:
 
 
 def shares(index: PublishedIndex, question: str, *names: str) -> list[float]:
-    return NameShares.of(Shelf([index]), parse_query(question, embedder=None)).of_names(names)
+    query = parse_query(question, embedder=None)
+    return NameShares.of(Lookup(Shelf([index]), query, limit=10), query).of_names(names)
 
 
 def test_a_rare_name_makes_up_more_of_a_question_than_one_that_every_file_says(queue: PublishedIndex) -> None:
