@@ -23,7 +23,7 @@ from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
 from codesum_pipeline.retrieval.fusion import Fused, Numbers, Places, Ranking, Scores, falling_ranks, fuse
 from codesum_pipeline.retrieval.hits import Hit, make_hit
 from codesum_pipeline.retrieval.lanes import IN_FILES
-from codesum_pipeline.retrieval.lookup import Lookup
+from codesum_pipeline.retrieval.lookup import NOTHING, Lookup
 from codesum_pipeline.retrieval.lowering import Lowered, lowered
 from codesum_pipeline.retrieval.name_shares import NameShares
 from codesum_pipeline.retrieval.named import EXACT_NAME
@@ -33,6 +33,8 @@ from codesum_pipeline.retrieval.weights import Signal
 _CALLED_SHOWN = 3
 # What comes behind something else, whatever else is added up.
 _JUST_BELOW = 1 - 1e-9
+# The power of a share that counts: half the words of a question stand together in many places.
+_NEARLY_ALL = 4
 
 # What else counted for a candidate. Only those that are shown are asked about.
 Notes = Callable[[int], tuple[str, ...]]
@@ -66,6 +68,8 @@ class Answer:
     pointed: Places
     lowered: tuple[Lowered, ...]
     shares: NameShares
+    # The files of the best passages, and how much of the question's words each of these has.
+    together: Ranking
 
     @classmethod
     def to(cls, asked: Asked, *, limit: int) -> "Answer":
@@ -75,6 +79,8 @@ class Answer:
         passages, called, pointed = asked.passages(lookup), asked.called_in_prose(lookup), asked.pointed()
         named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed]
         candidates = Candidates.of(asked.shelf, named)
+        shares = NameShares.of(lookup, asked.query)
+        together = lookup.words_together(shares.asked) if len(passages.numbers) else NOTHING
         return cls(
             asked=asked,
             lookup=lookup,
@@ -84,7 +90,8 @@ class Answer:
             called_in_prose=candidates.places(called),
             pointed=candidates.places(pointed),
             lowered=tuple(lowered(asked, candidates)),
-            shares=NameShares.of(lookup, asked.query),
+            shares=shares,
+            together=Ranking(candidates.places(together.numbers), together.scores.astype(np.float64)),
         )
 
     def hits(self, top: int) -> list[Hit]:
@@ -93,20 +100,21 @@ class Answer:
             [self.by_rank(self.asked.levels)] if self.asked.is_one_lane else list(self.by_all(top)), top
         )
 
-    def likeness(self, hits: Sequence[Hit]) -> Likeness:
-        """How the question and the repositories of its best hits go together."""
-        shelf, repos = self.asked.shelf, {hit.repo for hit in hits}
+    @property
+    def likeness(self) -> Likeness:
+        """How the question and what is looked at go together."""
         near = (ranking.scores for (signal, _), ranking in self.rankings.items() if signal is Signal.SUMMARY)
-        shares = (
-            self.lookup.share_of_words(position) for position, index in enumerate(shelf.indexes) if index.repo in repos
+        return Likeness(
+            nearness=mean_of_nearest(near),
+            words=float(self.together.scores.max(initial=0)),
+            documents=len(self.asked.shelf),
         )
-        return Likeness(nearness=mean_of_nearest(near), words=max(shares, default=0.0), documents=len(shelf))
 
-    def fits_well(self, hits: Sequence[Hit]) -> bool:
+    def fits_well(self) -> bool:
         """Whether the best hits have to do with the question; what is asked for by its very name does."""
         is_name = self.asked.query.is_name and self.asked.inside
         is_called = bool(is_name and len(self._called(self.asked.inside).places)) or bool(len(self.pointed))
-        return is_called or self.likeness(hits).fits()
+        return is_called or self.likeness.fits()
 
     def by_rank(self, levels: Levels) -> _Scored:
         """Documents by rank fusion alone; of one lane: its own order."""
@@ -205,7 +213,7 @@ class Answer:
         best_called = np.zeros(count)
         np.maximum.at(best_called, defined_in, called.scores)
         raised = self._scores_of(named) + best_called
-        scores = np.where((evidence > 0) | (best_called > 0), (evidence + raised) * factors, 0.0)
+        scores = np.where((evidence > 0) | (best_called > 0), (evidence + raised) * factors * self._quoted(), 0.0)
 
         def notes(place: int) -> tuple[str, ...]:
             if not scores[place]:
@@ -218,6 +226,19 @@ class Answer:
             return (*says, *defines, *self._why_lowered(place))
 
         return _Scored(self.candidates.files, scores, fused, notes)
+
+    def _quoted(self) -> Scores:
+        """The factors of files that have nearly all words of the question in one passage, as few others do and not by
+        chance: error messages, settings and whatever is quoted."""
+        share = np.zeros(len(self.candidates))
+        np.maximum.at(share, self.together.places, self.together.scores)
+        files = share.nonzero()[0]
+        found = share[files]
+        have_as_much = len(files) - np.sort(found).searchsorted(found)
+        factors = np.ones(len(share))
+        sure = self.shares.are_no_accidents(found)
+        factors[files] += self.asked.weights.quoted * sure * found**_NEARLY_ALL / have_as_much
+        return factors
 
     def _called(self, levels: Levels) -> Ranking:
         """What the query calls by name, and what it points to, which comes first."""

@@ -14,13 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from codesum_pipeline.indexes.embedders import Vectors
-from codesum_pipeline.indexes.highest import highest_above_zero
+from codesum_pipeline.indexes.highest import highest, highest_above_zero
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors
 from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.filters import Mask
-from codesum_pipeline.retrieval.fit import share_of_words
 from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Numbers
 from codesum_pipeline.retrieval.lanes import VECTORS, WORDS
 from codesum_pipeline.retrieval.named import scored_by_name
@@ -40,6 +39,10 @@ class Found:
 
 
 NOTHING = Found(NO_NUMBERS, NO_SCORES.astype(np.float32))
+
+
+# The passages whose words are counted one by one: those that have most of a question's words are among the best.
+_PASSAGES_LOOKED_INTO = 32
 
 
 class _Numbering(Enum):
@@ -94,9 +97,7 @@ class Lookup:
 
         All of a file is cut into passages; functions cover only a part of it.
         """
-        of_indexes = zip(self._shelf.indexes, pairwise(self._code_starts), strict=True)
-        spans = [slice(start + len(index), end) for index, (start, end) in of_indexes]
-        kept, scores = self._best_in(self._scores_of_words(Lane.CODE), spans)
+        kept, scores = self._best_passages
         return Found(self._shelf.files_of_passages(kept), scores)
 
     def called(self, names: Iterable[str], level: Level) -> Numbers:
@@ -111,13 +112,21 @@ class Lookup:
         }
         return np.array(sorted(found), dtype=np.int64)
 
-    def share_of_words(self, position: int) -> float:
-        """How much of the query's words the code of one document, or one passage, of an index has."""
-        index = self._shelf.indexes[position]
-        found = self._scores_of_words(Lane.CODE)[self._code_starts[position] : self._code_starts[position + 1]].copy()
-        # A file has no words of its own, but those of its passages.
-        found[index.rows_of(Level.FILE)] = 0
-        return share_of_words(index.words[Lane.CODE], self._query.tokens, found)
+    def words_together(self, weights: Mapping[str, float]) -> Found:
+        """The files of the best few passages, and the sum of the weights of the words that each passage has."""
+        kept, scores = self._best_passages
+        best = kept[highest(scores, _PASSAGES_LOOKED_INTO)]
+        shares = np.zeros(len(best), dtype=np.float32)
+        ends = best.searchsorted(self._shelf.passage_starts).tolist()
+        for position, (first, last) in enumerate(pairwise(ends)):
+            if first < last:
+                index = self._shelf.indexes[position]
+                rows = best[first:last] - self._shelf.passage_starts[position] + len(index)
+                spans = dict(zip(self._words_of_code, self._spans_of_code[position], strict=True))
+                postings = index.words[Lane.CODE].indices
+                for word, weight in weights.items():
+                    shares[first:last] += weight * _are_in(postings[spans[word]], rows)
+        return Found(self._shelf.files_of_passages(best), shares)
 
     def documents_with(self) -> Mapping[str, int]:
         """For each of the query's words how many documents and passages have it in their code."""
@@ -128,6 +137,12 @@ class Lookup:
     def texts_of_code(self) -> int:
         """How many documents and passages there are."""
         return self._code_starts[-1]
+
+    @cached_property
+    def _best_passages(self) -> tuple[Numbers, npt.NDArray[np.float32]]:
+        of_indexes = zip(self._shelf.indexes, pairwise(self._code_starts), strict=True)
+        spans = [slice(start + len(index), end) for index, (start, end) in of_indexes]
+        return self._best_in(self._scores_of_words(Lane.CODE), spans)
 
     @cached_property
     def _words_of_code(self) -> tuple[str, ...]:
@@ -251,6 +266,14 @@ class Lookup:
                 for span in _of_levels(levels, of_levels)
             ]
         return self._known_spans[key]
+
+
+def _are_in(rows: Array, some: Numbers) -> Mask:
+    """Whether each of some rows is one of these, which ascend."""
+    if not len(rows):
+        return np.zeros(len(some), dtype=np.bool_)
+    are: Mask = rows[np.minimum(rows.searchsorted(some), len(rows) - 1)] == some
+    return are
 
 
 def _finish(index: PublishedIndex, scores: Array, allowed: Mask | None) -> None:

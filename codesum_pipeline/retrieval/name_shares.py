@@ -9,17 +9,29 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.retrieval.fusion import Scores
 from codesum_pipeline.retrieval.lookup import Lookup
 from codesum_pipeline.retrieval.query import Query
+
+# A thing is no accident any more that would happen by chance once in e to the power of this.
+_NO_ACCIDENT = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class NameShares:
-    """`weights` are those of the question's words; `total` is what all of them weigh."""
+    """How much of a question each of its words is: `asked` those that were typed, 1 in all; `words` has those of
+    neighbours as one name, too.
 
-    weights: Mapping[str, float]
-    total: float
+    `weight` is the negative logarithm of how often all of them stand in one of `count` texts by chance.
+    """
+
+    asked: Mapping[str, float]
+    words: Mapping[str, float]
+    weight: float
+    count: int
 
     @classmethod
     def of(cls, lookup: Lookup, query: Query) -> "NameShares":
@@ -30,12 +42,16 @@ class NameShares:
             for word in sorted(query.words)
             for some in [having[word]]
         }
-        return cls(weights, sum(weights[word] for word in dict.fromkeys(query.tokens)))
+        typed = [*dict.fromkeys(query.tokens)]
+        total = sum(weights[word] for word in typed)
+        words = {word: weight / total for word, weight in weights.items()} if total else {}
+        return cls({word: words[word] for word in typed}, words, total, count)
 
     def of_names(self, names: Iterable[str]) -> list[float]:
         """The share of each name, 1 at most."""
-        return [self._share(name) for name in names]
+        return [min(1.0, sum(self.words.get(word, 0.0) for word in {*tokenize(name)})) for name in names]
 
-    def _share(self, name: str) -> float:
-        weight = sum(self.weights.get(word, 0.0) for word in {*tokenize(name)})
-        return min(1.0, weight / self.total) if self.total else 0.0
+    def are_no_accidents(self, shares: Scores) -> Scores:
+        """How sure it is that texts with these shares of the question's words have them together for a reason: from 0,
+        where among so many texts one is expected to, up to 1."""
+        return np.clip((shares * self.weight - math.log(self.count)) / _NO_ACCIDENT, 0.0, 1.0)

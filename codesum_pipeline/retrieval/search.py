@@ -87,7 +87,7 @@ def answer(
     ]
     known = {(hit.repo, hit.id) for hit in exact}
     others = [hit for hit in hits if (hit.repo, hit.id) not in known]
-    return SearchAnswer([*first, *others][:top], fits_well=bool(exact) or found.fits_well(hits))
+    return SearchAnswer([*first, *others][:top], fits_well=bool(exact) or found.fits_well())
 
 
 def likeness(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder) -> Likeness:
@@ -95,8 +95,7 @@ def likeness(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedde
     asked = _asked(indexes, query, embedder, LEVELS, LANES, ANYTHING, DEFAULT_WEIGHTS)
     if asked is None:
         return Likeness(nearness=0.0, words=0.0, documents=0)
-    found = Answer.to(asked, limit=DEFAULT_WEIGHTS.depth)
-    return found.likeness(found.hits(DEFAULT_TOP))
+    return Answer.to(asked, limit=DEFAULT_WEIGHTS.depth).likeness
 
 
 def _asked(

@@ -89,6 +89,8 @@ class Weights:
     # none comes before the best documents of this many files.
     sibling_factor: float = 0.7
     files_before_siblings: int = 4
+    # How much a file gains that alone has all words of the question together.
+    quoted: float = 0.4
     # A module answers few questions as well as the best of its files does.
     module_weight: float = 0.2
     test_factor: float = 0.35

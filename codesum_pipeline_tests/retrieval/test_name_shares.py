@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from codesum_pipeline.retrieval.lookup import Lookup
@@ -20,9 +21,13 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> PublishedIndex:
     return PublishedIndex.open(workspace.layout.published("queue"))
 
 
-def shares(index: PublishedIndex, question: str, *names: str) -> list[float]:
+def shares_of(question: str, *indexes: PublishedIndex) -> NameShares:
     query = parse_query(question, embedder=None)
-    return NameShares.of(Lookup(Shelf([index]), query, limit=10), query).of_names(names)
+    return NameShares.of(Lookup(Shelf(indexes), query, limit=10), query)
+
+
+def shares(index: PublishedIndex, question: str, *names: str) -> list[float]:
+    return shares_of(question, index).of_names(names)
 
 
 def test_a_rare_name_makes_up_more_of_a_question_than_one_that_every_file_says(queue: PublishedIndex) -> None:
@@ -45,3 +50,20 @@ def test_a_name_that_is_all_of_a_question_is_the_whole_of_it(queue: PublishedInd
 def test_words_that_were_not_asked_for_are_no_part_of_the_question(queue: PublishedIndex) -> None:
     assert shares(queue, "the lease", "job") == [0.0]
     assert shares(queue, "???", "job") == [0.0]
+
+
+def test_the_words_that_were_typed_are_the_whole_question(queue: PublishedIndex) -> None:
+    found = shares_of("a lease of a job, unheard of", queue)
+
+    assert sum(found.asked.values()) == pytest.approx(1.0)
+    assert found.asked["unheard"] > found.asked["leas"] > found.asked["job"]
+    assert shares_of("???", queue).asked == {}
+
+
+def test_few_common_words_stand_together_by_accident_and_many_rare_ones_do_not(queue: PublishedIndex) -> None:
+    common, rare = (
+        float(shares_of(question, queue).are_no_accidents(np.ones(1))[0])
+        for question in ("job", "cannot renew expired lease after lost heartbeat of worker")
+    )
+
+    assert (common, rare) == (0.0, 1.0)

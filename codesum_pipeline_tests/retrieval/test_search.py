@@ -153,6 +153,28 @@ def test_a_name_as_it_is_written_comes_before_the_same_letters_in_another_case(
     assert capital[:2] == ["Session", "session"]
 
 
+def test_the_one_place_that_has_all_words_of_a_message_comes_before_places_that_have_many_of_them(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    message = "cannot renew expired lease after lost heartbeat of remote worker"
+    files: Files = {
+        "jobs/store.py": [Definition("check", "Check it.", f'def check(row):\n    raise Failure("{message}")')],
+        "jobs/terms.py": [
+            Definition("renew", "Renew a lease of a worker.", "def renew(lease, worker): return lease.of(worker)"),
+            Definition("expired", "Whether a lease is expired.", "def expired(lease): return lease.expired"),
+        ],
+        **{f"jobs/part{n}.py": [Definition("part", "Do a part.", f"def part(): return {n}")] for n in range(40)},
+    }
+    index = published(tmp_path, files)
+
+    first, unquoted = (
+        search([index], message, embedder=embedder, weights=replace(DEFAULT_WEIGHTS, quoted=quoted))[0].file_path
+        for quoted in (DEFAULT_WEIGHTS.quoted, 0.0)
+    )
+
+    assert (first, unquoted) == ("jobs/store.py", "jobs/terms.py")
+
+
 def test_a_file_name_in_the_query_raises_its_file(shop: PublishedIndex, embedder: Embedder) -> None:
     hit = search([shop], "how does the cart work", embedder=embedder)[0]
 
