@@ -70,10 +70,15 @@ def read_chain(text: str) -> tuple[Link, ...] | None:
         at = mark_.end()
         if text.startswith("<", at):
             at = _end_of(text, at)
+            # A bracket that nothing closes: reading on from -1 would begin anew, for ever.
+            if at < 0:
+                return None
             at = _MARK.match(text, at).end() if _MARK.match(text, at) else at  # type: ignore[union-attr]
             if text.startswith("(", at):
                 links[-1] = links[-1]._replace(arguments=-1)
                 at = _end_of(text, at)
+                if at < 0:
+                    return None
 
 
 def _skip_prefixes(text: str, at: int) -> tuple[int, bool]:

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline_tests.graph.declared.sources import calls_of, graph_of, imports_of
 from codesum_pipeline_tests.graph.declared.test_families import GO, JVM, RUST, TYPESCRIPT, C
 
@@ -116,6 +117,13 @@ def test_variables_that_depend_on_each_other_are_unknown() -> None:
     assert (
         calls_of({"a.js": "function f() { const a = b.x(); const b = a.y(); a.run(); }\nclass R { run() {} }\n"}) == {}
     )
+
+
+# Without its end the search would take all memory before the usual time is over.
+@pytest.mark.timeout(60)
+def test_a_literal_of_a_generic_type_that_names_another_ends_the_search() -> None:
+    sources = {"a.rs": "fn make() -> Diff<u8> {\n    Diff::<Self::Part> { real: 1 }\n}\nfn f() { make(); }\n"}
+    assert calls_of(sources) == {("a.rs::f", "a.rs::make"): Reason.SAME_FILE}
 
 
 def test_a_module_that_imports_itself_has_no_edge_to_itself() -> None:
