@@ -1,29 +1,44 @@
-"""How good the extractive texts of a folder of Python sources are, in figures.
+"""How good the extractive texts of a folder of sources are, in figures, and a sample of them to be read.
 
-    python benchmarks/text_quality.py FOLDER [--show 50]
+    python -m benchmarks.text_quality FOLDER [--show 50]
+    python -m benchmarks.text_quality CLONES --draw 60 --seed 7 [--language go]...
 
 Counts equal summaries among functions with different bodies, where purposes
 come from, how long the texts are, and how many functions are written per
 second. `--show` prints an even sample of the documents of every level.
+
+`--draw` draws so many documents of each language by chance, each with the
+source beside it, out of a folder of git clones: half of them functions, and
+classes, files and folders. Placeholders are not drawn. Equal seeds draw equal
+documents of equal clones, whatever is written of them. Clones are equally likely, large or small.
 """
 
 import argparse
+import io
 import json
+import random
+import subprocess
+import tarfile
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from codesum_pipeline.model.documents import LEVELS, Level, PurposeSource
+from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
-from codesum_pipeline.model.options import FilterOptions
+from codesum_pipeline.model.options import FilterOptions, HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.parsed import ParsedFile
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.source.content import judge_content
+from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.summaries.inputs import (
     ChildText,
     ClassInput,
@@ -35,19 +50,15 @@ from codesum_pipeline.summaries.inputs import (
 from codesum_pipeline.summaries.placeholder import AnyInput, is_trivial
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, write
 
-# Read as text files beside the Python sources.
-TEXT_SUFFIXES = {
-    ".md": "markdown",
-    ".rst": "rst",
-    ".txt": "text",
-    ".toml": "toml",
-    ".yaml": "yaml",
-    ".yml": "yaml",
-    ".json": "json",
-    ".cfg": "ini",
-    ".ini": "ini",
-}
 MAX_BYTES = 1_000_000
+# Of a language's clones so many are read, and no larger ones: what is drawn has to come from several.
+MAX_CLONES, MAX_FILES = 6, 1500
+# Of sixty documents.
+SHARES = {Level.FUNCTION: 32, Level.CLASS: 12, Level.FILE: 11, Level.MODULE: 5}
+SOURCE_LINES = 24
+PER_CLONE = 8
+LANGUAGES = ("python", "javascript", "typescript", "java", "go", "rust", "c", "cpp", "ruby", "php", "c-sharp",
+             "kotlin", "swift", "scala", "elixir", "haskell", "lua", "bash", "zig")  # fmt: skip
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
@@ -80,17 +91,24 @@ class Library:
 
 
 def read_folder(root: Path) -> tuple[list[ParsedFile], dict[str, tuple[str, str]]]:
-    """The parsed Python files, and the texts of the others by path."""
+    """The parsed source files, and the texts of the others by path."""
     parsed, texts = [], {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if not path.is_file() or "__pycache__" in name or path.stat().st_size > MAX_BYTES:
+        if not path.is_file() or path.is_symlink() or path.stat().st_size > MAX_BYTES:
             continue
-        source = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
-        if path.suffix in (".py", ".pyi"):
-            parsed.append(parse_python(source.encode(), name))
-        elif path.suffix in TEXT_SUFFIXES or path.name.lower() in ("license", "makefile", "dockerfile"):
-            texts[name] = (TEXT_SUFFIXES.get(path.suffix, "text"), source)
+        language = language_of_path(name) or ("text" if "license" in name.lower() else "")
+        data = path.read_bytes()
+        if judge_content(name, data).reason:
+            continue
+        try:
+            read = parse_file(name, language, data, blob="", hash_policy=HashPolicy.CANONICAL) if language else None
+        except SkippedFile:
+            continue
+        if read and language in PARSERS:
+            parsed.append(read)
+        elif read:
+            texts[name] = (language, data.decode("utf-8", "replace"))
     return parsed, texts
 
 
@@ -264,11 +282,98 @@ def show(document: Document) -> str:
     return "\n".join(lines)
 
 
+def draw(clones: Path, language: str, *, count: int, seed: int) -> Iterator[str]:
+    """Documents of one language as a reader is shown them, in the order in which chance gave them."""
+    chance = random.Random(f"{seed} {language}")
+    found = [one for one in sorted(clones.iterdir()) if one.is_dir() and main_language(clone_in(one)) == language]
+    chance.shuffle(found)
+    read = (read_clone(clone_in(one), one.name) for one in found)
+    libraries = [*islice(filter(None, read), MAX_CLONES)]
+    for level, share in SHARES.items():
+        drawn = [
+            (name, library.documents[id_], sources)
+            for name, library, sources in libraries
+            for id_ in _some(library, level, language, chance)
+        ]
+        chance.shuffle(drawn)
+        for name, document, sources in drawn[: max(1, round(share * count / sum(SHARES.values())))]:
+            text = document.child.text
+            told = f"### {name}: {document.given.id}\n{text.summary}\nwhy: {text.business_intent}"
+            yield f"{told}\n{beside(document, sources)}"
+
+
+def _some(library: Library, level: Level, language: str, chance: random.Random) -> list[str]:
+    """Some documents of a level, of each clone as many: a large one is not drawn from more often."""
+    found = [id_ for id_ in sorted(library.documents) if _is_drawn(library.documents[id_], level, language)]
+    return chance.sample(found, min(len(found), PER_CLONE))
+
+
+def _is_drawn(document: Document, level: Level, language: str) -> bool:
+    child = document.child
+    is_of = getattr(document.given, "language", language) == language
+    return child.level is level and is_of and not child.is_placeholder
+
+
+def clone_in(folder: Path) -> Path:
+    """A git folder, or the one inside a folder."""
+    return next((one for one in (folder, *sorted(folder.iterdir())) if (one / "HEAD").is_file()), folder / ".git")
+
+
+def main_language(clone: Path) -> str:
+    """The language that most of a clone's source files are in; "" where there are none or too many."""
+    listing = subprocess.run(
+        ["git", "--git-dir", clone, "ls-tree", "-r", "--name-only", "HEAD"], capture_output=True, text=True, check=False
+    )
+    languages = Counter(filter(None, map(language_of_path, listing.stdout.splitlines())))
+    parsed = {language: count for language, count in languages.items() if language in PARSERS}
+    return max(parsed, key=lambda one: parsed[one]) if parsed and sum(parsed.values()) <= MAX_FILES else ""
+
+
+def read_clone(clone: Path, key: str) -> tuple[str, Library, Mapping[str, list[str]]] | None:
+    """The documents of a clone's last commit, and the lines of every symbol and file that they are about; None of a
+    clone that lacks objects."""
+    done = subprocess.run(["git", "--git-dir", clone, "archive", "HEAD"], capture_output=True, check=False)
+    if done.returncode:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as tree:
+            tree.extractall(folder, filter="tar")
+        parsed, texts = read_folder(Path(folder))
+        lines = {one.facts.file_path: _lines(Path(folder, one.facts.file_path)) for one in parsed}
+        lines |= {path: text.splitlines() for path, (_, text) in texts.items()}
+    library = write_library(parsed, texts, key=key)
+    for symbol in (symbol for one in parsed for symbol in one.symbols):
+        first = max(1, symbol.start_line - 8)
+        lines[symbol.id] = lines[symbol.file_path][first - 1 : symbol.end_line]
+    return key, library, lines
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_bytes().decode("utf-8", "replace").splitlines()
+
+
+def beside(document: Document, sources: Mapping[str, list[str]]) -> str:
+    """The first lines of what a document is about, from a few before it; of a folder what it holds."""
+    given = document.given
+    lines = sources.get(given.id, [])
+    if isinstance(given, ModuleInput):
+        lines = [*(given.readme or "").splitlines()[:8], *(child.name for child in given.children)]
+    return "\n".join(f"    | {line[:150]}" for line in lines[:SOURCE_LINES])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of Python sources")
+    parser.add_argument("folder", type=Path, help="folder of sources, or of git clones with --draw")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N documents of each level")
+    parser.add_argument("--draw", type=int, default=0, metavar="N", help="print N documents of each language")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--language", action="append", choices=LANGUAGES, help="these languages alone")
     arguments = parser.parse_args()
+    if arguments.draw:
+        for language in arguments.language or LANGUAGES:
+            print(f"## {language}\n")
+            print(*draw(arguments.folder, language, count=arguments.draw, seed=arguments.seed), sep="\n\n")
+        return
     parsed, texts = read_folder(arguments.folder)
     library = write_library(parsed, texts, key=arguments.folder.name)
     for document in sample(library, arguments.show) if arguments.show else ():

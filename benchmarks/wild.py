@@ -1,7 +1,7 @@
 """Search in repositories that no benchmark knows, by questions made from them.
 
     python -m benchmarks.wild CLONES --home FOLDER [--part tune|test] [--also QUESTIONS.jsonl]... [--semble PYTHON]
-                              [--only OWNER/NAME]... [--run OUT.jsonl]
+                              [--only OWNER/NAME]... [--run OUT.jsonl] [--texts docstring|names|facts]
 
 `benchmarks/wild_repositories.tsv` lists them by name and commit; those of `test` are looked at last, and no choice is
 made on them. CLONES is a folder of git clones, as `benchmarks.retrieval` takes it. What is made of a repository (its
@@ -10,7 +10,8 @@ index is brought up to date. Questions written by hand come beside those (`--als
 
 `ndcg@10` is of the first ten hits of a plain search as they came, `functions` the recall@10 of those functions and
 classes among the same hits that answer, `asked` the same where nothing but functions and classes is asked for. semble
-(MIT, in an environment of its own) is given this project's vectors. Intervals are by resampling questions.
+(MIT, in an environment of its own) is given this project's vectors. Intervals are by resampling questions. `--texts`
+asks indexes whose texts hold less (`benchmarks/text_levels.py`).
 """
 
 import argparse
@@ -18,11 +19,13 @@ import csv
 import json
 import subprocess
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.retrieval import Table, find_clone, print_table
+from benchmarks.text_levels import TEXT_LEVELS, index_with
 from benchmarks.wild_questions import KINDS, make_questions
 from codesum_pipeline.evaluation.bootstrap import paired_interval
 from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, Answer, evaluate
@@ -97,8 +100,8 @@ def main() -> None:
         print(f"repository {number} of {len(repositories)}: {repository.name}", file=sys.stderr)
         questions = prepare(repository, arguments.clones, arguments.home)
         questions += [of_tree(each, repository) for each in written if each.repo == repository.name]
-        index = build_index(repository, arguments.home)
-        found = evaluate([index], questions, embedder=load_embedder("static"), setups=[ALL, SYMBOLS])
+        with index_of(repository, arguments.home, arguments.texts) as index:
+            found = evaluate([index], questions, embedder=load_embedder("static"), setups=[ALL, SYMBOLS])
         answers += [answer for answer in found if answer.setup == ALL.name]
         theirs = ask_semble(repository, arguments.home, questions, arguments.semble) if arguments.semble else {}
         asked += joined(questions, found, theirs)
@@ -115,6 +118,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", help="these repositories of either part")
     parser.add_argument("--also", type=Path, action="append", default=[], help="questions written by hand")
     parser.add_argument("--semble", type=Path, help="the Python of an environment in which semble is installed")
+    parser.add_argument("--texts", choices=TEXT_LEVELS, default="facts", help="what the texts that are searched hold")
     parser.add_argument("--run", type=Path, help="write what was found, one question a line")
     return parser.parse_args()
 
@@ -139,12 +143,18 @@ def of_tree(question: Question, repository: Repository) -> Question:
     return replace(question, repo=repository.key, category=category, cited_symbols=cited, commit=None)
 
 
-def build_index(repository: Repository, home: Path) -> PublishedIndex:
-    """The index of a repository's tree, brought up to date."""
+@contextmanager
+def index_of(repository: Repository, home: Path, texts: str = "facts") -> Iterator[PublishedIndex]:
+    """The index of a repository's tree, brought up to date; of other `texts` one that lasts as long as the block."""
     opened = open_home(home / "asked", embedder="static")
     tree = str((home / "trees" / repository.key).resolve())
-    build(workspace_of(opened, RepositoryEntry(repository.key, tree)), may_fail=True)
-    return PublishedIndex.open(opened.layout.published(repository.key))
+    ws = workspace_of(opened, RepositoryEntry(repository.key, tree))
+    build(ws, may_fail=True)
+    if texts == "facts":
+        yield PublishedIndex.open(opened.layout.published(repository.key))
+    else:
+        with index_with(ws, texts) as index:
+            yield index
 
 
 def ask_semble(

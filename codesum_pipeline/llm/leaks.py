@@ -33,9 +33,10 @@ _PRODUCT = re.compile(r"[A-Z]\w*\.js")
 # Proper names and terms that are written with inner capitals or digits.
 _WORDS = _words(
     """
-    BigQuery CircleCI ClickHouse CoffeeScript CouchDB CPython DevOps DirectX DuckDB DynamoDB FastAPI FreeBSD GitHub
-    GitLab GraphQL GraphML InfluxDB IntelliJ IronPython JavaDoc JavaScript JetBrains JUnit LaTeX LinkedIn LuaJIT
-    MacOS MariaDB MathML MongoDB MySQL NaN NetBSD NetworkX NumPy OAuth OAuth2 OpenAI OpenAPI OpenBSD OpenGL OpenID
+    BigQuery CircleCI ClickHouse CMake CoffeeScript CouchDB CPython DevOps DirectX DuckDB DynamoDB FastAPI FreeBSD
+    GitHub GitLab GraphQL GraphML InfluxDB IntelliJ IronPython JavaDoc JavaScript JetBrains jQuery JUnit LaTeX LinkedIn
+    LuaJIT MacOS MariaDB MathML MongoDB MySQL NaN NetBSD NetworkX NumPy OAuth OAuth2 OpenAI OpenAPI OpenBSD OpenGL
+    OpenID
     OpenMP OpenSSH OpenSSL OpenType PostgreSQL PostScript PowerPC PowerShell PyCharm PyPI PyPy PyTorch RabbitMQ
     ReadTheDocs SciPy SQLAlchemy SQLite StackOverflow TensorFlow TrueType TypeScript WebAssembly WebGL WebKit WebRTC
     WebSocket WebSockets WiFi YouTube macOS iOS iPhone

@@ -8,6 +8,7 @@ into, and of a text the content is kept. What is none of these is `OTHER`.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Self
 
 from codesum_pipeline.model.symbols import Form, Parameter
@@ -267,6 +268,24 @@ def _content(token: str) -> str:
 
 def _is_name(piece: str) -> bool:
     return piece.strip("$@!?\\").replace("-", "_").replace("\\", "_").isidentifier()
+
+
+def bound_names(pattern: str) -> tuple[str, ...]:
+    """The names that stand for parts of a value in a pattern, of `key: name` the key: `{ a, b: c }` gives a, b.
+
+    Constructors, literals and defaults are none; of `whole@(Part x)` only the whole is.
+    """
+    names: list[str] = []
+    before = ""
+    for is_word, chars in groupby(pattern, key=lambda char: char.isalnum() or char in "_$"):
+        piece = "".join(chars)
+        if not is_word:
+            before = piece.strip()
+            if before.startswith("@"):
+                break
+        elif not before.endswith((":", "=", *_QUOTES)) and _is_name(piece) and not piece[0].isupper():
+            names.append(piece)
+    return tuple(dict.fromkeys(names))
 
 
 def first_argument(pieces: Sequence[str]) -> Iterator[str]:

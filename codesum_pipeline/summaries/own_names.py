@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from codesum_pipeline.llm.leaks import names_in
+from codesum_pipeline.summaries.extractive.words import name_words
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput, FunctionInput, ModuleInput
 
 RECEIVERS = ("self", "cls", "this")
@@ -12,7 +13,7 @@ def function_names(
     *, qualified_name: str, signature: str, parameters: Iterable[str], attributes: Iterable[str]
 ) -> frozenset[str]:
     """Of a function; attributes are those of its own object that it uses and does not call."""
-    return names_in(qualified_name, signature, *parameters, *attributes)
+    return with_words(names_in(qualified_name, signature, *parameters, *attributes), qualified_name)
 
 
 def own_names(given: FunctionInput | ClassInput | FileInput | ModuleInput) -> frozenset[str]:
@@ -29,10 +30,18 @@ def own_names(given: FunctionInput | ClassInput | FileInput | ModuleInput) -> fr
             said = (given.qualified_name, given.signature, *given.bases, *given.fields)
         case FileInput():
             shown = (*(given.exports or ()), *(one.name for one in given.reexports))
-            return file_names(given.id, given.imports, given.globals, shown) | names_in(*_parts(given))
+            parts = [*_parts(given)]
+            found = file_names(given.id, given.imports, given.globals, shown) | names_in(*parts)
+            return with_words(found, given.id, *given.imports, *given.globals, *parts)
         case ModuleInput():
             said = (given.id, given.name)
-    return names_in(*said, *_parts(given))
+    told = [*said, *_parts(given)]
+    return with_words(names_in(*told), *told)
+
+
+def with_words(names: frozenset[str], *own: str) -> frozenset[str]:
+    """The names, and of these own ones the words with a number: `i128` of `test_i128`."""
+    return names.union(word for name in own for word in name_words(name) if not word.isalpha())
 
 
 def file_names(path: str, imports: Iterable[str], constants: Iterable[str], exports: Iterable[str]) -> frozenset[str]:

@@ -94,7 +94,10 @@ _TYPES = frozenset({"type", "typep", "opaque"})
 # Attributes whose value is a type, in which the names of types look like calls.
 _TYPED_ATTRIBUTES = _TYPES | _CALLBACKS | {"spec"}
 # Attributes that are no constants of the module.
-_OTHER_ATTRIBUTES = _PREAMBLES | _CALLBACKS | {"moduledoc", "typedoc", "behaviour", "optional_callbacks", "spec"}
+_OTHER_ATTRIBUTES = _PREAMBLES | _CALLBACKS | {
+    "moduledoc", "typedoc", "behaviour", "optional_callbacks", "spec", "derive", "enforce_keys", "before_compile",
+    "after_compile", "on_definition", "on_load", "external_resource", "moduletag", "describetag",
+}  # fmt: skip
 _IMPORTS = frozenset({"alias", "import", "require", "use"})
 # What looks like a call and is a word of the language.
 _WORDS = forms.DEFINERS | _MODULES | _TESTS | _IMPORTS | {

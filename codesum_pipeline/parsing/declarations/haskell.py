@@ -28,7 +28,7 @@ _ROWS = frozenset({
     "haskell", "imports", "declarations", "class_declarations", "instance_declarations", "local_binds",
     "alternatives", "do", "equations", "gadt_constructors", "fields",
 })  # fmt: skip
-_LINE_MARK = re.compile(r"^--+ ?", re.M)
+_LINE_MARK = re.compile(r"^(?:--+ ?(?:[|^] )?|[|^] )", re.M)
 _ASIDE = frozenset({"comment", "haddock", "pragma", "cpp"})
 
 

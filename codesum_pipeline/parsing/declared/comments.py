@@ -1,7 +1,9 @@
 """Comments that document: which they are, their text, and how they stand in the canonical source.
 
-A comment documents the definition that follows it with nothing but blanks,
-other comments and preambles between. What a comment says is cleaned of its
+A comment with its language's mark of documentation documents the definition
+that follows it with nothing but blanks, other comments and preambles between;
+where there is none, those do that stand right above it, without a blank line.
+What a comment says is cleaned of its
 marks; in the canonical source it stays as written, its margin apart.
 """
 
@@ -19,6 +21,8 @@ from codesum_pipeline.parsing.walk import Tokens
 _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")
 _CLOSING = re.compile(r"\s*(?:\*+/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
 _STAR = re.compile(r"^\s*\*(?!/)")
+# Part of the parsers' versions: which comments document.
+COMMENTS_VERSION = "comments/2"
 # Explicit: characters stand for bytes here, and some that `str.strip` takes are halves of letters.
 _BLANKS = " \t\f\r\v"
 # What a tag says may be set in columns: `* @param  string  $name`.
@@ -27,8 +31,8 @@ _RULE = re.compile(r"^[\W_]*$")
 # Notes to tools: they neither document nor part a comment from what it documents.
 _DIRECTIVE = re.compile(
     r"^\W*(?:go:|nolint|\+build|export \w+$|eslint|jshint|jslint|prettier|tslint|@ts-|istanbul|c8 |rubocop|shellcheck"
-    r"|noqa|clang-format|NOLINT|NOSONAR|swiftlint|ktlint|detekt|phpcs|phpstan|psalm|credo:|hlint|region\b|endregion\b"
-    r"|pragma|vim:|-\*-|!/|frozen_string_literal|LINT\.|@codingStandards)",
+    r"|noqa|<reference |clang-format|NOLINT|NOSONAR|swiftlint|ktlint|detekt|phpcs|phpstan|psalm|credo:|hlint"
+    r"|region\b|endregion\b|pragma|vim:|-\*-|!/|frozen_string_literal|LINT\.|@codingStandards)",
     re.I,
 )
 _LEGAL = re.compile(
@@ -52,17 +56,19 @@ class Comments:
         """The preambles and the documenting comments directly before a definition that starts at a byte."""
         docs: list[Node] = []
         before: list[Node] = []
-        position = start
+        position, is_close = start, True
         while True:
             end = self._last_shown(position)
             if (preamble := preambles.get(end)) is not None and preamble.end_byte <= start:
                 before.append(preamble)
                 position = preamble.start_byte
             elif (comment := self._by_end.get(end)) is not None:
-                gap = self._text[end:position]
-                if self._is_doc(comment, gap=gap, docs=docs):
+                is_close = is_close and self._text.count("\n", end, position) <= 1
+                if self._is_marked(comment) and not (docs and self._is_block(comment) and self._is_marked(docs[-1])):
+                    docs = [*filter(self._is_marked, docs), comment]
+                elif is_close and self._goes_with(comment, docs):
                     docs.append(comment)
-                elif self._declaration.docs is Docs.ADJACENT and gap.count("\n") > 1:
+                elif self._declaration.docs is Docs.ADJACENT and not is_close:
                     break
                 position = comment.start_byte
             else:
@@ -107,16 +113,22 @@ class Comments:
         lines = list(zip([rows[0], *rest], offsets, strict=True))
         return DocComment(node.start_byte, (*lines, ("", lines[-1][1])) if stands_apart else tuple(lines))
 
-    def _is_doc(self, node: Node, *, gap: str, docs: Sequence[Node]) -> bool:
+    def _is_marked(self, node: Node) -> bool:
+        """Whether a comment has the mark of its language's doc comments."""
         raw = self._raw(node)
-        if _DIRECTIVE.match(raw) or not self._starts_line(node):
-            return False
-        is_block = raw.startswith(("/*", "{-", "--[", "=begin"))
-        if is_block and docs:
-            return False
-        if self._declaration.docs is Docs.MARKED:
-            return raw.startswith(self._declaration.doc_marks) and raw not in ("/**/", "//", "--")
-        return gap.count("\n") <= 1
+        is_marked = self._declaration.docs is Docs.MARKED and raw.startswith(self._declaration.doc_marks)
+        return is_marked and raw not in ("/**/", "//", "--") and self._may_document(node)
+
+    def _goes_with(self, node: Node, docs: Sequence[Node]) -> bool:
+        """Whether a comment without a mark documents what comes right after it: a definition, or more of the same."""
+        is_other = bool(docs) and (self._is_block(node) or self._is_marked(docs[-1]))
+        return not is_other and self._may_document(node)
+
+    def _may_document(self, node: Node) -> bool:
+        return not _DIRECTIVE.match(self._raw(node)) and self._starts_line(node)
+
+    def _is_block(self, node: Node) -> bool:
+        return self._raw(node).startswith(("/*", "{-", "--[", "=begin"))
 
     def _runs(self, nodes: Sequence[Node]) -> Iterator[list[Node]]:
         """Comments without a blank line between them."""

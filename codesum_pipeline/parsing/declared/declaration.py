@@ -97,7 +97,7 @@ class Extension:
 class Docs(StrEnum):
     """Which comments directly above a definition document it."""
 
-    MARKED = "marked"  # those with the mark of a doc comment: `/** */`, `///`, `--- `
+    MARKED = "marked"  # those with the mark of a doc comment (`/** */`, `///`, `--- `), else as below
     ADJACENT = "adjacent"  # any, where no blank line comes between
 
 

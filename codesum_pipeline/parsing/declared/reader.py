@@ -10,8 +10,8 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.canonical import Canonical, lay_out
-from codesum_pipeline.parsing.declared.comments import Comments
-from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Imported, Text
+from codesum_pipeline.parsing.declared.comments import COMMENTS_VERSION, Comments
+from codesum_pipeline.parsing.declared.declaration import Declaration, Imported, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.declared.facts import Calls, FactReader
 from codesum_pipeline.parsing.declared.recovery import (
@@ -53,7 +53,9 @@ class DeclaredParser:
 
     def version(self, hash_policy: HashPolicy) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
-        read = f"{RECOVERY_VERSION} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION}"
+        read = (
+            f"{RECOVERY_VERSION} {COMMENTS_VERSION} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION}"
+        )
         return f"{self.declaration.spec.parser_version} {read} {hash_policy}"
 
     def parse(
@@ -228,8 +230,8 @@ class _File:
     def _lay_out(self) -> Canonical:
         nodes = {node.start_byte: node for definition in self._outline.definitions for node in definition.docs}
         nodes.update((node.start_byte, node) for node in self._file_docs)
-        # Only where any comment documents what comes right after it, one about the file must stand apart.
-        last = self._file_docs[-1:] if self._declaration.docs is Docs.ADJACENT else ()
+        # Any comment documents what comes right after it: one about the file must stand apart.
+        last = self._file_docs[-1:]
         comments = [
             self._comments.canonical(nodes[start], stands_apart=nodes[start] in last) for start in sorted(nodes)
         ]

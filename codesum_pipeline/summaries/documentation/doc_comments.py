@@ -21,7 +21,7 @@ _RAISE_TAGS = word_set("throws throw exception raise raises")
 _PROSE_TAGS = word_set("brief short summary description desc details abstract fileoverview file overview")
 # What stands after these runs on to the next tag, over blank lines.
 _CODE_TAGS = word_set("example code usage verbatim snippet startuml dot")
-_TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=])[ \t]*(.*)$")
+_TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])[ \t]*(.*)$")
 _LIST_TAG = re.compile(
     r"\s*[-*]\s*(Parameters?|Returns?|Throws|Note|Warning|Important|Attention|Remark|Complexity|Precondition|"
     r"Postcondition|Requires|Invariant|SeeAlso|See Also|Since|Version|Author|Authors|Copyright|Date|Todo|Bug|Example"
@@ -31,11 +31,20 @@ _LIST_ITEM = re.compile(r"\s*[-*+]\s*`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u20
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\w[\w ]*?)\s*:?\s*#*$")
 _PARAMETER_HEADINGS = word_set("parameters arguments params args")
 _RETURN_HEADINGS = word_set("returns return")
+# In RDoc a heading, in TomDoc a parameter.
+_RUBY_HEADING = re.compile(r"\s{0,3}(?:=+\s*|#{1,6}\s+)(\w[\w: ]*?)\s*:?\s*#*$")
+_RUBY_PARAMETER = re.compile(r"\s*(\w+)\s+-\s+(\S.*)$")
 # C#'s elements as the parser shows them: `name: text`, `ArgumentException: text`, `Returns: text`.
 _ELEMENT = re.compile(r"([A-Za-z_]\w*):\s+(.*)$")
 _SHELL = re.compile(r"\s*(?:iex|\.\.\.|irb|ghci|scala|php)(?:\(\d+\))?>")
 _INLINE = re.compile(r"[\\@](?:c|p|a|e|em|ref)\s+(?=\S)|\{@inheritdoc\}|:nodoc:", re.I)
 _INLINE_TAG = re.compile(r"\{@\w+\s+([^{}]*)\}")
+_LINK_TARGET = re.compile(r"\s*\[[^\]]+\]:\s+\S+$")
+# Code in Haddock and RDoc; TomDoc says first for whom something is.
+_MARKS = {
+    "haskell": re.compile(r"@([^@\n]+)@"),
+    "ruby": re.compile(r"(?<!\S)\+([\w.:#?!]+)\+|\A(?:Public|Internal|Private): "),
+}
 _INTRA_LINK = re.compile(r"(?<!\w)\[{1,2}(`?[\w:.#*]+(?:\(\))?!?`?)\]{1,2}(?![\[(\]])")
 _INTRA_LINKED = frozenset(("go", "kotlin", "rust", "scala", "zig"))
 _STATING = re.compile(r"\s+(?:\([^()]*\)\s+)?(?=[a-z]+s\b)(?!(?:is|was|has|does|as|this|its|plus|us)\b)")
@@ -64,8 +73,11 @@ def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> D
     if not text.strip():
         return EMPTY
     blocks = _Blocks(language, frozenset(name.lstrip("$*&.@") for name in parameters))
+    if marks := _MARKS.get(language):
+        text = marks.sub(r"\1", text)
     for line in _INLINE_TAG.sub(r"\1", _INLINE.sub("", text)).split("\n"):
-        blocks.take(_INTRA_LINK.sub(r"\1", line) if language in _INTRA_LINKED else line)
+        is_linked = language in _INTRA_LINKED and not _LINK_TARGET.match(line)
+        blocks.take(_INTRA_LINK.sub(r"\1", line) if is_linked else line)
     return blocks.finish()
 
 
@@ -107,7 +119,7 @@ class _Blocks:
     def take(self, line: str) -> None:
         if line.strip().startswith(("```", "~~~", "{{{", "}}}", "<pre")):
             self._fence = not self._fence
-        elif self._fence or _SHELL.match(line) or line.lstrip().startswith("@!"):
+        elif self._fence or _SHELL.match(line) or _LINK_TARGET.match(line) or line.lstrip().startswith("@!"):
             return
         elif not self._opens(line):
             self._continue(line)
@@ -115,8 +127,12 @@ class _Blocks:
     def _opens(self, line: str) -> bool:
         if match := _TAG.match(line):
             self._open_tag(match[1].lower(), match[2] or "", match[3])
-        elif match := _HEADING.match(line):
+        elif match := (_RUBY_HEADING if self._language == "ruby" else _HEADING).match(line):
             self._open_heading(match[1].lower())
+        elif self._language == "ruby" and line.lstrip().startswith("call-seq:"):
+            self._start(_Block("other"))
+        elif self._language == "ruby" and (match := _RUBY_PARAMETER.match(line)) and match[1] in self._parameters:
+            self._start(_Block("parameter", match[1], [match[2]]))
         elif self._language == "swift" and (match := _LIST_TAG.match(line)):
             self._open_listed(match[1].lower(), match[2].strip("`"), match[3])
         elif self._open and self._open.kind == "parameters" and (match := _LIST_ITEM.match(line)):

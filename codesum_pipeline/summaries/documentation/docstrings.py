@@ -100,6 +100,7 @@ class _Reader:
         self._text: list[str] = []
         self._fence = False
         self._after_blank = True
+        self._is_set_in = False
         self._parameters: dict[str, str] = {}
         self._returns: list[str] = []
         self._raises: list[tuple[str, str]] = []
@@ -244,7 +245,9 @@ class _Reader:
             return
         if _UNDERLINE.fullmatch(stripped) or stripped.startswith(("|", "+--", "+==")):
             return
-        if self._after_blank and not self._lines and indent >= 2 and self._paragraphs:
+        is_first = self._after_blank and not self._lines and bool(self._paragraphs)
+        self._is_set_in = indent >= 2 and (is_first or (self._is_set_in and not self._after_blank))
+        if self._is_set_in:
             return
         if bullet := _BULLET.match(stripped):
             self._items.append(stripped[bullet.end() :])

@@ -10,7 +10,7 @@ _LINK_TARGET = re.compile(r"`([^`<>]+?)\s*<[^`<>]*>`_{0,2}")
 _LITERAL = re.compile(r"(`{1,3})([^`]+)\1_{0,2}")
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
-_FOOTNOTE = re.compile(r"\s?\[(?:#?\w{1,24}|\d+|\*)\]_|\s?\[\^\w+\]")
+_FOOTNOTE = re.compile(r"\s?\[(?:#\w{0,24}|\w{1,24}|\d+|\*)\]_|\s?\[\^\w+\]")
 _STRONG = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*\\])\1(?![\w*])")
 _UNDERSCORED = re.compile(r"(?<![\w\\])(_{1,2})(?=[^\s_])([^_\n]{1,400}?)(?<=[^\s_])\1(?!\w)")
 _SUBSTITUTION = re.compile(r"(?<!\w)\|([A-Za-z][\w .-]*)\|_{0,2}(?!\w)")
@@ -29,7 +29,12 @@ _TAG = re.compile(
     r"td|template|textarea|tfoot|th|thead|time|title|tr|tt|u|ul|var|video|wbr)\b(?:[^<>\"']|\"[^\"]*\"|'[^']*')*/?>?",
     re.I,
 )
-_URL = re.compile(r"\s?\(?(?:https?|ftp)://[^\s)>\]]+\)?")
+# At the end of a sentence the words that lead to it go with it: `Converted from https://x.` says `Converted.`
+_URL = re.compile(
+    r"(?:\s+(?:also|at|by|and|from|in|is|of|on|or|the|to|url|via|with):?)*\s?[(<]?(?:https?|ftp)://[^\s)>\]]+?[)>]?(?=[.,;]?\s*$|[.;]\s)"
+    r"|\s?\(?(?:https?|ftp)://[^\s)>\]]+\)?",
+    re.I,
+)
 _EMPTY_BRACKETS = re.compile(r"\s?[(\[]\s*[)\]]")
 _SPACE_BEFORE = re.compile(r"\s+([,;:.!?)](?:\s|$))")
 _SPACE = re.compile(r"\s+")
@@ -38,7 +43,7 @@ _SPACE = re.compile(r"\s+")
 def plain(text: str) -> str:
     """One line without markup; hyper links keep their words and lose their targets."""
     if not _MARKS.search(text):
-        return _SPACE.sub(" ", text).strip()
+        return _SPACE.sub(" ", _SPACE_BEFORE.sub(r"\1", text)).strip()
     if "`" in text:
         text = without_link_targets(_ROLE.sub(_role_words, text))
     if "<" in text or "&" in text:
@@ -51,8 +56,8 @@ def plain(text: str) -> str:
         text = _TEMPLATE.sub(r"\1", _JSDOC.sub(r"\1", _EPYTEXT.sub(r"\1", text)))
     text = _SUBSTITUTION.sub(r"\1", text)
     text = _LITERAL.sub(r"\2", text).replace("`", "'" if text.count("`") == 2 else "")
-    text = _UNDERSCORED.sub(r"\2", _STRONG.sub(r"\2", text))
-    text = _URL.sub("", _ESCAPED.sub(r"\1", text))
+    text = _STRONG.sub(r"\2", _UNDERSCORED.sub(r"\2", _STRONG.sub(r"\2", text)))
+    text = _URL.sub("", _SPACE.sub(" ", _ESCAPED.sub(r"\1", text)))
     return _SPACE.sub(" ", _SPACE_BEFORE.sub(r"\1", _EMPTY_BRACKETS.sub(_empty_call, text))).strip()
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from codesum_pipeline.summaries.documentation.docstrings import Docstring
 from codesum_pipeline.summaries.documentation.plain import clip, join_sentences, sentence
+from codesum_pipeline.summaries.documentation.sentences import is_aside
 
 _MAX_CHARS = 360
 _MAX_SENTENCES = 3
@@ -30,6 +31,7 @@ _LEANS = re.compile(
     r"|.*\b(?:if|that|are|is|as|by|of|to|the|following|follows|where|and|or)\.?$|.*:$",
     re.I,
 )
+_FORMULA = re.compile(r"::=|[=-]>|\s:?=\s|[{}]")
 _CODE = re.compile(r"[{};]|[=-]>|\s=\s")
 
 
@@ -38,12 +40,18 @@ def opening_of(doc: Docstring, *, most: int = _MAX_SENTENCES) -> tuple[str, int]
     for number, text in enumerate(doc.sentences[:3]):
         text = _TYPED.sub("", _NUMBERED.sub("", text)).strip()
         is_word = " " not in text and len(text) < _MIN_TELLING_CHARS
-        if len(text) < 3 or _EMPTY_TALK.match(text) or _CODE_LIKE.search(text) or is_word:
+        if len(text) < 3 or is_aside(text) or _EMPTY_TALK.match(text) or _CODE_LIKE.search(text) or is_word:
             continue
         told = clip(sentence(text), _MAX_CHARS)
         used = number + 1
         for following in doc.sentences[used : number + most]:
-            if _LEANS.match(following) or len(told) + len(following) >= _MAX_CHARS:
+            is_prose = " " in following.strip() and not _FORMULA.search(following)
+            if (
+                not is_prose
+                or _LEANS.match(following)
+                or is_aside(following)
+                or len(told) + len(following) >= _MAX_CHARS
+            ):
                 break
             told, used = f"{told} {sentence(following)}", used + 1
         return told, used
@@ -59,7 +67,9 @@ def further_sentence(told: Sequence[str], summary: str) -> str:
 
 
 def _stands_alone(text: str) -> bool:
-    return text[0].isalnum() and not (_LEANS.match(text) or _EMPTY_TALK.match(text) or _CODE.search(text))
+    return text[0].isalnum() and not (
+        _LEANS.match(text) or is_aside(text) or _EMPTY_TALK.match(text) or _CODE.search(text)
+    )
 
 
 def joined(*told: str, limit: int) -> str:

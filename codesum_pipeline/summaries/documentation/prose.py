@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from codesum_pipeline.summaries.documentation.markup import plain, without_html, without_link_targets
 from codesum_pipeline.summaries.documentation.plain import printable_lines
-from codesum_pipeline.summaries.documentation.sentences import sentences
+from codesum_pipeline.summaries.documentation.sentences import is_aside, sentences
 
 _MAX_LINES = 600
 _MAX_CHARS = 60_000
@@ -81,6 +81,7 @@ class _Reader:
         self._after_heading = False
 
     def take(self, line: str, following: str) -> None:
+        line = _QUOTE.sub("", line)
         stripped = line.strip()
         if _FENCE.match(line):
             self._fence = not self._fence
@@ -133,7 +134,7 @@ class _Reader:
             self._flush()
             self._skip_indent = 0
         else:
-            self._lines.append(_QUOTE.sub("", line).strip())
+            self._lines.append(stripped)
 
     def _flush(self) -> None:
         if self._lines and len(self._paragraphs) < _MAX_PARAGRAPHS:
@@ -148,6 +149,6 @@ class _Reader:
         self._flush()
         found: list[str] = []
         for paragraph in self._paragraphs:
-            found.extend(one for one in sentences(paragraph, limit=4) if " " in one)
+            found.extend(one for one in sentences(paragraph, limit=4) if " " in one and not is_aside(one))
         items = [text for item in self._items if (text := plain(item)) and any(map(str.isalnum, text))]
         return Prose(self._title, tuple(found[:10]), tuple(self._headings), tuple(items))

@@ -14,6 +14,9 @@ _NEVER_ENDS = word_set(
     misc pos w.r.t a.k.a aka n.b
     """
 )
+_NOTE_TO_SELF = re.compile(r"(?:todo|fixme|xxx|hack)\b|(?:optimi[sz]e|perf|bug|idea)\s?:|copyright\b|\(c\) \d", re.I)
+# What it points to was a link, which is left out.
+_POINTS = re.compile(r".*\b(?:see|visit|check out|refer to)(?: also)?\W*$", re.I)
 _LAST_WORD = re.compile(r"[\w.]+$")
 
 
@@ -32,6 +35,11 @@ def sentences(paragraph: str, *, limit: int = 8) -> list[str]:
     if tail and len(found) < limit:
         found.append(tail)
     return found
+
+
+def is_aside(text: str) -> bool:
+    """Whether a sentence is a note of its author's to himself, or points to what is left out."""
+    return bool(_NOTE_TO_SELF.match(text) or _POINTS.match(text))
 
 
 def _is_abbreviation(text: str, stop: int) -> bool:

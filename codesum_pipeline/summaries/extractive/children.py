@@ -7,7 +7,8 @@ placeholders last, classes first, then by name.
 from collections.abc import Sequence
 
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.summaries.documentation.plain import clip, printable
+from codesum_pipeline.summaries.documentation.plain import clip, join_sentences, printable
+from codesum_pipeline.summaries.documentation.sentences import sentences
 from codesum_pipeline.summaries.extractive.naming import capitalized, fact, listed, said
 from codesum_pipeline.summaries.extractive.words import name_words
 from codesum_pipeline.summaries.extractive.written import MAX_ITEM, MAX_RESPONSIBILITIES
@@ -58,8 +59,8 @@ def offers(names: Sequence[str], prefix: tuple[str, ...], lead: str, limit: int)
 
 def _is_named(name: str) -> bool:
     """Whether a name was chosen: constructors, operators and special methods have theirs from the language."""
-    is_makers = name in ("constructor", "initialize", "init") or name.startswith(("__", "~"))
-    return not is_makers and any(map(str.isalnum, name))
+    is_makers = name in ("constructor", "initialize", "init", "default") or name.startswith(("__", "~"))
+    return not is_makers and any(map(str.isalnum, name.removeprefix("operator")))
 
 
 def voices(children: Sequence[ChildText]) -> list[tuple[str, ...]]:
@@ -77,10 +78,15 @@ def told_of_few(children: Sequence[ChildText]) -> str:
 
 def _told(child: ChildText) -> str:
     """The opening of a text, with its name where that does not say it; "" where it is only the name."""
-    name, text = said(bare_name(child)), clip(child.text.summary, _TOLD_CHARS)
+    name, text = said(bare_name(child)), join_sentences(_own_sentences(child), _TOLD_CHARS)
     first, _, more = text.partition(". ")
     is_name = first.removesuffix(".").endswith(f" {name}") and len(first) < len(name) + _KIND_CHARS
     return f"{capitalized(name)}: {text}" if not is_name else text if more else ""
+
+
+def _own_sentences(child: ChildText) -> list[str]:
+    """The sentences of a text, but for the one that says what it is part of."""
+    return [one for one in sentences(child.text.summary) if not one.startswith("Part of ")]
 
 
 def responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:

@@ -43,7 +43,10 @@ def write_class(given: ClassInput) -> Written:
     path = given.id.partition("::")[0]
     prefix = shared_prefix(methods)
     facts = [
-        fact("Extends", listed([base for base in bases if base != "object"], _MAX_BASES)),
+        fact(
+            "Derives" if given.language == "haskell" else "Extends",
+            listed([base for base in bases if base != "object"], _MAX_BASES),
+        ),
         fact("Values:" if kind == "enum" else "Fields:", listed(fields, _MAX_FIELDS, prefix=shared_prefix(fields))),
         offers(methods, prefix, "Methods:", _MAX_METHODS),
         fact("Holds", listed(classes, _MAX_CLASSES, prefix=shared_prefix(classes))),
@@ -59,7 +62,7 @@ def write_class(given: ClassInput) -> Written:
         keywords=merge_keywords(own, voices(given.children), fallback=[*split_identifier(given.id), "class"]),
         responsibilities=responsibilities(given.children),
     )
-    return finished(text, PurposeSource.DOCSTRING if told else PurposeSource.NAME, own=own_names(given))
+    return finished(text, PurposeSource.DOCSTRING if told else PurposeSource.NAME, own=own_names(given), path=path)
 
 
 def _kind(given: ClassInput) -> str:

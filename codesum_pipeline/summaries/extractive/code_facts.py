@@ -4,9 +4,11 @@ All of it was read by the parser: nothing here looks at code. Names of other
 code are said in words.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from codesum_pipeline.model.symbols import Fact, Form, Parameter
+from codesum_pipeline.parsing.expressions import bound_names
 from codesum_pipeline.summaries.documentation.plain import clip, printable
 from codesum_pipeline.summaries.documentation.word_lists import word_set
 from codesum_pipeline.summaries.extractive.foreign_names import in_words
@@ -46,14 +48,22 @@ _EVERYDAY_CALLS = word_set(
     each_with_index is_a kind_of key respond_to freeze to_s to_a to_h to_sym to_i puts p tostring tonumber pairs
     ipairs unpack insert concat move begin end cbegin cend c_str push_back emplace_back get_or_insert first last
     let also run takeIf with listOf mapOf setOf emptyList fmap pure return mapM_ forM_ show fromIntegral head tail
+    Println Printf Print Sprint Sprintf Sprintln Fprint Fprintf Fprintln println
+    eprintln dbg format_args write writeln todo unreachable panic matches cfg tri env include concat_idents
     equal Equal NoError Nil NotNil True False assertEqual assertEquals assertTrue assertFalse assertThat toBe toEqual
     should describe context Fatal Fatalf Errorf Error Helper Run ok eq lambda proc block_given? nameof typeof
     """
 )
 # What a method calls when it asks the class that it comes from.
 _ABOVE = frozenset(("super", "parent", "base"))
+_CHECKS = word_set("assert expect require should pytest jest chai sinon")
 # Names of types and encodings that code compares with.
-_EVERYDAY_TEXTS = word_set("undefined string number boolean function object symbol bigint utf8 utf-8 default null none")
+_EVERYDAY_TEXTS = word_set(
+    """
+    undefined string number boolean function object symbol bigint utf8 utf-8 default null none
+    require unchecked rawtypes deprecation unused serial
+    """
+)
 _READS = word_set("read readline readlines recv receive fetch getenv slurp load readfile")
 _WRITES = word_set("write writeln writelines send sendall save store unlink mkdir upload rmdir")
 _EMITS = word_set("emit publish log warn warning notify dispatch print println printf puts broadcast debug info")
@@ -70,18 +80,20 @@ class CodeFacts:
         self._raised = {one.names[-1] for one in self.facts.raises if one.names}
         self.prefix = self._prefix()
 
-    def phrases(self) -> Iterator[str]:
-        """All that can be said, what tells most first; empty ones among them."""
+    def phrases(self, opening: str) -> Iterator[str]:
+        """All that can be said beside what a text opens with, what tells most first; empty ones among them."""
+        new = partial(_beside, words=_stems(opening))
         yield fact("Takes", self.taken()[:_MAX_PARAMETERS])
         yield fact("Yields" if self.facts.is_generator else "Returns", self.result())
         yield fact("Raises", list(self._raises())[:_MAX_RAISES])
-        yield fact("Sets", list(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
-        yield fact("Creates", list(self._made())[:_MAX_MADE])
-        yield fact("Calls", self.called()[:_MAX_CALLS])
+        yield fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
+        yield fact("Creates", new(self._made())[:_MAX_MADE])
+        yield fact("Calls", self.called(new))
 
     def taken(self) -> list[str]:
         """The parameters whose names have a meaning."""
-        names = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
+        given = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
+        names = [one for name in given for one in ((name,) if name.isidentifier() else bound_names(name))]
         told = [
             said(name, self.prefix)
             for name in names
@@ -92,9 +104,12 @@ class CodeFacts:
     def result(self) -> str:
         """What comes back: its type where the code says it, else what the values show; "" where neither tells."""
         written = printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
+        if self.given.language in ("typescript", "tsx") and " is " in written:
+            return "" if written.startswith("asserts ") else "true or false"
         if written:
-            return "" if written in _NO_TYPES or not 1 < len(written) <= _MAX_TYPE_CHARS else written
-        if self.is_constructor():
+            is_type = written not in _NO_TYPES and 1 < len(written) <= _MAX_TYPE_CHARS and self._stands_last(written)
+            return written if is_type else ""
+        if self.is_constructor() or self._is_test():
             return ""
         shown = dict.fromkeys(filter(None, map(self._value, self.facts.returned)))
         return " or ".join(list(shown)[:_MAX_RESULTS])
@@ -105,24 +120,38 @@ class CodeFacts:
         makers = ("__init__", "constructor", "__construct", "initialize", "init")
         return bool(owner) and self.given.name in (owner, *makers)
 
-    def called(self) -> list[str]:
-        """Calls that lead outward, in source order; of many those that tell most."""
+    def _stands_last(self, written: str) -> bool:
+        """Whether a type before a name is what stands right before it: in C a macro may be taken for the type."""
+        if self.given.language not in ("c", "cpp"):
+            return True
+        head = self.given.signature.partition(f"{self.given.name}(")[0].split()
+        before = [word.strip("*&") for word in head if not word.endswith("::")]
+        return "(" not in written and (not before or before[-1] in written)
+
+    def _is_test(self) -> bool:
+        """Whether it is a test: what its last line gives is nobody's. Names with blanks are sentences of tests."""
+        return name_words(self.given.name)[:1] == ("test",) or " " in self.given.name.strip()
+
+    def called(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
+        """Calls that lead outward, in source order; of many `new` ones those that tell most."""
         found: dict[str, float] = {}
         written = {words for words, _ in self._written()}
-        for one in self.facts.calls:
+        calls = {one.names for one in self.facts.calls}
+        for one in sorted(self.facts.calls, key=lambda call: (call.line, len(call.names))):
             if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or self._makes(one):
                 continue
-            if self._chain(one.names) in written:
+            words = said(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
+            if words in written or _checks(one.names):
                 continue
             if one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
-                found.setdefault(self._chain(one.names), max(map(telling, split_identifier(one.names[-1])), default=0))
-        best = sorted(found, key=lambda words: -found[words])[:_MAX_CALLS]
+                found.setdefault(words, max(map(telling, split_identifier(one.names[-1])), default=0))
+        best = sorted(new(found), key=lambda words: -found[words])[:_MAX_CALLS]
         return [words for words in found if words in best]
 
-    def literals(self) -> list[str]:
-        """The texts in its body that can tell something, errors' messages apart."""
+    def literals(self, opening: str) -> list[str]:
+        """The texts in its body that tell something beside the opening, errors' messages apart."""
         raised = {one.said for one in self.facts.raises}
-        return telling_texts([text for text in self.facts.literals if text not in raised])
+        return _beside(telling_texts([text for text in self.facts.literals if text not in raised]), _stems(opening))
 
     def effects(self) -> dict[str, int]:
         """What it does besides returning, each with one of reads, writes, emits, raises or mutates, and its line."""
@@ -159,7 +188,9 @@ class CodeFacts:
         on = before[-1] if before else ""
         is_telling = on and on not in self._receivers and on.lower() not in _EMPTY_NAMES and len(on) > 2
         words = said(last, self.prefix)
-        return f"{said(on, self.prefix)} {words}" if is_telling else words
+        owner = said(on, self.prefix) if is_telling else ""
+        repeats = set(owner.split()) <= set(words.split()) or owner.split()[-1:] == words.split()[:1]
+        return words if repeats else f"{owner} {words}"
 
     def _value(self, one: Fact) -> str:
         """What one returned value is, as far as its form or its name tells."""
@@ -204,7 +235,8 @@ class CodeFacts:
         for one in self.facts.writes:
             *before, last = one.names or ("",)
             is_local = one.form is not Form.NAME and one.names[:1] != () and one.names[0] not in known
-            if _has_meaning(last) and last not in self._receivers and not is_local:
+            is_call = one.form is Form.CALL
+            if _has_meaning(last) and last not in self._receivers and not (is_local or is_call):
                 on = before[-1] if before and before[-1] not in self._receivers and len(before[-1]) > 2 else ""
                 is_telling = on and on.lower() not in _EMPTY_NAMES
                 yield f"{said(on)} {said(last)}" if is_telling else said(last, self.prefix), one.line
@@ -252,6 +284,20 @@ def telling_texts(texts: Iterable[str]) -> list[str]:
 
 def _made_name(one: Fact) -> str:
     return one.names[-2] if one.names[-1] == "new" and len(one.names) > 1 else one.names[-1]
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word.removesuffix("s") for part in text.split() for word in split_identifier(part))
+
+
+def _beside(items: Iterable[str], words: frozenset[str]) -> list[str]:
+    """The items, each once, that have a word besides these."""
+    return [item for item in dict.fromkeys(items) if not _stems(item) <= words]
+
+
+def _checks(names: Sequence[str]) -> bool:
+    """Whether a call is a check of a test's, by the first words of what is called or of what it is called on."""
+    return any(not _CHECKS.isdisjoint(name_words(name)[:2]) for name in (names[0], names[-1]))
 
 
 def _outward(one: Fact) -> Iterator[str]:

@@ -17,7 +17,7 @@ from codesum_pipeline.summaries.extractive.children import (
 from codesum_pipeline.summaries.extractive.code_facts import telling_texts
 from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER, merge_keywords
 from codesum_pipeline.summaries.extractive.naming import fact, listed, plainly, shared_prefix
-from codesum_pipeline.summaries.extractive.places import folder_of, name_of_file
+from codesum_pipeline.summaries.extractive.places import folder_of, name_of_file, stem_of
 from codesum_pipeline.summaries.extractive.reexported import reexported
 from codesum_pipeline.summaries.extractive.words import split_identifier
 from codesum_pipeline.summaries.extractive.written import MAX_SUMMARY, Written, finished
@@ -27,6 +27,10 @@ from codesum_pipeline.summaries.own_names import own_names
 _MAX_CLASSES = 8
 _MAX_FUNCTIONS = 12
 _MAX_NAMES = 6
+# Where the first part of an import's path names the package.
+_PATHED = ("javascript", "typescript", "tsx")
+# What names of packages begin with that are those of hosts.
+_DOMAINS = frozenset(("org", "com", "net", "io", "dev", "edu"))
 # What a path starts with that leads nowhere else.
 _LANGUAGE_ROOTS = frozenset(("crate", "self", "super", "std"))
 
@@ -35,18 +39,25 @@ def write_file(given: FileInput) -> Written:
     """Write one file's text from its head and its top-level symbols' names and texts."""
     doc = file_docstring(given)
     told, used = opening_of(doc)
-    stem = given.name.partition(".")[0] or given.name
+    stem = stem_of(given.name)
     classes, functions = names_of(given.children, Level.CLASS), names_of(given.children, Level.FUNCTION)
     prefix = shared_prefix([*classes, *functions])
     constants = [name for name in given.globals if not name.startswith("_")]
-    shown = [text for text in given.literals if not text.startswith(".") and text not in given.imports]
-    literals = telling_texts(shown)
+    imported = (*given.imports, *(one.source for one in given.reexports))
+    mentioned = [
+        text for text in given.literals if not text.startswith(".") and not any(text in one for one in imported)
+    ]
+    literals = telling_texts(mentioned)
+    # Of tests the lead says that they are tests; classes keep the word.
+    shown = () if prefix == ("test",) else prefix
+    told_more = "" if told else told_of_few(given.children)
     facts = [
-        fact("Classes:", listed(classes, _MAX_CLASSES, prefix=prefix)),
+        # Its only class is named by what is told of it.
+        "" if told_more and len(classes) == 1 else fact("Classes:", listed(classes, _MAX_CLASSES, prefix=shown)),
         offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
         fact("Constants:", listed(constants, _MAX_NAMES, prefix=shared_prefix(constants))),
         reexported(given.reexports),
-        "" if told else told_of_few(given.children),
+        told_more,
         fact("Mentions", literals),
         fact("Imports", plainly(_imported(given), _MAX_NAMES)),
     ]
@@ -81,6 +92,26 @@ def file_docstring(given: FileInput) -> Docstring:
 def _imported(given: FileInput) -> list[str]:
     """The packages from elsewhere that it imports, by their first names."""
     names = [name.strip("\"'<>") for name in given.imports if not name.startswith((".", "/", '"'))]
-    firsts = (name.replace("::", ".").replace("\\", ".").split("/")[-1].split(".")[0] for name in names)
+    if given.language == "php":
+        # A class without a namespace and a function are no packages.
+        names = [name for name in names if "\\" in name]
+    firsts = [_package(name) if given.language in _PATHED else _last_part(name, given.language) for name in names]
     own = {*_LANGUAGE_ROOTS, *(part.lower() for part in given.id.split("/"))}
     return [name for name in dict.fromkeys(firsts) if len(name) > 1 and name[0] != "_" and name.lower() not in own]
+
+
+def _package(name: str) -> str:
+    """The package of a JavaScript module: `node:fs/promises.readFile` gives `node fs`, `@a/b/c` gives `a b`."""
+    parts = name.split("/")
+    told = parts[:2] if name.startswith("@") else parts[:1]
+    return " ".join(told).strip("@").split(".")[0].replace(":", " ")
+
+
+def _last_part(name: str, language: str) -> str:
+    """What a path to a package ends with, but for a version: `example.com/mail/v2` gives `mail`."""
+    parts = name.replace("::", ".").replace("\\", ".").split("/")
+    if language == "haskell":
+        return parts[-1].rpartition(".")[2]
+    last = parts[-2] if len(parts) > 1 and parts[-1][:1] == "v" and parts[-1][1:].isdigit() else parts[-1]
+    named = last.split(".")
+    return next((part for part in named if part not in _DOMAINS), named[0])

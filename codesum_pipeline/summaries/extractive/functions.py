@@ -26,6 +26,7 @@ from codesum_pipeline.summaries.extractive.written import (
     MAX_TYPE_SUMMARY,
     MIN_DETAILS,
     MIN_INPUT,
+    MIN_SUMMARY,
     MIN_TYPE_SUMMARY,
     Written,
     finished,
@@ -49,10 +50,14 @@ def write_function(given: FunctionInput) -> Written:
     is_named_so = place.rpartition("/")[2].lower() == said(around).lower()
     part = f"Part of {said(around)} in {place}." if around and not is_named_so else f"Part of {place}."
     own = own_names(given)
-    literals = code.literals()
     owner = "" if code.is_constructor() and not told else fact("Part of", said(around) if around else "")
-    facts = [*code.phrases(), owner, fact("Mentions", literals)]
-    summary = join_sentences([told or _named(code, around), *facts], MAX_SUMMARY)
+    opening = told or _named(code, around)
+    literals = code.literals(opening)
+    facts = [*code.phrases(opening), owner, fact("Mentions", literals)]
+    summary = join_sentences([opening, *facts], MAX_SUMMARY)
+    if len(summary) < MIN_SUMMARY and owner and part.startswith(owner.removesuffix(".")):
+        # What it is part of will be added in full.
+        summary = summary.removesuffix(owner).strip()
     places = [(given.name, NAME), *((one.name, PARAMETER) for one in given.facts.parameters if one.kind != "receiver")]
     places.append((around, PARAMETER))
     places.extend((word, DOCSTRING) for one in doc.sentences[:3] for word in one.split())
@@ -67,7 +72,7 @@ def write_function(given: FunctionInput) -> Written:
         side_effects=tuple(code.effects()),
         citations=tuple(dict.fromkeys(_citations(code, doc))),
     )
-    return finished(text, PurposeSource.DOCSTRING if told else PurposeSource.NAME, own=own)
+    return finished(text, PurposeSource.DOCSTRING if told else PurposeSource.NAME, own=own, path=path)
 
 
 def _named(code: CodeFacts, around: str) -> str:
@@ -77,8 +82,8 @@ def _named(code: CodeFacts, around: str) -> str:
         return f"Constructor of {said(around)}."
     if name.startswith("~"):
         return f"Destructor of {said(around)}."
-    if not any(map(str.isalnum, name)):
-        return f"Operator {printable(name)}."
+    if not any(map(str.isalnum, name.removeprefix("operator"))):
+        return f"Operator {printable(name.removeprefix('operator'))}."
     if name.startswith("__") and name.endswith("__"):
         return f"Special method {said(name)}."
     return f"{capitalized(said(name, code.prefix))}."

@@ -17,5 +17,6 @@ def message(text: str) -> str:
     """One line of words; "" of a text without any."""
     shown = _ESCAPES.sub(" ", text)
     shown = _FILLED.sub("…", shown).replace("\\", "") if any(mark in shown for mark in "%{\\$") else shown
-    shown = printable(_JOINED.sub("… ", _GAPS.sub("", shown))).strip(" :;,.'-=>")
+    shown = printable(_JOINED.sub("… ", _GAPS.sub("", shown))).strip(" :;,.-=>")
+    shown = shown.strip("'") if shown.startswith("'") else shown
     return shown if any(map(str.isalpha, shown)) else ""

@@ -8,7 +8,7 @@ from codesum_pipeline.summaries.documentation.prose import read_prose
 from codesum_pipeline.summaries.extractive.children import bare_name, ranked, responsibilities, voices
 from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, NAME, PARAMETER, merge_keywords
 from codesum_pipeline.summaries.extractive.naming import fact, plainly
-from codesum_pipeline.summaries.extractive.places import folder_of
+from codesum_pipeline.summaries.extractive.places import folder_of, stem_of
 from codesum_pipeline.summaries.extractive.words import split_identifier
 from codesum_pipeline.summaries.extractive.written import MAX_SUMMARY, Written, finished
 from codesum_pipeline.summaries.inputs import ChildText, ModuleInput
@@ -28,7 +28,7 @@ def write_module(given: ModuleInput) -> Written:
     opening = joined(*([f"{title}: {prose.sentences[0]}"] if prose.sentences and title else prose.sentences[:1]),
                      *prose.sentences[1:2], limit=_OPENING_CHARS) or joined(title, limit=_OPENING_CHARS)  # fmt: skip
     told = opening or _from_entry(given)
-    files = [name for child in _of(given, Level.FILE) if _is_word(name := bare_name(child).partition(".")[0])]
+    files = [name for child in _of(given, Level.FILE) if _is_word(name := stem_of(bare_name(child)))]
     folders = [bare_name(child) for child in _of(given, Level.MODULE)]
     is_root = given.id in ("", ROOT_MODULE)
     facts = [

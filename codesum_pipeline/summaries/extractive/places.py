@@ -14,16 +14,22 @@ _ENTRIES = word_set("__init__ index mod __main__ lib init")
 def place_of(path: str) -> str:
     """The last folder and the file in words: `src/auth/http_login.py` gives `auth/HTTP login`."""
     parts = [part for part in path.split("/") if part not in (".", "")]
-    stem = parts[-1].strip(".").partition(".")[0] if parts else ""
+    stem = stem_of(parts[-1]) if parts else ""
     names = parts[-3:-1] if stem in _ENTRIES and len(parts) > 1 else [*parts[-2:-1], stem]
     said = [words for name in names if (words := spoken(printable(name).strip("_."), written_out=False))]
     return "/".join(said) or "the repository"
 
 
+def stem_of(name: str) -> str:
+    """A file's name without its extension: `help.wrap.test.js` gives `help.wrap.test`."""
+    bare = name.strip(".")
+    return bare.rpartition(".")[0].removesuffix(".d") or bare or name
+
+
 def name_of_file(path: str) -> str:
     """A file's name in words, with its folder's where that says more."""
     folder, _, name = path.rpartition("/")
-    stem = name.strip(".").partition(".")[0] or name
+    stem = stem_of(name)
     words = spoken(printable(stem).strip("_"), written_out=False) or printable(name)
     return f"{words} of {place_of(folder)}" if stem in _ENTRIES and folder else words
 

@@ -6,7 +6,11 @@ from functools import lru_cache
 from codesum_pipeline.summaries.documentation.word_lists import word_set
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
-_SPOKEN_PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z]+\d*|[^\W\d_a-zA-Z]+|\d+[a-z]?(?![a-z])|\d+")
+# A word keeps its number and a letter or two after it (`k3s`, `l4re`, `utf8`); a digest stays whole.
+_SPOKEN_PART = re.compile(
+    r"(?=(?:[a-z]*\d){5})[a-z\d]{12,}|[A-Z]{2,}v\d+(?![a-z])|[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z]+(?:\d+[a-z]{1,2}(?![a-z\d])|\d*)"
+    r"|[^\W\d_a-zA-Z]+|\d+[a-z]?(?![a-z])|\d+"
+)
 # Longer ones are no names: digests, encoded data.
 _MAX_CHARS = 200
 # Names with inner capitals that are one word.
@@ -17,7 +21,8 @@ _BRANDS = {
     "NumPy": "Numpy", "SciPy": "Scipy", "TensorFlow": "Tensorflow", "PyTorch": "Pytorch", "MySQL": "Mysql",
     "IPv4": "Ipv4", "IPv6": "Ipv6", "GraphML": "Graphml", "BigQuery": "Bigquery", "ClickHouse": "Clickhouse",
     "DuckDB": "Duckdb", "CoffeeScript": "Coffeescript", "macOS": "macos", "iOS": "ios", "YouTube": "Youtube",
-    "LinkedIn": "Linkedin", "DataFrame": "Dataframe", "DiGraph": "Digraph", "JUnit": "Junit",
+    "LinkedIn": "Linkedin", "jQuery": "Jquery", "CMake": "Cmake",
+    "DataFrame": "Dataframe", "DiGraph": "Digraph", "JUnit": "Junit",
 }  # fmt: skip
 _BRAND = re.compile("|".join(_BRANDS))
 _PLURAL_ACRONYM = re.compile(r"([A-Z]{2,})s(?![a-z])")
@@ -42,7 +47,7 @@ _CLIPPED = {
     "qs": "query string", "recv": "receive", "ref": "reference", "refs": "references", "regex": "regular expression",
     "repo": "repository", "repos": "repositories", "req": "request", "reqs": "requests", "resp": "response",
     "ret": "return value", "sep": "separator", "spec": "specification", "specs": "specifications", "src": "source",
-    "stmt": "statement", "stmts": "statements", "str": "string", "strs": "strings", "sz": "size", "tb": "traceback",
+    "stmt": "statement", "stmts": "statements", "str": "string", "strs": "strings", "sz": "size",
     "tmp": "temporary", "tok": "token", "toks": "tokens", "txt": "text", "val": "value", "vals": "values",
     "var": "variable", "vars": "variables", "ver": "version",
 }  # fmt: skip
@@ -59,7 +64,8 @@ _MIXED_CASE = {
     "sqlite": "SQLite", "mysql": "MySQL", "postgresql": "PostgreSQL", "postgres": "Postgres", "latex": "LaTeX",
     "unicode": "Unicode", "pytorch": "PyTorch", "english": "English", "networkx": "NetworkX", "numpy": "NumPy",
     "pypi": "PyPI", "openai": "OpenAI", "graphml": "GraphML", "duckdb": "DuckDB", "mongodb": "MongoDB",
-    "typescript": "TypeScript", "youtube": "YouTube", "dataframe": "data frame", "digraph": "directed graph",
+    "jquery": "jQuery", "typescript": "TypeScript", "youtube": "YouTube",
+    "dataframe": "data frame", "digraph": "directed graph",
 }  # fmt: skip
 # An ending with digits that is one word: utf8, sha256, ipv4, base64.
 _GLUED_DIGITS = word_set(

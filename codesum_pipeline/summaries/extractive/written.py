@@ -3,12 +3,14 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
+from codesum_pipeline.llm.leaks import names_in
 from codesum_pipeline.model.documents import PurposeSource, WrittenText
 from codesum_pipeline.summaries.documentation.plain import clip, join_sentences, printable
 from codesum_pipeline.summaries.extractive.foreign_names import in_words
+from codesum_pipeline.summaries.own_names import with_words
 
 # Goes up with every change of a text that any input can show.
-EXTRACTIVE_VERSION = "6"
+EXTRACTIVE_VERSION = "9"
 
 MIN_SUMMARY, MAX_SUMMARY = 30, 600
 MIN_INTENT, MAX_INTENT = 10, 300
@@ -19,9 +21,6 @@ MIN_DETAILS, MAX_DETAILS = 20, 400
 MAX_RESPONSIBILITIES = 8
 MAX_SIDE_EFFECTS = 8
 
-# Ends a summary that is too short to be one.
-_NO_MORE = "Its code shows no more than that."
-
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -31,17 +30,20 @@ class Written:
     purpose_source: PurposeSource
 
 
-def finished(text: WrittenText, source: PurposeSource, *, own: Collection[str] | None = None) -> Written:
-    """The text as it leaves the writer: printable throughout, no field below or above its bounds, no
-    empty one cited.
+def finished(
+    text: WrittenText, source: PurposeSource, *, own: Collection[str] | None = None, path: str = ""
+) -> Written:
+    """The text as it leaves the writer: printable throughout, no field above its bounds, no empty one cited; a short
+    summary ends with what it is part of.
 
-    Of code that may have neighbours, `own` are the names that may be said (`own_names`).
+    Of code that may have neighbours, `own` are the names that may be said (`own_names`); what it is part of may say
+    those in its `path`, too.
     """
     summary, intent = printable(text.summary), printable(text.business_intent)
     if own is not None:
-        summary, intent = in_words(summary, own), in_words(intent, own)
-    for more in (intent, _NO_MORE):
-        summary = summary if len(summary) >= MIN_SUMMARY else f"{summary} {more}".strip()
+        summary, intent = in_words(summary, own), in_words(intent, with_words(names_in(path).union(own), path))
+    if len(summary) < MIN_SUMMARY:
+        summary = f"{summary} {intent}".strip()
     intent = join_sentences([intent], MAX_INTENT)
     kept = replace(
         text,

@@ -71,7 +71,8 @@ def _overview() -> str:
         _row(PYTHON, "docstrings", "yes", "annotations, constructors, returned values", ""),
     ]
     for declaration in sorted(DECLARATIONS, key=_name):
-        docs = "any comment right above" if declaration.docs is Docs.ADJACENT else _code(declaration.doc_marks)
+        docs = "any comment right above"
+        docs = docs if declaration.docs is Docs.ADJACENT else f"{_code(declaration.doc_marks)}, else {docs}"
         rows.append(
             _row(
                 declaration.spec,

@@ -225,3 +225,14 @@ def test_deep_nesting_is_read() -> None:
     assert names("x = " + "() => " * 10_000 + "1") == ["x"]
     assert names("a = " * 5_000 + "function () {}") == ["a"]
     assert names("x" + ".then(y)" * 10_000) == []
+
+
+def test_a_comment_right_above_documents_where_none_is_marked() -> None:
+    source = (
+        "// Shuffles a list.\n// At once.\nfunction shuffle(list) {}\n\n"
+        "// Far off.\n// Farther.\n\nfunction far() {}\n\n"
+        "/** Marked. */\n\n// plain\nfunction both() {}\n\n// eslint-disable-next-line\nfunction told() {}\n"
+    )
+    docs = {symbol.name: symbol.docstring for symbol in parse("javascript", source).symbols}
+
+    assert docs == {"shuffle": "Shuffles a list.\nAt once.", "far": None, "both": "Marked.", "told": None}

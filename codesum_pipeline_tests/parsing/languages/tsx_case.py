@@ -68,7 +68,7 @@ CASE = LanguageCase(
     .replace("<Icon<string> name", "<Icon<string>\n        name")
     .replace("pick {id}</a>", "\n   pick {id}\n</a>"),
     commented=SOURCE.replace("  if (!title) {", "  // nothing to show\n  if (!title) {").replace(
-        "  render()", "  /* shows it */\n  render()"
+        "  render()", "  /* shows it */\n\n  render()"
     ),
     edit=("value + 1", "value + 2"),
     edited=frozenset({"useCounter", "useCounter::increase"}),

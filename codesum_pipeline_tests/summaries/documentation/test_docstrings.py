@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 from codesum_pipeline.summaries.documentation.docstrings import EMPTY, Docstring, read_docstring
+from codesum_pipeline.summaries.documentation.opening import opening_of
 
 REST = """
 Return the :class:`~shop.Order` of a customer.
@@ -122,3 +123,22 @@ def test_prose_is_told_from_the_rest(text, expected):
 
 def test_nothing_gives_nothing():
     assert read_docstring(None) is read_docstring("") is read_docstring(" \n ") is EMPTY
+
+
+@pytest.mark.parametrize(
+    ("text", "opening"),
+    [
+        pytest.param(
+            "FIXME: this is wrong and too long to be of use to anybody who reads it. Loads rows.",
+            "Loads rows.",
+            id="notes",
+        ),
+        pytest.param("Converted to C from https://example.com/a/b.", "Converted to C.", id="links at an end"),
+        pytest.param("Loads rows. For docs see: https://example.com", "Loads rows.", id="pointers to links"),
+        pytest.param("Loads rows. Inspired by https://example.com/x", "Loads rows.", id="a word that a link leaves"),
+        pytest.param("Parses it.\n\nstream ::= START document END", "Parses it.", id="grammars"),
+        pytest.param("Loads rows.\n\n  rows = load()\n  rows[0]  # 1\n\nFast.", "Loads rows.", id="indented code"),
+    ],
+)
+def test_an_opening_has_no_notes_links_and_code(text, opening):
+    assert opening_of(read_docstring(text))[0] == opening

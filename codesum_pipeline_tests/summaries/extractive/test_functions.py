@@ -199,19 +199,17 @@ SUMMARIES = {
         "Returns the rows of a user. Takes IDs, by name. Returns ([]Row, error). Sets last. Calls query rows."
         " Part of store."
     ),
-    ("store.go", "BenchmarkParseRows"): ("Benchmark parse rows. Calls parse rows."),
+    ("store.go", "BenchmarkParseRows"): ("Benchmark parse rows. Part of store."),
     ("store.go", "TestFindSkipsDeleted"): ("Test find skips deleted. Calls new store, store count."),
     ("rows.ts", "readRows"): (
         "Reads the rows of a file. Takes path, limit. Returns Promise<Row[]>. Raises range error (no path). "
-        "Creates row reader. Calls row reader read all."
+        "Creates row reader. Calls read all."
     ),
     ("Queue.java", "take"): (
         "Takes the next job. Takes wait, names. Returns Job. Calls jobs remove first. Part of queue."
     ),
     ("Queue.java", "Queue"): ("Constructor of queue. Takes size. Sets size."),
-    ("Policy.cs", "Execute"): (
-        "Runs the action. Takes action. Returns TResult. Calls validate, action. Part of policy."
-    ),
+    ("Policy.cs", "Execute"): ("Runs the action. Takes action. Returns TResult. Calls validate. Part of policy."),
     ("send.swift", "send"): ("Sends a request. Takes URL, retries. Returns Answer. Calls transport deliver."),
     ("row.rs", "parse_row"): ("Parses a Row of text. Takes text, sizes. Returns Result<Option<Row>, Error>."),
     ("send.php", "send"): ("Sends a request. Takes URI. Calls client request."),
@@ -344,3 +342,81 @@ def test_a_summary_is_cited_by_the_signature_and_what_documents_it():
     assert cited("rows.ts", "readRows") == [(1, 13)]
     assert cited("session.py", "ages") == [(1, 5)]
     assert cited("session.py", "is_open") == [(1, 1)]
+
+
+def summary_in(path: str, source: str, name: str) -> str:
+    language = language_of_path(path)
+    assert language is not None
+    parsed = parse_file(path, language, source.encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
+    return next(
+        write_function(FunctionInput.of(one)).text.summary
+        for one in parsed.symbols
+        if one.name == name and one.type is SymbolType.FUNCTION
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "name", "summary"),
+    [
+        pytest.param(
+            "a.js", "function log(level, message) { this.log(level); console.warn(message) }", "log",
+            "Log. Takes level, message. Calls console warn.", id="a call that only repeats the name",
+        ),
+        pytest.param(
+            "a_test.go", "package a\nfunc TestFind(t *testing.T) {\n rows := load()\n assert.Equal(t, 1, rows)\n}",
+            "TestFind",
+            "Test find. Calls load.", id="checks of a test",
+        ),
+        pytest.param(
+            "a.rs", "fn build() { Tester::new().by_line(true).auto_heap(true).run_now(); }", "build",
+            "Build. Creates tester. Calls by line, auto heap, run now.", id="steps of a chain, each once",
+        ),
+        pytest.param(
+            "a.go", "package a\nfunc start() { command.NewRootCommand() }", "start",
+            "Start. Calls new root command.", id="a package whose name the call repeats",
+        ),
+        pytest.param(
+            "a.py", "def _start(self):\n    self._get_context()['a'] = 1\n", "_start",
+            "Start. Calls get context.", id="an item of what a call gives is nothing of its own",
+        ),
+        pytest.param(
+            "a.c", "local int gz_zero(int count, long size) { return work_off(count); }", "gz_zero",
+            "Gz zero. Takes count, size. Calls work off.", id="a macro before a type",
+        ),
+        pytest.param(
+            "a.ts", "function isIndex(value: string): value is Digits { return work(value) }", "isIndex",
+            "Is index. Returns true or false. Calls work.", id="a guard of a type",
+        ),
+        pytest.param(
+            "a.ts", "function draw({ shape, error: broken }: Options, [first]: number[]) { paint() }", "draw",
+            "Draw. Takes shape, error, first. Calls paint.", id="patterns of JavaScript",
+        ),
+        pytest.param(
+            "a.hs", "draw :: Shape -> Int\ndraw (Shape colour rest) = paint colour\n", "draw",
+            "Draw. Takes colour, rest. Returns Int. Calls paint.", id="patterns of Haskell",
+        ),
+        pytest.param(
+            "a.py", "def read_k3s(a):\n    return open_x(a)\n", "read_k3s",
+            "Read k3s. Calls open x.", id="a number within a word",
+        ),
+        pytest.param(
+            "a.js", "// Shuffle a collection.\nfunction shuffle(list) { return sample(list, 1) }", "shuffle",
+            "Shuffle a collection. Takes list. Calls sample.", id="a comment right above",
+        ),
+        pytest.param(
+            "a.rb", "# Render layouts.\n#\n# layouts - a list of them\n#\n# == Usage\n#\n#   render 1\n"
+            "def render(layouts)\n  paint(1)\nend\n", "render",
+            "Render layouts. Takes layouts. Calls paint.", id="parameters and headings of Ruby",
+        ),
+    ],
+)  # fmt: skip
+def test_what_says_nothing_or_is_not_sure_is_left_out(path, source, name, summary):
+    assert summary_in(path, source, name).startswith(summary)
+
+
+def test_what_it_is_part_of_is_said_once_where_there_is_nothing_else():
+    text = write_function(
+        function_in("class Row:\n    def close(self):\n        self.events.append(1)\n", "Row.close")
+    ).text
+
+    assert text.summary == "Close. Part of row in auth/login."

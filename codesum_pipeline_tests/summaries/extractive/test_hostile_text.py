@@ -113,7 +113,7 @@ def strings_of(text: WrittenText) -> Iterator[str]:
 
 
 def check(text: WrittenText) -> None:
-    assert 30 <= len(text.summary) <= 600
+    assert text.summary and len(text.summary) <= 600
     assert 10 <= len(text.business_intent) <= 300
     assert 3 <= len(text.keywords) <= 12 and len(set(text.keywords)) == len(text.keywords)
     assert all(10 <= len(one) <= 200 for one in (*text.side_effects, *text.responsibilities))

@@ -147,3 +147,19 @@ def test_no_sentence_is_made_of_a_name():
 
     assert told.summary == "File flask. Functions: losing, partition, path, stem, user for uid."
     assert told.business_intent == "Part of folder app."
+
+
+def test_a_file_names_its_only_class_once_and_packages_by_what_tells_them_apart():
+    told = child("Store", "Class store. Methods: open. Part of src/store.", level=Level.CLASS)
+    given = replace(
+        file_input(children=(told,)),
+        id="src/store.test.ts",
+        name="store.test.ts",
+        language="typescript",
+        docstring=None,
+        imports=("node:fs/promises.read", "@scope/pkg/x.y"),
+        globals=(),
+        literals=("node:fs/promises",),
+    )
+
+    assert write_file(given).text.summary == "File store test. Class store. Methods: open. Imports node fs, scope pkg."
