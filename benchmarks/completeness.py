@@ -1,21 +1,23 @@
 """How many definitions are lost: two witnesses that read no grammar of ours, over many clones.
 
-    python benchmarks/completeness.py CLONE... [--ctags] [--language LANGUAGE] [--show 20] [--write FILE]
+    python -m benchmarks.completeness CLONE... [--ctags] [--language LANGUAGE] [--show 20] [--write FILE]
 
 CLONE is a git directory or a work tree; its files are those of HEAD, each parsed
 alone, without an index. The first witness is a line outside comments and
 strings that looks like a definition (patterns of `parsing/definition_lines`;
 what is a comment or a string is told by Pygments). It is lost where its file
-has no symbol of that name. Lines that were read and are no definitions are left
-out by name: `benchmarks/completeness_false_alarms.txt` says which and why. The
-second, with `--ctags`, is Universal Ctags, as in `ctags_completeness.py`.
+has no symbol of that name. The second, with `--ctags`, is Universal Ctags: a tag
+of a function or class is lost as `benchmarks/ctags` says. Lines and tags that
+were read and are no definitions are left out by name:
+`benchmarks/completeness_false_alarms.txt` says which and why.
 """
 
 import argparse
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -26,7 +28,7 @@ from pygments.token import Comment, Literal, String
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.ctags_completeness import CLASS_KINDS, CLAUSAL, FUNCTION_KINDS, compare, find_tags
+from benchmarks.ctags import CLAUSAL, WORDS, Tag, find_tags, missed_tags
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.model.options import HashPolicy, ScanOptions
@@ -40,11 +42,15 @@ from codesum_pipeline.source.rules import SYMLINK_MODE, PathRules
 
 FALSE_ALARMS = Path(__file__).with_name("completeness_false_alarms.txt")
 LEXERS = {"c-sharp": "csharp", "tsx": "typescript"}
+HEADS = (
+    "language", "repositories", "files", "skipped", "with errors", "lines", "lost", "share", "left out by name",
+    "tags", "lost", "share",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A line that looks like a definition and has no symbol."""
+    """A line that looks like a definition, or a tag, that has no symbol."""
 
     repository: str
     path: str
@@ -65,11 +71,20 @@ class Counts:
     excluded: int = 0
     lost: list[Lost] = field(default_factory=list)
     tags: int = 0
-    missed_tags: int = 0
+    lost_tags: list[Lost] = field(default_factory=list)
 
-    @property
-    def share(self) -> float:
-        return len(self.lost) / max(1, self.lines)
+    def add(self, other: "Counts") -> None:
+        """Count what another counted, too."""
+        self.repositories |= other.repositories
+        for counted in fields(self)[1:]:
+            setattr(self, counted.name, getattr(self, counted.name) + getattr(other, counted.name))
+
+    def cells(self) -> tuple[object, ...]:
+        """What a row of the table shows."""
+        share = f"{len(self.lost) / max(1, self.lines):.2%}"
+        tags = (self.tags, len(self.lost_tags), f"{len(self.lost_tags) / self.tags:.2%}") if self.tags else ("",) * 3
+        counted = (len(self.repositories), self.files, self.skipped, self.broken, self.lines)
+        return (*counted, len(self.lost), share, self.excluded, *tags)
 
 
 def main() -> None:
@@ -78,35 +93,53 @@ def main() -> None:
     parser.add_argument("clones", type=Path, nargs="+")
     parser.add_argument("--ctags", action="store_true", help="ask the second witness, too")
     parser.add_argument("--language", choices=sorted(LANGUAGES), help="read files of this language only")
-    parser.add_argument("--show", type=int, default=0, help="lost lines to show per language")
+    parser.add_argument("--show", type=int, default=0, help="lost lines and lost tags to show per language")
     parser.add_argument("--write", type=Path, help="write the table as Markdown")
     given = parser.parse_args()
     counts = {language: Counts() for language in sorted(LANGUAGES)}
-    false_alarms = read_false_alarms(FALSE_ALARMS)
+    false_alarms = FalseAlarms.read(FALSE_ALARMS)
     for clone in given.clones:
         read_clone(clone, counts, false_alarms, only=given.language, with_ctags=given.ctags)
-    print_table(counts, given.show)
+    total = Counts()
+    for count in counts.values():
+        total.add(count)
+    rows = [(language, count) for language, count in [*counts.items(), ("all", total)] if count.files]
+    print_table(rows)
+    for _, count in rows[:-1]:
+        print_lost("line", count.lost, given.show)
+        print_lost("tag", count.lost_tags, given.show)
     if given.write:
-        given.write.write_text(markdown(counts))
+        given.write.write_text(markdown(rows))
 
 
-def read_false_alarms(path: Path) -> Sequence[tuple[str, str, str]]:
-    """The patterns of repository, path and name on each line, without the reason that ends it."""
-    rows = [line.split(maxsplit=3) for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    return [(repository, file, name) for repository, file, name, _ in rows]
+@dataclass(frozen=True, slots=True)
+class FalseAlarms:
+    """Patterns of repository, path and name, each for lines and tags that define nothing."""
+
+    rows: Sequence[tuple[str, str, str]]
+
+    @classmethod
+    def read(cls, path: Path) -> "FalseAlarms":
+        """Those of a file: three patterns on each line, and the reason, which is for people."""
+        given = path.read_text().splitlines()
+        rows = [line.split(maxsplit=3) for line in given if line and not line.startswith("#")]
+        return cls([(repository, file, name) for repository, file, name, _ in rows])
+
+    def of(self, repository: str) -> "FalseAlarms":
+        """Those that speak of a repository."""
+        return FalseAlarms([row for row in self.rows if fnmatch(repository, row[0])])
+
+    def hold(self, path: str, name: str) -> bool:
+        """Whether one speaks of this name."""
+        return any(fnmatch(path, file) and fnmatch(name, pattern) for _, file, pattern in self.rows)
 
 
 def read_clone(
-    clone: Path,
-    counts: Mapping[str, Counts],
-    false_alarms: Sequence[tuple[str, str, str]],
-    *,
-    only: str | None,
-    with_ctags: bool,
+    clone: Path, counts: Mapping[str, Counts], false_alarms: FalseAlarms, *, only: str | None, with_ctags: bool
 ) -> None:
     """Count every program file of a clone's HEAD."""
     repository = (clone.parent if clone.name in ("repo", ".git") else clone).name.removesuffix(".git")
-    ours = [row for row in false_alarms if fnmatch(repository, row[0])]
+    ours = false_alarms.of(repository)
     symbols: dict[str, dict[str, tuple[Symbol, ...]]] = {}
     rules = PathRules.of(RepositoryEntry("clone", "clone"), ScanOptions())
     with tempfile.TemporaryDirectory() as folder:
@@ -131,11 +164,47 @@ def read_clone(
                     copy.write_bytes(data)
         if with_ctags:
             for language, of_language in symbols.items():
-                kinds = FUNCTION_KINDS | CLASS_KINDS
-                tags = [tag for tag in find_tags(Path(folder), of_language, language) if tag.kind in kinds]
-                missed, _ = compare(tags, of_language, has_clauses=language in CLAUSAL)
-                counts[language].tags += len(tags)
-                counts[language].missed_tags += len(missed)
+                count_tags(repository, Path(folder), language, of_language, counts[language], ours)
+
+
+def count_tags(
+    repository: str,
+    folder: Path,
+    language: str,
+    symbols: Mapping[str, tuple[Symbol, ...]],
+    count: Counts,
+    false_alarms: FalseAlarms,
+) -> None:
+    """Count the tags of one language's files, and those of which their file has no symbol of any kind.
+
+    A missed one in a comment or string is no tag.
+    """
+    tags = list(find_tags(folder, symbols, language))
+    names = {path: {plain(symbol.name) for symbol in found} for path, found in symbols.items()}
+    missed = [
+        tag
+        for tag in missed_tags(tags, symbols, has_clauses=language in CLAUSAL)
+        if plain(tag.name) not in names[tag.path]
+    ]
+    texts = {path: decode_text((folder / path).read_bytes(), language) for path in {tag.path for tag in missed}}
+    silent = {path: silent_spans(text, language) for path, text in texts.items()}
+    said = [tag for tag in missed if _is_said(tag, texts[tag.path], silent[tag.path], language)]
+    lost = [tag for tag in said if not false_alarms.hold(tag.path, tag.name)]
+    count.tags += len(tags) - (len(missed) - len(lost))
+    count.excluded += len(said) - len(lost)
+    count.lost_tags += [Lost(repository, tag.path, tag.line, language, tag.name) for tag in lost]
+
+
+def _is_said(tag: Tag, text: str, silent: Sequence[tuple[int, int]], language: str) -> bool:
+    """Whether the line of a tag names it, outside of comments and strings, with a word that defines."""
+    start = 0
+    for _ in range(tag.line - 1):
+        start = text.find("\n", start) + 1
+    line = text[start:].partition("\n")[0]
+    found = re.search(rf"(?<!\w){re.escape(tag.name)}(?!\w)", line)
+    if found is None or (language in WORDS and not WORDS[language].search(line)):
+        return False
+    return not any(first <= start + found.start() < end for first, end in silent)
 
 
 def files_of(clone: Path) -> Iterator[tuple[str, str, bytes]]:
@@ -167,7 +236,7 @@ def read_file(
     language: str,
     data: bytes,
     count: Counts,
-    false_alarms: Sequence[tuple[str, str, str]],
+    false_alarms: FalseAlarms,
 ) -> tuple[Symbol, ...] | None:
     """Count what one file has and what of it is lost; its symbols, or None where it is no text."""
     try:
@@ -180,11 +249,7 @@ def read_file(
     missing = [line for line in lines if plain(line.name) not in names]
     silent = silent_spans(text, language) if missing else []
     outside = [line for line in missing if not any(start <= line.start < end for start, end in silent)]
-    lost = [
-        line
-        for line in outside
-        if not any(fnmatch(path, file) and fnmatch(line.name, name) for _, file, name in false_alarms)
-    ]
+    lost = [line for line in outside if not false_alarms.hold(path, line.name)]
     count.repositories.add(repository)
     count.files += 1
     count.broken += parsed.facts.syntax_errors > 0
@@ -216,59 +281,26 @@ def lexer_of(language: str) -> Lexer:
     return get_lexer_by_name(LEXERS.get(language, language), **options)
 
 
-def print_table(counts: Mapping[str, Counts], show: int) -> None:
-    """One row per language, then lines that are lost."""
-    console = Console(width=160)
-    heads = (
-        "language", "repositories", "files", "skipped", "with errors", "lines", "lost", "share", "excluded", "tags",
-        "missed",
-    )  # fmt: skip
-    table = Table(*heads)
-    for language, count in [*counts.items(), ("all", total(counts))]:
-        table.add_row(language, *map(str, cells(count)))
-    console.print(table)
-    for count in counts.values():
-        step = max(1, len(count.lost) // max(1, show))
-        for lost in count.lost[::step][:show]:
-            print(f"{lost.language} {lost.repository} {lost.path}:{lost.line} {lost.name}")
+def print_table(rows: Sequence[tuple[str, Counts]]) -> None:
+    """One row per language."""
+    table = Table(*HEADS)
+    for language, count in rows:
+        table.add_row(language, *map(str, count.cells()))
+    Console(width=160).print(table)
 
 
-def total(counts: Mapping[str, Counts]) -> Counts:
-    """All languages as one."""
-    of_all = list(counts.values())
-    return Counts(
-        set().union(*(count.repositories for count in of_all)),
-        sum(count.files for count in of_all),
-        sum(count.skipped for count in of_all),
-        sum(count.broken for count in of_all),
-        sum(count.lines for count in of_all),
-        sum(count.excluded for count in of_all),
-        [lost for count in of_all for lost in count.lost],
-        sum(count.tags for count in of_all),
-        sum(count.missed_tags for count in of_all),
-    )
+def print_lost(witness: str, lost: Sequence[Lost], show: int) -> None:
+    """Some of what is lost, from all over."""
+    step = max(1, len(lost) // max(1, show))
+    for one in lost[::step][:show]:
+        print(f"{witness} {one.language} {one.repository} {one.path}:{one.line} {one.name}")
 
 
-def cells(count: Counts) -> tuple[object, ...]:
-    """What a row of the table shows of one language."""
-    return (
-        len(count.repositories), count.files, count.skipped, count.broken, count.lines, len(count.lost),
-        f"{count.share:.2%}", count.excluded, count.tags or "", count.missed_tags if count.tags else "",
-    )  # fmt: skip
-
-
-def markdown(counts: Mapping[str, Counts]) -> str:
+def markdown(rows: Sequence[tuple[str, Counts]]) -> str:
     """The table for a page."""
-    heads = (
-        "| language | repositories | files | skipped | with errors | lines | lost | share | left out by name | tags "
-        "| missed |"
-    )
-    rows = [heads, "|---|" + "---:|" * 10]
-    rows += [
-        f"| {language} | " + " | ".join(map(str, cells(count))) + " |"
-        for language, count in [*counts.items(), ("all", total(counts))]
-    ]
-    return "\n".join(rows) + "\n"
+    lines = [f"| {' | '.join(HEADS)} |", "|---|" + "---:|" * (len(HEADS) - 1)]
+    lines += [f"| {' | '.join([language, *map(str, count.cells())])} |" for language, count in rows]
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -20,8 +20,11 @@ _C_WORDS = (
     r"|char|int|void|float|double|string)\b)"
 )
 _C_FUNCTION = (
-    rf"{_C_START}(?:[A-Za-z_][\w:<>,&*\[\]]*[ \t]+)(?:{_C_START}[\w:<>,&*\[\]]+[ \t]+)*[*&]*(?:\w+::)*~?"
+    rf"{_C_START}(?!(?:struct|class)[ \t]+\w+[ \t]*<)"
+    rf"(?:[A-Za-z_][\w:<>,&*\[\]]*[ \t]+)(?:{_C_START}[\w:<>,&*\[\]]+[ \t]+)*[*&]*(?:\w+::)*~?"
     rf"(?P<name>{_C_WORDS}[A-Za-z_]\w*)[ \t]*(?!\([^()]*\)[ \t]*\n?[ \t]*\w+[ \t]*\()\("
+    # Neither a variable made with a function as an argument, nor a pointer to a member.
+    r"(?!(?:[^;\"={]*[(,])?[ \t\n]*\[(?!\[)|[\w:]+::\*)"
     r"[^;\"={]*(?:\{(?:.*\})?[ \t]*$|\)(?:[ \t]*(?:const|noexcept|override|final))*[ \t]*\n[ \t]*[{:])"
 )
 # The type on the line above.
@@ -88,7 +91,7 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         r"(?P<name>(?!class\b|struct\b)[A-Z]\w*)"
         r"[ \t]*(?:[<:{(].*)?$",
         rf"[ \t]*{_JAVA_WORDS}+(?!class|new|return|record)[\w<>\[\],.?() ]+[ \t](?:\w+\.)*"
-        r"(?P<name>[A-Za-z_]\w*)[ \t]*(?:<[\w, ]+>)?\([^;=\"\n]*$",
+        r"(?<!operator )(?P<name>(?!typeof\b)[A-Za-z_]\w*)[ \t]*(?:<[\w, ]+>)?\([^;=\"\n]*$",
     ),
     "c": (
         _C_FUNCTION,
@@ -160,9 +163,14 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-# What a macro of Rust writes is text: it belongs to the macro.
+# What a macro of Rust writes is text: it belongs to the macro. So does what is quoted in its code.
 _TEMPLATES = re.compile(
     r"^(?P<head>(?P<depth>[ \t]*)macro_rules![^\n]*)(?P<body>(?:[({]\n|\n).*?\n(?P=depth)[)}])",
+    re.MULTILINE | re.DOTALL,
+)
+_QUOTED = re.compile(
+    r"^(?P<head>(?P<depth>[ \t]*)[^\n]*\b(?:parse_)?quote(?:_spanned)?![^\n]*[{(])"
+    r"(?P<body>\n.*?\n(?P=depth)[)}])",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -189,7 +197,8 @@ def definition_lines(text: str, language: str) -> Iterator[DefinitionLine]:
     """Those of a text, in order; none in a language without patterns."""
     pattern = LANGUAGES.get(language)
     if language == "rust":
-        text = _TEMPLATES.sub(lambda match: match["head"] + re.sub(r"[^\n]", " ", match["body"]), text)
+        for pattern_of_text in (_TEMPLATES, _QUOTED) if "!" in text else ():
+            text = pattern_of_text.sub(lambda match: match["head"] + re.sub(r"[^\n]", " ", match["body"]), text)
     for match in pattern.finditer(text) if pattern else ():
         group = match.lastgroup or ""
         yield DefinitionLine(match[group].strip("`"), match.start(group))

@@ -1,7 +1,7 @@
 """Python: its node types, and what one file of it gives."""
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 import tree_sitter_python
 
@@ -25,6 +25,7 @@ from codesum_pipeline.parsing.python_brackets import (
 from codesum_pipeline.parsing.python_comments import without_comment_runs
 from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
 from codesum_pipeline.parsing.python_module import IMPORT_STATEMENTS, read_exports, read_globals, read_imports
+from codesum_pipeline.parsing.python_recovery import recovered_python
 from codesum_pipeline.parsing.python_references import REFERENCES_VERSION, extract_references
 from codesum_pipeline.parsing.python_spelling import (
     is_one_text,
@@ -34,6 +35,7 @@ from codesum_pipeline.parsing.python_spelling import (
     spell_texts,
 )
 from codesum_pipeline.parsing.python_symbols import SymbolReader
+from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Span, changed_spans, error_places
 from codesum_pipeline.parsing.reexports import are_all, read_package_reexports
 from codesum_pipeline.parsing.spacing import Token
 from codesum_pipeline.parsing.spelling import lists
@@ -185,7 +187,8 @@ def python_grammar() -> Grammar:
 
 def python_parser(hash_policy: HashPolicy) -> str:
     """Everything besides its bytes that decides what is read from a Python file."""
-    return f"{PYTHON.parser_version} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION} {hash_policy}"
+    read = f"{RECOVERY_VERSION} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION}"
+    return f"{PYTHON.parser_version} {read} {hash_policy}"
 
 
 def parse_python(
@@ -201,8 +204,16 @@ def parse_python(
     `syntax_errors`, and the definitions around it are read.
     """
     grammar = python_grammar()
-    tree = parse_within_bounds(grammar.parser(), without_comment_runs(source))
-    tokens = read_tokens(tree, bytes_as_characters(source), grammar)
+    parse = partial(parse_within_bounds, grammar.parser())
+    shown = without_comment_runs(source)
+    tree = first = parse(shown)
+    blanked: tuple[Span, ...] = ()
+    if first.root_node.has_error:
+        best = recovered_python(source, shown, first, parse)
+        tree, blanked = best.tree, changed_spans(shown, best.shown)
+    tokens = read_tokens(tree, bytes_as_characters(source), grammar, is_mended=bool(blanked))
+    if blanked:
+        tokens.errors[:] = [start for start, _ in error_places(first.root_node)]
     definitions, outside = find_definitions(tokens, PYTHON)
     docstrings = [docstring_node(definition.node.child_by_field_name("body")) for definition in definitions]
     module_docstring = docstring_node(tree.root_node)
@@ -210,7 +221,7 @@ def parse_python(
     canonical = lay_out(tokens, source, margins)
     exports = read_exports(outside, tokens)
     texts = FileTexts.of(tokens)
-    reader = SymbolReader(tokens, canonical, source, file_path, exports, hash_policy, texts)
+    reader = SymbolReader(tokens, canonical, source, file_path, exports, hash_policy, texts, blanked)
     ids = ids_of(definitions, file_path, reader.overloads(definitions))
     symbols = tuple(
         [

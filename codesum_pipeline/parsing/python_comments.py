@@ -7,6 +7,7 @@ for line, and a comment says nothing to any later step.
 """
 
 import re
+from collections.abc import Iterator
 
 # So long a run takes 20 ms.
 LONGEST_RUN = 200
@@ -30,6 +31,11 @@ def without_comment_runs(source: bytes) -> bytes:
     if not _ANY_LONG_RUN.search(source):
         return source
     return _RUN_OR_STRING.sub(_blanked, source)
+
+
+def silent_spans(source: bytes) -> Iterator[tuple[int, int]]:
+    """Where comments and strings are, in order; a string that never ends goes on to the end of the file."""
+    return (match.span() for match in _RUN_OR_STRING.finditer(source))
 
 
 def _blanked(match: re.Match[bytes]) -> bytes:

@@ -17,6 +17,7 @@ from codesum_pipeline.parsing.parsed import content_hash
 from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
 from codesum_pipeline.parsing.python_facts import read_facts
 from codesum_pipeline.parsing.python_modifiers import modifiers
+from codesum_pipeline.parsing.recovery import Span, is_cut
 from codesum_pipeline.parsing.walk import Tokens
 
 # What is no implementation of its name, least so last: `def f(): ...`, an overload, what adds to a property.
@@ -36,8 +37,10 @@ class SymbolReader:
         exports: Sequence[str] | None,
         hash_policy: HashPolicy,
         texts: FileTexts,
+        blanked: Sequence[Span],
     ) -> None:
         self._texts = texts
+        self._blanked = blanked
         self._tokens = tokens
         self._canonical = canonical
         self._source = source
@@ -102,7 +105,7 @@ class SymbolReader:
                 is_async=is_async,
                 is_static="staticmethod" in words,
             ),
-            has_syntax_errors=(definition.wrapper or definition.node).has_error,
+            has_syntax_errors=(definition.wrapper or definition.node).has_error or is_cut(self._blanked, start, end),
         )
 
     def _rank(self, definition: Definition) -> int:

@@ -6,6 +6,7 @@ goes at once.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from codesum_pipeline.source.git import Finished, run_git, try_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import describe, serving_switches, source_git_dir
 
+# The object that the other side of a fetch stopped at.
+_OBJECT = re.compile(rb"^remote: fatal: [^\n]*?\b([0-9a-f]{40}(?:[0-9a-f]{24})?)\b", re.MULTILINE)
 # The commit without those before it.
 ONE_COMMIT = ("--depth=1",)
 WHOLE_HISTORY = ("--unshallow",)
@@ -54,18 +57,47 @@ def shallow_commits(git_dir: Path) -> set[str]:
 
 
 def cannot_fetch(
-    entry: RepositoryEntry, complaint: str, *, commit: str, git_dir: Path, timeout_s: float
+    entry: RepositoryEntry, finished: Finished, *, commit: str, git_dir: Path, timeout_s: float
 ) -> RepositoryUnavailable:
     """Why a commit of an entry did not come, and the way out."""
-    lacking = [] if is_url(entry.location) else _lacking(Path(entry.location), commit, timeout_s=timeout_s)
-    if lacking:
-        more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
-        return RepositoryUnavailable(
-            f"{describe(entry)} cannot be fetched: commit {commit[:12]} needs object {lacking[0]}{more}, which it does "
-            f"not have: run `git -C {entry.location} fetch --refetch --no-filter origin`, or index its URL instead"
-        )
-    way_out = f"; delete {git_dir} to fetch it anew" if str(git_dir) in complaint else ""
-    return RepositoryUnavailable(f"{describe(entry)} cannot be fetched: {complaint}{way_out}")
+    where = describe(entry)
+    if not is_url(entry.location):
+        lacking = _lacking(Path(entry.location), commit, timeout_s=timeout_s)
+        if lacking:
+            more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
+            return RepositoryUnavailable(
+                f"{where} cannot be fetched: commit {commit[:12]} needs object {lacking[0]}{more}, which it does not "
+                f"have: {_way_out(entry)}"
+            )
+        if b"not our ref " + commit.encode() in finished.complaints:
+            return RepositoryUnavailable(
+                f"{where} cannot be fetched: it does not have commit {commit[:12]}: {_way_out(entry)}"
+            )
+    if lacks_objects(finished):
+        return objects_missing(entry, finished, f"commit {commit[:12]}")
+    way_out = f"; delete {git_dir} to fetch it anew" if str(git_dir) in finished.complaint else ""
+    return RepositoryUnavailable(f"{where} cannot be fetched: {finished.complaint}{way_out}")
+
+
+def lacks_objects(finished: Finished) -> bool:
+    """Whether the other side ended a fetch since objects that it needed were not there."""
+    return finished.status != 0 and b"repository corruption on the remote side" in finished.complaints
+
+
+def objects_missing(entry: RepositoryEntry, finished: Finished, what: str) -> RepositoryUnavailable:
+    """That a repository lacks objects of what was asked for, and the way out."""
+    named = _OBJECT.search(finished.complaints)
+    first = f" ({named[1].decode()} is the first)" if named else ""
+    return RepositoryUnavailable(
+        f"{describe(entry)} cannot be fetched: {what}: objects of it are missing there, or cannot be read{first}: "
+        f"{_way_out(entry)}"
+    )
+
+
+def _way_out(entry: RepositoryEntry) -> str:
+    if is_url(entry.location):
+        return "run `git fsck` there, or index another clone"
+    return f"run `git -C {entry.location} fetch --refetch --no-filter origin`, or index its URL instead"
 
 
 def _lacking(folder: Path, commit: str, *, timeout_s: float) -> list[str]:

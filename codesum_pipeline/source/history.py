@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from codesum_pipeline.model.errors import CannotWrite, LeaseHeld, RepositoryUnavailable
-from codesum_pipeline.source.fetching import fetch, shallow_commits
+from codesum_pipeline.source.fetching import fetch, lacks_objects, objects_missing, shallow_commits
 from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.mirror import Mirror
@@ -61,5 +61,7 @@ def _deepen(ws: Workspace, mirror: Mirror, commit: str, commits: int) -> None:
             ref = find_ref(ws.entry, timeout_s=mirror.timeout_s)
             wanted = [ref.name] if ref else ["refs/heads/*:refs/codesum/seen/heads/*"]
             finished = fetch(mirror.git_dir, ws.entry, wanted, depth=depth, timeout_s=mirror.timeout_s)
+    if lacks_objects(finished):
+        raise objects_missing(ws.entry, finished, f"commits before {commit[:12]}")
     if finished.status != 0:
         raise RepositoryUnavailable(finished.complaint)

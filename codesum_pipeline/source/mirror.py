@@ -125,9 +125,7 @@ class Mirror:
             depth = WHOLE_HISTORY if shallow_commits(self.git_dir) else ()
             finished = self._fetch_or_less(entry, every, depth=depth)
             if finished.status != 0:
-                raise cannot_fetch(
-                    entry, finished.complaint, commit=ref, git_dir=self.git_dir, timeout_s=self.timeout_s
-                )
+                raise cannot_fetch(entry, finished, commit=ref, git_dir=self.git_dir, timeout_s=self.timeout_s)
             commit = self._resolve(ref)
         if commit is None:
             raise missing_ref(entry, timeout_s=self.timeout_s)
@@ -191,7 +189,7 @@ class Mirror:
         if finished.status != 0 and self._drop_dead_locks():
             finished = self._fetch_or_less(entry, [refspec], depth=depth)
         if finished.status != 0:
-            raise cannot_fetch(entry, finished.complaint, commit=commit, git_dir=self.git_dir, timeout_s=self.timeout_s)
+            raise cannot_fetch(entry, finished, commit=commit, git_dir=self.git_dir, timeout_s=self.timeout_s)
 
     def _depth(self, held: str | None) -> Sequence[str]:
         """How much to fetch: the commit alone, but where the mirror has history, whatever is new."""

@@ -309,3 +309,50 @@ def test_the_same_commit_gives_the_same_tables_whatever_the_depth(
     history_of(deep, report.commit, commits=300)
 
     assert take_snapshot(deep).table_hash == report.table_hash
+
+
+LACKS = "objects of it are missing there, or cannot be read"
+
+
+@pytest.mark.parametrize("what", ["HEAD^{tree}", "HEAD:a.py", "HEAD:lib"])
+def test_a_remote_that_lacks_objects_is_named_with_the_way_out(
+    long_repo: GitRepo, make_source_workspace: MakeWorkspace, ssh_by: SshBy, what: str
+) -> None:
+    ssh_by('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
+    lost = lose(long_repo, what)
+    url = f"ssh://example.org{long_repo.path}"
+
+    with pytest.raises(RepositoryUnavailable) as error:
+        take_snapshot(make_source_workspace(url))
+
+    assert str(error.value).startswith(f"repos.yaml: 'project': {url} cannot be fetched: commit ")
+    assert f"commit {head_of(long_repo)[:12]}: {LACKS} ({lost} is the first)" in str(error.value)
+    assert str(error.value).endswith(": run `git fsck` there, or index another clone")
+
+
+def test_a_clone_that_lacks_the_commit_itself_is_named_with_the_way_out(
+    long_repo: GitRepo, make_source_workspace: MakeWorkspace
+) -> None:
+    commit = lose(long_repo, "HEAD")
+
+    with pytest.raises(RepositoryUnavailable) as error:
+        take_snapshot(make_source_workspace(long_repo.path))
+
+    assert f"path {long_repo.path} cannot be fetched: it does not have commit {commit[:12]}" in str(error.value)
+    assert f"run `git -C {long_repo.path} fetch --refetch --no-filter origin`" in str(error.value)
+
+
+def test_a_history_that_lacks_objects_says_whose_and_what_to_do(
+    long_repo: GitRepo, make_source_workspace: MakeWorkspace
+) -> None:
+    lose(long_repo, "HEAD~3:a.py")
+    ws = make_source_workspace(long_repo.path)
+    commit = take_snapshot(ws).commit
+
+    said = history_of(ws, commit, commits=300).short_because
+
+    assert said.startswith(
+        f"repos.yaml: 'project': path {long_repo.path} cannot be fetched: commits before {commit[:12]}"
+    )
+    assert LACKS in said
+    assert f"run `git -C {long_repo.path} fetch --refetch --no-filter origin`" in said

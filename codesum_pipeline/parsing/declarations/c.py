@@ -11,7 +11,7 @@ from codesum_pipeline.parsing.declarations.c_family_declarators import (
     named_by_typedef,
     structure,
 )
-from codesum_pipeline.parsing.declarations.c_family_macros import masked
+from codesum_pipeline.parsing.declarations.c_family_macros import masked, unknown
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs, Facts
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spelling import lists
@@ -53,6 +53,7 @@ DECLARATION = Declaration(
     },
     docs=Docs.ADJACENT,
     masked=masked,
+    unknown=unknown,
     facts=Facts(returns=frozenset({"return_statement"}), assignments=c_family.ASSIGNMENTS, fields=c_family.FIELDS),
     calls={"call_expression": c_family.call},
     reexports={"translation_unit": handed_on.forwarded_headers},

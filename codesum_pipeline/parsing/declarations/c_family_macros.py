@@ -22,7 +22,7 @@ _KEYWORD = (
 _CLASS_HEAD = re.compile(
     rb"\b(?P<before>(?:class|struct|union|enum(?P<enum>[ \t]+(?:class|struct))?)[ \t\n]+)"
     rb"(?P<macro>" + _KEYWORD + _NAME + _ARGUMENTS + rb")"
-    rb"(?=[ \t\n]+"
+    rb"(?=[ \t\n]+(?:\[\[[^\[\]\n]{0,200}\]\][ \t\n]+)?"
     + _KEYWORD
     + _NAME
     + rb"(?:::\w+)*(?:<[^;{}()]{0,400}>)?(?:::\w+)*[ \t\n]*(?:final[ \t\n]*)?(?:\{|:[^:]))"
@@ -48,7 +48,11 @@ _HIDDEN = re.compile(
     rb"|struct|union|enum|class|return|else|case|goto|typedef|new|delete|throw|unsigned|long|short|signed)\b)"
     rb"[A-Za-z_]\w*[ \t*]+)(?P<macro4>" + _CAPITALS + _ARGUMENTS + rb")"
     rb"(?=[ \t]+\*?[A-Za-z_]\w*[ \t]*\()"
-    rb"|(?P<end>\)[ \t\n]*(?:(?:const|noexcept|override)[ \t\n]+)*)(?P<macro3>" + _CAPITALS + _ARGUMENTS + rb")"
+    rb"|(?P<end>\)[ \t\n]*(?:(?:const|noexcept|override)[ \t\n]+)*)(?P<macro3>(?:"
+    + _CAPITALS
+    + rb"|__[a-zA-Z]\w{2,})"
+    + _ARGUMENTS
+    + rb")"
     rb"(?=[ \t\n]*\{)",
     re.M,
 )
@@ -64,6 +68,24 @@ _TYPE_AS_ARGUMENT = re.compile(
     rb"(?=[ \t]*\n?[ \t]*[A-Za-z_]\w*[ \t]*\((?:[^(){};]|\([^()]{0,400}\)){0,2000}\)\s*[{;])",
     re.M,
 )
+# A pointer of C++/CLI, `Object^ sender`, as one.
+_HANDLE = re.compile(rb"(?<=[A-Za-z0-9_>])\^(?=[ \t]*[),>]|[ \t]+[A-Za-z_]\w*[ \t]*[),;=(])")
+# `MACRO(int, a, )`: only a macro has an empty argument.
+_NO_ARGUMENT = re.compile(rb",(?=(?:[ \t\n]++|/\*(?:[^*]|\*(?!/)){0,400}\*/|//[^\n]*+\n)*+\))")
+# `MACRO(type, name("a") + b);`: an expression where a declaration may stand.
+_TEXT = rb"\"(?:[^\"\\\n]|\\.)*+\""
+_CALL = re.compile(
+    rb"^[ \t]*" + _CAPITALS + rb"[ \t]*\((?=[^;{}\"]*+\")"
+    rb"(?:[^();{}\"]|"
+    + _TEXT
+    + rb"|\((?:[^();{}\"]|"
+    + _TEXT
+    + rb"|\((?:[^();{}\"]|"
+    + _TEXT
+    + rb")*+\))*+\))*+\);[ \t]*$",
+    re.M,
+)
+_CLASS_OPENED = re.compile(rb"[ \t]*(?:class|struct)\b[^;{}]*\{$")
 _LABEL = re.compile(rb"^[ \t]*(?:public|private|protected|\w*signals|\w+[ \t]+slots|default|case\b.*)[ \t]*:$")
 _CALL_LINE = re.compile(rb"(?![A-Z0-9_]+[ \t]*\(|" + _TYPE + rb")\w+[ \t]*\(")
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\.)*", re.M | re.S)
@@ -87,9 +109,16 @@ def masked(source: bytes, is_broken: bool) -> bytes:
         shown = _without_torn_branches(shown)
         shown = _HIDDEN.sub(_hidden, shown)
         shown = _TYPE_AS_ARGUMENT.sub(_as_type, shown)
+        shown = _HANDLE.sub(b"*", shown)
         shown = _ALONE.sub(_directive, shown)
         shown = _LEADING.sub(_attribute, _LEADING.sub(_attribute, shown))
     return shown
+
+
+def unknown(source: bytes) -> Iterator[tuple[int, int]]:
+    """The commas before the empty last argument of a macro; macros of whose arguments one holds a text."""
+    for pattern in (_NO_ARGUMENT, _CALL):
+        yield from (match.span() for match in pattern.finditer(source))
 
 
 def _class_attribute(match: re.Match[bytes]) -> bytes:
@@ -131,7 +160,9 @@ def _begins_something(match: re.Match[bytes]) -> bool:
     if not is_begun or line.endswith(b"\\"):
         return False
     if after.startswith(b"}"):
-        return before.endswith((b";", b"}"))
+        # All that is in a class, or else perhaps a value of an enum or of a list.
+        is_member = b"(" in match["macro"] and (_LABEL.match(line) or _CLASS_OPENED.match(line))
+        return before.endswith((b";", b"}")) or bool(is_member)
     is_type = b"(" not in match["macro"] and _CALL_LINE.match(after)
     return not is_type and (not after or after[:1].isalpha() or after[:1] in (b"_", b"#", b"~", b"/", b"["))
 

@@ -16,7 +16,7 @@ from codesum_pipeline.parsing.declarations.c_family_declarators import (
     named_by_typedef,
     structure,
 )
-from codesum_pipeline.parsing.declarations.c_family_macros import masked
+from codesum_pipeline.parsing.declarations.c_family_macros import masked, unknown
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
     Declaration,
@@ -189,6 +189,7 @@ DECLARATION = Declaration(
     docs=Docs.ADJACENT,
     sections=frozenset({"access_specifier"}),
     masked=masked,
+    unknown=unknown,
     facts=Facts(
         returns=frozenset({"return_statement", "co_return_statement"}),
         raises=frozenset({"throw_statement"}),

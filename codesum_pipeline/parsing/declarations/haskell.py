@@ -32,6 +32,13 @@ _LINE_MARK = re.compile(r"^(?:--+ ?(?:[|^] )?|[|^] )", re.M)
 _ASIDE = frozenset({"comment", "haddock", "pragma", "cpp"})
 
 
+def _past(node: Node | None, kinds: frozenset[str]) -> Node | None:
+    """The first sibling of another kind."""
+    while node is not None and node.type in kinds:
+        node = node.next_named_sibling
+    return node
+
+
 def _shown(node: Node) -> list[Node]:
     return [child for child in node.named_children if child.type not in _ASIDE]
 
@@ -164,14 +171,15 @@ def _signature(node: Node) -> Defined | None:
     around = node.parent
     if not name or around is None:
         return None
-    following = node.next_named_sibling
-    while following is not None and following.type in _ASIDE:
-        following = following.next_named_sibling
+    following = _past(node.next_named_sibling, _ASIDE)
     if around.type == "class_declarations":
         return Defined((name,), SymbolType.FUNCTION)
     if following is None or following.type not in ("function", "bind") or _name_of(following) != name:
-        # A macro of the preprocessor, which looks like no definition, gives the body.
-        return Defined((name,), SymbolType.FUNCTION, is_prototype=True) if around.type == "declarations" else None
+        # A pattern that binds several names gives the body, or a macro, which looks like no definition.
+        equation = _past(following, _ASIDE | {"signature"})
+        pattern = equation.child_by_field_name("pattern") if equation is not None else None
+        is_macro = pattern is None or name not in re.findall(r"[\w']+", raw_text(pattern))
+        return Defined((name,), SymbolType.FUNCTION, is_prototype=is_macro) if around.type == "declarations" else None
     is_found = following.type == "function" or _bind(following) is not None
     return Defined((name,), SymbolType.FUNCTION) if is_found else None
 
@@ -204,11 +212,7 @@ def _foreign(node: Node) -> Defined | None:
 
 
 def _equation_of(node: Node) -> Node | None:
-    following: Node | None = node
-    while following is not None and (following.type in _ASIDE or following.type == "signature"):
-        following = following.next_named_sibling
-        if following is not None and following.type == "signature":
-            return None
+    following = _past(node.next_named_sibling, _ASIDE) if node.type == "signature" else node
     return following if following is not None and following.type == "function" else None
 
 

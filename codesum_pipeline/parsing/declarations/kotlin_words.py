@@ -26,12 +26,12 @@ _CONSTRUCTOR = re.compile(
 _GUARD = re.compile(rb"^[ \t]*(?:(?:!?is|!?in)\b|[\w.\"]+)[^\n{}]*?(?P<guard>[ \t]if[ \t(][^\n{}]*?)(?=[ \t]*->)", re.M)
 
 
-# `context(a: B) fun c()`, and the same in a function's type; `suspend {`, a function as a value.
-_CONTEXT = re.compile(rb"\bcontext\((?:[^()]|\([^()]*\)){0,400}\)(?=\s)|\bsuspend(?=\s*\{)")
+# `context(a: B) fun c()`, and the same in a function's type; `suspend {`, a function as a value; `$$"…"`.
+_CONTEXT = re.compile(rb"\bcontext\((?:[^()]|\([^()]*\)){0,400}\)(?=\s)|\bsuspend(?=\s*\{)|\$\$+(?=\")")
 
 
 def unknown(source: bytes) -> Iterator[tuple[int, int]]:
-    """The guards of branches, contexts and functions that suspend, which the grammar does not know."""
+    """Guards of branches, contexts, functions that suspend and marks before a text: the grammar does not know them."""
     yield from (match.span("guard") for match in _GUARD.finditer(source))
     yield from (match.span() for match in _CONTEXT.finditer(source))
 

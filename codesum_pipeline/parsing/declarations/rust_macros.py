@@ -24,6 +24,8 @@ _ITEM = re.compile(
 _CONDITION = re.compile(rb"(?:\belse\s+)?\bif\s+#\s*\[(?:[^\[\]\"]|\"[^\"]*\"|\[[^\[\]]*\]){0,1000}\]\s*$|\belse\s*$")
 # What a macro reads before `fn` and the language does not know there.
 _WORDS = re.compile(rb"(?P<word>\bsafe\b|\{const\})(?=\s+(?:unsafe\s+|extern\s+)*fn\b)")
+# `struct A: u8 { const B = 1; }` of a macro for sets of flags: a structure with what the language does not know in it.
+_FLAGS = re.compile(rb"\bstruct\s+\w+(?P<type>\s*:\s*\w+)\s*\{(?P<body>[^{}]*)\}")
 _CLOSED = re.compile(rb"\s*;")
 
 
@@ -57,6 +59,8 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
                 macro += [span, (position, closed.end() if closed else position + 1)]
             if len(opened) == depth:
                 if _ITEM.search(source, start, position):
-                    words = (found.span("word") for found in _WORDS.finditer(source, start, position))
-                    yield tuple(sorted([*macro, *words]))
+                    macro += [found.span("word") for found in _WORDS.finditer(source, start, position)]
+                    for found in _FLAGS.finditer(source, start, position):
+                        macro += [found.span("type"), found.span("body")]
+                    yield tuple(sorted(macro))
                 depth = -1

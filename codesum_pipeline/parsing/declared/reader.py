@@ -14,13 +14,6 @@ from codesum_pipeline.parsing.declared.comments import COMMENTS_VERSION, Comment
 from codesum_pipeline.parsing.declared.declaration import Declaration, Imported, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.declared.facts import Calls, FactReader
-from codesum_pipeline.parsing.declared.recovery import (
-    RECOVERY_VERSION,
-    Recovery,
-    Span,
-    changed_spans,
-    error_places,
-)
 from codesum_pipeline.parsing.declared.references import (
     REFERENCES_VERSION,
     read_imports,
@@ -28,11 +21,13 @@ from codesum_pipeline.parsing.declared.references import (
     read_references,
 )
 from codesum_pipeline.parsing.declared.tests_in_file import has_test_calls, in_test_modules
+from codesum_pipeline.parsing.definition_lines import definition_lines
 from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
 from codesum_pipeline.parsing.languages import Grammar, compile_grammar
 from codesum_pipeline.parsing.lost import with_lost_definitions
 from codesum_pipeline.parsing.overloads import Reading, ids_of
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
+from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Recovery, Span, changed_spans, error_places, is_cut
 from codesum_pipeline.parsing.reexports import are_all, read_reexports
 from codesum_pipeline.parsing.testing import TEST_CALLS, Told, judge_tests, with_tests
 from codesum_pipeline.parsing.walk import Tokens, bytes_as_characters, read_tokens
@@ -86,7 +81,8 @@ class DeclaredParser:
         if not groups and not is_broken:
             return shown, tree
         parse = partial(parse_within_bounds, self._grammar().parser())
-        recovery = Recovery(source, declaration.spec.name, parse, self._names)
+        lines = definition_lines(bytes_as_characters(source), declaration.spec.name)
+        recovery = Recovery(source, lines, parse, self._names)
         if is_broken and declaration.is_dialect(file_path, source):
             fragments = recovery.fragments(shown)
             if fragments is None:
@@ -105,9 +101,14 @@ class DeclaredParser:
             more = masked(source, True)
             other = parse_within_bounds(parser, more)
             # A mask that is wrong at one place can cost the grammar the whole file.
-            if len(set(self._names(other))) >= len(set(self._names(tree))):
+            if self._found(other) >= self._found(tree):
                 return more, other
         return shown, tree
+
+    def _found(self, tree: Tree) -> tuple[int, int]:
+        """How many names a tree defines, and of how many that parses as a whole."""
+        names = set(self._names(tree))
+        return len({name for name, _ in names}), sum(is_whole for _, is_whole in names)
 
     def _names(self, tree: Tree) -> Iterator[tuple[str, bool]]:
         """The names of what a tree defines, and whether each parses as a whole."""
@@ -276,11 +277,8 @@ class _File:
                 signature_start=self._first_token(self._signature_start(definition)),
                 is_async="async" in words,
             ),
-            has_syntax_errors=any(part.has_error for part in definition.nodes) or self._is_mended(start, end),
+            has_syntax_errors=any(part.has_error for part in definition.nodes) or is_cut(self._blanked, start, end),
         )
-
-    def _is_mended(self, start: int, end: int) -> bool:
-        return any(first < end and start < last for first, last in self._blanked)
 
     def _docstring(self, definition: Definition) -> tuple[str | None, int]:
         """What documents a definition, and how many canonical lines that takes."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from codesum_pipeline.parsing.definition_lines import definition_lines
 from codesum_pipeline_tests.parsing.languages.cases import parse
 
 
@@ -42,6 +43,23 @@ def names(language: str, source: str) -> list[str]:
         ("rust", "macro_rules! m { () => { fn f() {} } }\n", ["m"]),
         ("cpp", "/*\n FREQUENTLY ASKED questions(\n*/\nvoid f() {}\nvoid g() { ( }\n", ["f", "g"]),
         ("cpp", "INLINE_IT a::a(int b)\n    : b_(b) {}\nvoid f() {}\n", ["a::a", "f"]),
+        ("cpp", "struct A : B {\n  int* f() __MY_override {\n    a();\n  }\n};\n", ["A", "A::f"]),
+        ("cpp", "class MY_API [[nodiscard]] A {\n  void f();\n};\n", ["A", "A::f"]),
+        (
+            "cpp",
+            "class A : public B {\n  void f() override { CALLS(int, B,  /* none */\n  ); }\n  void g() {}\n};\n",
+            ["A", "A::f", "A::g"],
+        ),
+        ("cpp", "class A {\n  void f(B::C^ a, D^ b)\n  {\n  }\n};\nvoid A::g(D^ d) {}\n", ["A", "A::f", "A::g"]),
+        (
+            "cpp",
+            "class A : public B {\npublic:\n  MAKES(A, B)\n};\nclass C {\n  MAKES(C, B)\n};\nvoid f() {}\n",
+            ["A", "C", "f"],
+        ),
+        ("kotlin", 'class A {\n  fun f() { g($$"A$b") }\n  fun g() {}\n}\n', ["A", "A::f", "A::g"]),
+        ("haskell", "module A where\nf :: C ()\ng :: C ()\nf :<|> g = client a\n", ["f", "g"]),
+        ("rust", "bitflags! {\n    struct A: u8 {\n        const B = 1 << 0;\n    }\n}\nfn f() {}\n", ["A", "f"]),
+        ("rust", "fn f() {\n    quote! {\n        fn g() {}\n    }\n}\n", ["f"]),
     ],
     ids=[
         "an annotation class below an annotation with arguments",
@@ -60,6 +78,15 @@ def names(language: str, source: str) -> list[str]:
         "a macro that defines macros",
         "words in capitals in a comment",
         "a macro before a constructor that is defined outside of its class",
+        "a macro with small letters before a body",
+        "an attribute beside a macro before a class",
+        "an empty argument of a macro",
+        "pointers of C++/CLI",
+        "macros that stand for members",
+        "a text with more marks",
+        "names that one pattern binds",
+        "a set of flags in a macro",
+        "code that is quoted",
     ],
 )
 def test_a_definition_beside_what_the_grammar_does_not_know_is_found(
@@ -144,3 +171,17 @@ def test_what_is_lost_all_the_same_is_estimated() -> None:
     said = '"""\nclass E:\n"""\n# class F:\n'
 
     assert parse("python", f"def b(x:\n    return (\n\n\n{said}").facts.lost_definitions == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("cpp", "void f() {\n  std::thread t([&]() {\n    g();\n  });\n"),
+        ("cpp", "template <class T>\nstruct a<T, R (C::*)(A...)> {\n"),
+        ("c-sharp", "  public static explicit operator string(A a)\n"),
+        ("rust", "    quote! {\n        fn g() {}\n    }\n"),
+    ],
+    ids=["a variable made with a function", "a pointer to a member", "a conversion", "code that is quoted"],
+)
+def test_what_only_looks_like_a_definition_is_none(language: str, source: str) -> None:
+    assert [line.name for line in definition_lines(source, language)] in ([], ["f"])

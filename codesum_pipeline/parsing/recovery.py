@@ -19,11 +19,11 @@ from operator import itemgetter
 from tree_sitter import Node, Tree
 
 from codesum_pipeline.parsing.bounded import ParserGaveUp
-from codesum_pipeline.parsing.definition_lines import DefinitionLine, definition_lines
+from codesum_pipeline.parsing.definition_lines import DefinitionLine
 from codesum_pipeline.parsing.walk import bytes_as_characters
 
 # Raise it with anything here, or with the patterns of `definition_lines`: it decides what is read.
-RECOVERY_VERSION = "recovery/1"
+RECOVERY_VERSION = "recovery/2"
 
 # What one file may cost: bytes parsed again, and parts that are tried before the best of them is taken.
 MOST_BYTES = 4_000_000
@@ -35,8 +35,9 @@ MOST_GROUPS = 50
 # A longer error is no word that the grammar lacks, but all that it made nothing of.
 LONGEST_WORDS = 200
 _NOT_LINE_END = re.compile(rb"[^\n]")
-# The end of a head whose body is in the lines below.
+# The end of a head whose body is in the lines below, and closed by a line of its own, or only indented.
 _OPENED = re.compile(rb"(?:\{|\bdo|\bbegin)(?=[ \t]*\n)")
+_INDENTED = re.compile(rb":(?=[ \t]*(?:#[^\n]*)?\n)")
 # What goes on with the definition above it, as deep as that begins.
 _GOES_ON = re.compile(r"[{)\]:]|(?:else|catch|rescue|ensure|finally|where)\b")
 # A directive, a comment or a label stands anywhere.
@@ -66,17 +67,21 @@ class Reading:
 
 
 class Recovery:
-    """The tries for one file; `names_of` gives the names that a tree defines, and whether each parses as a whole."""
+    """The tries for one file.
+
+    `lines` are those that look like definitions; `names_of` gives the names that a tree defines, and whether each
+    parses as a whole.
+    """
 
     def __init__(
         self,
         source: bytes,
-        language: str,
+        lines: Iterable[DefinitionLine],
         parse: Callable[[bytes], Tree],
         names_of: Callable[[Tree], Iterable[tuple[str, bool]]],
     ) -> None:
         self._text = bytes_as_characters(source)
-        self._lines = tuple(definition_lines(self._text, language))
+        self._lines = tuple(lines)
         self._row_starts = [0, *accumulate(len(line) + 1 for line in source.split(b"\n"))][:-1]
         self._parse, self._names_of = parse, names_of
         self._left = MOST_BYTES
@@ -86,7 +91,7 @@ class Recovery:
 
         Each of the groups are parts of which the grammar is known to make nothing.
         """
-        best = self._reading(shown, tree)
+        first = best = self._reading(shown, tree)
         if best.lost:
             best = self._without_groups(best, list(groups)[:MOST_GROUPS])
         for _ in range(MOST_ROUNDS):
@@ -94,9 +99,12 @@ class Recovery:
             if better is None:
                 break
             best = better
-        if best.lost and best.tree.root_node.has_error:
-            self._left = max(self._left, FRAGMENTS_SHARE * len(shown))
-            best = self._by_fragments(best)
+        # What brought some definitions back may have blanked others.
+        for reading in (best, first) if best is not first else (best,):
+            if best.lost and reading.tree.root_node.has_error:
+                self._left = max(self._left, FRAGMENTS_SHARE * len(shown))
+                tried = self._by_fragments(reading)
+                best = tried if tried.is_better_than(best) else best
         return best
 
     def fragments(self, shown: bytes) -> Reading | None:
@@ -195,7 +203,8 @@ class Recovery:
 
     def _by_fragments(self, best: Reading) -> Reading:
         """With each part of the file that does not parse as nothing but the definitions in it that do."""
-        for node in best.tree.root_node.children:
+        root = best.tree.root_node
+        for node in [root] if root.is_error else root.children:
             if not node.has_error or not any(node.start_byte <= line.start < node.end_byte for line in best.lost):
                 continue
             shown = self._with_fragments(best.shown, (self._row(node.start_byte)[0], node.end_byte))
@@ -241,6 +250,8 @@ class Recovery:
         opened, closed = _OPENED.search(block), block.rfind(b"\n")
         if opened and opened.end() < closed and _ENDS.match(block[closed:].decode("latin-1").strip()):
             yield _blanked(block, (opened.end(), closed))
+        elif indented := _INDENTED.search(block):
+            yield _blanked(block, (indented.end(), len(block)))
 
 
 def changed_spans(before: bytes, after: bytes) -> tuple[Span, ...]:
@@ -251,6 +262,11 @@ def changed_spans(before: bytes, after: bytes) -> tuple[Span, ...]:
             spans.append((position, position + len(one)))
         position += len(one) + 1
     return tuple(spans)
+
+
+def is_cut(blanked: Iterable[Span], start: int, end: int) -> bool:
+    """Whether a part of what stands between two bytes was blanked."""
+    return any(first < end and start < last for first, last in blanked)
 
 
 def error_places(root: Node) -> Iterator[Span]:
