@@ -54,15 +54,13 @@ class StringTable:
         lows = ours.searchsorted(heads)
         # Of most strings nothing has the head, and of most others the first that has it is the string.
         (there,) = (ours.take(lows, mode="clip") == heads).nonzero()
-        for place, low in zip(there.tolist(), lows[there].tolist(), strict=True):
-            is_first = content[offsets[low] : offsets[low + 1]].tobytes() == wanted[place]
-            found[place] = low if is_first else self._find_behind(low, wanted[place], heads[place])
+        highs = ours.searchsorted(heads[there], side="right")
+        for place, low, high in zip(there.tolist(), lows[there].tolist(), highs.tolist(), strict=True):
+            if content[offsets[low] : offsets[low + 1]].tobytes() == wanted[place]:
+                found[place] = low
+            elif high > low + 1:
+                found[place] = self._find(wanted[place], low + 1, high)
         return found
-
-    def _find_behind(self, first: int, wanted: bytes, head: np.uint64) -> int | None:
-        """The position of a string behind the first that has its head."""
-        end = int(self._sorted_heads.searchsorted(head, side="right"))
-        return self._find(wanted, first + 1, end) if end > first + 1 else None
 
     @cached_property
     def _sorted_heads(self) -> Array:

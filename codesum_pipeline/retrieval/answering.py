@@ -16,11 +16,11 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.asked import Asked, Levels, Wanted
 from codesum_pipeline.retrieval.callers import Raised, raise_callers
 from codesum_pipeline.retrieval.candidates import Candidates
-from codesum_pipeline.retrieval.evidence import earlier_of_group, falling, highest_sums, sums_by_file
+from codesum_pipeline.retrieval.evidence import falling, highest_sums, sums_by_file
 from codesum_pipeline.retrieval.file_names import name_of_file
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
-from codesum_pipeline.retrieval.fusion import Fused, Numbers, Places, Ranking, Scores, falling_ranks, fuse
+from codesum_pipeline.retrieval.fusion import Fused, Numbers, Places, Ranking, Scores, falling_ranks, fuse, runs
 from codesum_pipeline.retrieval.hits import Hit, make_hit
 from codesum_pipeline.retrieval.lanes import IN_FILES
 from codesum_pipeline.retrieval.lookup import NOTHING, Lookup
@@ -60,6 +60,8 @@ class Answer:
     """All rankings of a question, and what comes of them for the documents that they name."""
 
     asked: Asked
+    # How many hits there are at most.
+    top: int
     lookup: Lookup
     candidates: Candidates
     rankings: Mapping[Wanted, Ranking]
@@ -72,9 +74,23 @@ class Answer:
     together: Ranking
 
     @classmethod
-    def to(cls, asked: Asked, *, limit: int) -> "Answer":
-        """Look everything up; no ranking is longer than `limit`."""
+    def to(cls, asked: Asked, *, top: int) -> "Answer":
+        """Look up what may be among the best `top`.
+
+        Few questions have a module there, and none of them more than its weight: modules are looked up where the other
+        hits leave room for one.
+        """
+        limit = max(asked.weights.depth, top)
         lookup = Lookup(asked.shelf, asked.query, limit=limit, related_weight=asked.weights.related_words)
+        if asked.inside and Level.MODULE in asked.levels and not asked.is_one_lane:
+            answer = cls._of(replace(asked, levels=asked.inside), lookup, top, limit)
+            if len(answer.hits) == top and answer.hits[-1].score > asked.weights.module_weight:
+                return answer
+        return cls._of(asked, lookup, top, limit)
+
+    @classmethod
+    def _of(cls, asked: Asked, lookup: Lookup, top: int, limit: int) -> "Answer":
+        """Look everything up; no ranking is longer than `limit`."""
         found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
         passages, called, pointed = asked.passages(lookup), asked.called_in_prose(lookup), asked.pointed()
         named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed]
@@ -83,6 +99,7 @@ class Answer:
         together = lookup.words_together(shares.asked) if len(passages.numbers) else NOTHING
         return cls(
             asked=asked,
+            top=top,
             lookup=lookup,
             candidates=candidates,
             rankings=candidates.rank_all(found, limit=limit),
@@ -94,11 +111,10 @@ class Answer:
             together=Ranking(candidates.places(together.numbers), together.scores.astype(np.float64)),
         )
 
-    def hits(self, top: int) -> list[Hit]:
+    @cached_property
+    def hits(self) -> list[Hit]:
         """The best documents in their final order."""
-        return self.best_hits(
-            [self.by_rank(self.asked.levels)] if self.asked.is_one_lane else list(self.by_all(top)), top
-        )
+        return self._best_hits([self.by_rank(self.asked.levels)] if self.asked.is_one_lane else [*self.by_all()])
 
     @property
     def likeness(self) -> Likeness:
@@ -128,20 +144,20 @@ class Answer:
         """What stands in files, by rank fusion alone."""
         return self.by_rank(IN_FILES)
 
-    def by_all(self, top: int) -> Iterator[_Scored]:
+    def by_all(self) -> Iterator[_Scored]:
         """The documents that stand in files, and modules."""
         inside, factors = self.asked.inside, self._factors()
         if inside:
-            yield self._inside_files(inside, factors, top)
+            yield self._inside_files(inside, factors)
         if Level.MODULE in self.asked.levels:
             modules = self.by_rank((Level.MODULE,))
             weight = self.asked.weights.module_weight if inside else 1.0
             scores = modules.scores * factors[modules.places] * weight
             yield replace(modules, scores=scores, notes=self._why_lowered)
 
-    def _inside_files(self, levels: Levels, factors: Scores, top: int) -> _Scored:
+    def _inside_files(self, levels: Levels, factors: Scores) -> _Scored:
         """Functions, classes and files, each with what the other documents of its file say for it: those at least that
-        may be among the best `top`."""
+        may be among the hits."""
         weights, files = self.asked.weights, self._files(factors)
         if levels == (Level.FILE,):
             ranked = files.scores.nonzero()[0]
@@ -149,11 +165,13 @@ class Answer:
         fused = (self._documents if levels == IN_FILES else self.by_rank(levels)).fused
         places: Places = (fused.scores + files.scores).nonzero()[0] if Level.FILE in levels else fused.ranked
         if Level.FILE in levels:
-            places = places[files.scores[self.candidates.files[places]] >= _lowest_shown(files.scores, top)]
+            places = places[files.scores[self.candidates.files[places]] >= _lowest_shown(files.scores, self.top)]
         own_files, factors = self.candidates.files[places], factors[places]
         of_file = files.scores[own_files]
         own = fused.scores[places] * factors
-        called = self._scores_of(self._called(levels))[places] * factors
+        called = (
+            self._scores_of(self._called_in_files if levels == IN_FILES else self._called(levels))[places] * factors
+        )
         if Level.FILE in levels:
             fit = np.where(places == own_files, weights.shown_itself, own) + called
             is_name_asked = called > 0 if self.asked.query.is_name else np.zeros(len(places), dtype=np.bool_)
@@ -164,8 +182,8 @@ class Answer:
             raised = self._raise_callers(places, scores, factors)
 
         def notes(place: int) -> tuple[str, ...]:
-            best = places[raised.called_by(int(places.searchsorted(place)))[:_CALLED_SHOWN]].tolist()
-            calls = (f"calls {self._id(each).partition('::')[2].replace('::', '.')}" for each in best)
+            best = raised.called_by(int(places.searchsorted(place)))[:_CALLED_SHOWN] if len(raised.callers) else ()
+            calls = [f"calls {self._id(int(places[each])).partition('::')[2].replace('::', '.')}" for each in best]
             of_file = files.notes(int(self.candidates.files[place]))
             return tuple(dict.fromkeys((*calls, *of_file, *self._why_lowered(place))))
 
@@ -181,17 +199,21 @@ class Answer:
         name that was asked for waits for nobody.
         """
         weights = self.asked.weights
-        best_first = np.lexsort((are_files, -fit))
-        rank: Numbers = np.empty(len(fit), dtype=np.int64)
-        rank[best_first] = earlier_of_group(files[best_first])
-        lead = np.zeros(len(self.candidates))
-        lead[files[rank == 0]] = fit[rank == 0]
-        shares = np.where(rank == 0, 1.0, falling(weights.sibling_factor, rank) * fit / lead[files])
-        shares[are_files & (rank > 0)] = 0.0
-        leads = np.sort(of_file[rank == 0])[::-1]
-        limit = leads[min(weights.files_before_siblings, len(leads)) - 1] * _JUST_BELOW if len(leads) else 0.0
-        limits = np.where((rank == 0) | have_the_name, np.inf, limit)
-        return np.minimum(of_file * shares, limits)
+        if not len(files):
+            return of_file
+        # Sorted by file, the best first in each.
+        order = np.lexsort((are_files, -fit, files))
+        starts, groups = runs(files[order])
+        rank: Numbers = np.arange(len(files)) - starts[groups]
+        of_file, fit = of_file[order], fit[order]
+        shares = np.where(rank == 0, 1.0, falling(weights.sibling_factor, rank) * fit / fit[starts][groups])
+        shares[are_files[order] & (rank > 0)] = 0.0
+        leads = np.sort(of_file[starts])[::-1]
+        limit = leads[min(weights.files_before_siblings, len(leads)) - 1] * _JUST_BELOW
+        limits = np.where((rank == 0) | have_the_name[order], np.inf, limit)
+        scores: Scores = np.empty(len(files))
+        scores[order] = np.minimum(of_file * shares, limits)
+        return scores
 
     def _raise_callers(self, places: Places, scores: Scores, factors: Scores) -> Raised:
         """Where nothing but a name was asked, what calls it is no answer."""
@@ -208,24 +230,27 @@ class Answer:
         count = len(self.candidates)
         fused, evidence = self._evidence()
         named = self._named_files()
-        called = self._called(IN_FILES)
+        called = self._called_in_files
         defined_in = self.candidates.files[called.places]
         best_called = np.zeros(count)
         np.maximum.at(best_called, defined_in, called.scores)
         raised = self._scores_of(named) + best_called
+        are_named, are_called = frozenset(named.places.tolist()), frozenset(defined_in.tolist())
         scores = np.where((evidence > 0) | (best_called > 0), (evidence + raised) * factors * self._quoted(), 0.0)
 
         def notes(place: int) -> tuple[str, ...]:
             if not scores[place]:
                 return ()
-            says = (f"file name says {name_of_file(self._id(place))}",) if place in named.places else ()
-            named_here = (
-                called.places[(defined_in == place) & (called.places != place)].tolist() if len(called.places) else ()
-            )
-            defines = (f"defines {self._id(each).rpartition('::')[2]}" for each in named_here)
+            says = [f"file name says {name_of_file(self._id(place))}"] if place in are_named else ()
+            here = called.places[defined_in == place].tolist() if place in are_called else ()
+            defines = [f"defines {self._id(each).rpartition('::')[2]}" for each in here if each != place]
             return (*says, *defines, *self._why_lowered(place))
 
         return _Scored(self.candidates.files, scores, fused, notes)
+
+    @cached_property
+    def _called_in_files(self) -> Ranking:
+        return self._called(IN_FILES)
 
     def _quoted(self) -> Scores:
         """The factors of files that have nearly all words of the question in one passage, as few others do and not by
@@ -314,13 +339,13 @@ class Answer:
     def _id(self, place: int) -> str:
         return self.asked.shelf.id(int(self.candidates.numbers[place]))
 
-    def best_hits(self, parts: Sequence[_Scored], top: int) -> list[Hit]:
+    def _best_hits(self, parts: Sequence[_Scored]) -> list[Hit]:
         """The best documents in their final order."""
         places = np.concatenate([part.places for part in parts])
         scores = np.concatenate([part.scores for part in parts])
         origin = np.repeat(np.arange(len(parts)), [len(part.places) for part in parts])
-        best = highest(scores, top)
-        order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))[:top]]
+        best = highest(scores, self.top)
+        order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))[: self.top]]
         shown = [*zip(places[order].tolist(), scores[order].tolist(), origin[order].tolist(), strict=True)]
         ranks = [part.fused.ranks_of([place for place, _, of in shown if of == k]) for k, part in enumerate(parts)]
         numbers = self.candidates.numbers[places[order]].tolist()

@@ -57,16 +57,17 @@ class Candidates:
         places = np.empty(len(shelf), dtype=np.int32)
         places[numbers] = np.arange(len(numbers))
         files = shelf.files(numbers)
-        importance = shelf.gather("importance", numbers)
+        importance, *others = shelf.gather(numbers, "importance", "is_test", "is_vendored", "only_reexports", "role")
+        is_test, is_vendored, only_reexports, roles = others
         by_importance, ranks = _ranks_by_importance(shelf, numbers, importance)
         return cls(
             numbers=numbers,
             files=np.where(files >= 0, places[files], -1),
             importance=importance,
-            is_test=shelf.gather("is_test", numbers),
-            is_vendored=shelf.gather("is_vendored", numbers),
-            only_reexports=shelf.gather("only_reexports", numbers),
-            roles=shelf.gather("role", numbers),
+            is_test=is_test,
+            is_vendored=is_vendored,
+            only_reexports=only_reexports,
+            roles=roles,
             _places=places,
             _by_importance=by_importance,
             _ranks=ranks,

@@ -119,7 +119,11 @@ def grouped(numbers: Places) -> tuple[Numbers, Numbers, Numbers]:
     """The order that brings equal numbers together, where in it each group starts, and the group of each place."""
     # Of small numbers, numpy counts the digits, which is faster than to compare.
     order = (numbers.astype(np.uint16) if _are_small(numbers) else numbers).argsort(kind="stable")
-    ordered = numbers[order]
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    return order, is_first.nonzero()[0], is_first.cumsum() - 1
+    return order, *runs(numbers[order])
+
+
+def runs(numbers: Places) -> tuple[Numbers, Numbers]:
+    """Where each run of equal numbers starts, and the run of each place."""
+    is_first = np.ones(len(numbers), dtype=np.bool_)
+    is_first[1:] = numbers[1:] != numbers[:-1]
+    return is_first.nonzero()[0], is_first.cumsum() - 1

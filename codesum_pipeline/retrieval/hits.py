@@ -34,7 +34,7 @@ def make_hit(
     id_ = index.ids[row]
     return Hit(
         id=id_,
-        type=str(index.level_of(row)),
+        type=index.level_of(row).value,
         repo=index.repo,
         file_path=id_.partition(SEPARATOR)[0],
         score=round(score, 6),

@@ -7,7 +7,7 @@ the scores of all indexes, and what is best is chosen in it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -178,7 +178,7 @@ class Lookup:
         if not len(numbers):
             return NOTHING
         is_wanted = np.array([level in levels for level in LEVELS])
-        of_levels = is_wanted[self._shelf.gather("level", numbers)]
+        of_levels = is_wanted[self._shelf.gather(numbers, "level")[0]]
         numbers, scores = numbers[of_levels], scores[of_levels]
         kept = highest_above_zero(scores, self._limit)
         return Found(numbers[kept], scores[kept])
@@ -218,11 +218,12 @@ class Lookup:
         """The products of all vectors with the query's, index after index; 0 for what the filters leave out."""
         if lane not in self._dense:
             shelf = self._shelf
-            found = [products(index.vectors[lane], self._vector) for index in shelf.indexes]
-            for index, allowed, of_index in zip(shelf.indexes, shelf.allowed, found, strict=True):
+            found = self._dense[lane] = np.empty(shelf.vector_starts[-1], dtype=np.float32)
+            parts = zip(shelf.indexes, shelf.allowed, pairwise(shelf.vector_starts), strict=True)
+            for index, allowed, (start, end) in parts:
+                products(index.vectors[lane], self._vector, out=found[start:end])
                 if allowed is not None:
-                    of_index[~allowed[index.dense_rows]] = 0
-            self._dense[lane] = joined(found)
+                    found[start:end][~allowed[index.dense_rows]] = 0
         return self._dense[lane]
 
     def _nearest_in_cells(self, lane: Lane, levels: Sequence[Level]) -> Found:
@@ -289,15 +290,19 @@ def _finish(index: PublishedIndex, scores: Array, allowed: Mask | None) -> None:
             passages[~allowed[index.passage_files]] = 0
 
 
-def _of_levels(levels: Iterable[Level], bounds: Sequence[int]) -> list[slice]:
+def _of_levels(levels: Sequence[Level], bounds: Sequence[int]) -> list[slice]:
     """Where some levels are; those that follow one another are taken together."""
-    spans: list[slice] = []
+    return [slice(bounds[first], bounds[end]) for first, end in _runs(tuple(levels))]
+
+
+@lru_cache(maxsize=32)
+def _runs(levels: tuple[Level, ...]) -> list[tuple[int, int]]:
+    """The numbers of the first of levels that follow one another, and of the next behind them."""
+    runs: list[tuple[int, int]] = []
     for number in map(LEVELS.index, levels):
-        start = bounds[number]
-        if spans and spans[-1].stop == start:
-            start = spans.pop().start
-        spans.append(slice(start, bounds[number + 1]))
-    return spans
+        first = runs.pop()[0] if runs and runs[-1][1] == number else number
+        runs.append((first, number + 1))
+    return runs
 
 
 def _worth_looking_at(

@@ -16,6 +16,8 @@ _WORD = re.compile(r"[\w.@+~\\/-]+")
 # What stands behind a path: `:12`, `#L12`, `(12`, `", line 12` or ` line 12`.
 _LINE = re.compile(r"(?:\"?[,:]?\s{0,2}(?:at |on |in )?line\s{1,2}|[:(]|\#L)(\d{1,6})(?!\d)")
 _FILE_NAME = re.compile(r"[\w@+~.-]*[\w@+~-]\.[A-Za-z]\w*")
+# What every name of a file has somewhere, and few sentences.
+_ENDING = re.compile(r"[\w@+~-]\.[A-Za-z]")
 _LONGEST_PATH = 500
 # A text that names more is no question about all of them; a traceback ends with the place that failed.
 _MOST_POINTERS = 40
@@ -33,7 +35,7 @@ class Pointer:
 
 def pointers_in(text: str) -> tuple[Pointer, ...]:
     """All that a text points to, each once; of many the last."""
-    if "." not in text:
+    if not _ENDING.search(text):
         return ()
     found = dict.fromkeys(pointer for match in _WORD.finditer(text) if (pointer := _pointer(text, match)))
     return tuple(found)[-_MOST_POINTERS:]

@@ -41,7 +41,7 @@ def search(
 ) -> list[Hit]:
     """The hits of `answer`, without what stands in sources and without a judgement."""
     asked = _asked(indexes, query, embedder, levels, lanes, filters, weights)
-    return [] if asked is None else Answer.to(asked, limit=max(weights.depth, top)).hits(top)
+    return [] if asked is None else Answer.to(asked, top=top).hits
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ def answer(
     asked = _asked(indexes, query, embedder, levels, lanes, filters, weights)
     if asked is None:
         return SearchAnswer([], fits_well=False)
-    found = Answer.to(asked, limit=max(weights.depth, top))
-    hits = found.hits(top)
+    found = Answer.to(asked, top=top)
+    hits = found.hits
     if set(lanes) != set(LANES):
         return SearchAnswer(hits, fits_well=None)
     above = max((hit.score for hit in hits), default=0.0)
@@ -95,7 +95,7 @@ def likeness(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedde
     asked = _asked(indexes, query, embedder, LEVELS, LANES, ANYTHING, DEFAULT_WEIGHTS)
     if asked is None:
         return Likeness(nearness=0.0, words=0.0, documents=0)
-    return Answer.to(asked, limit=DEFAULT_WEIGHTS.depth).likeness
+    return Answer.to(asked, top=DEFAULT_TOP).likeness
 
 
 def _asked(
@@ -109,9 +109,9 @@ def _asked(
 ) -> Asked | None:
     """What is to be looked up; None where there is nothing that could be found."""
     weights = _weights_of(indexes, lanes, weights)
-    of_documents, of_files = (
-        tuple(signal for signal in signals_of(lanes) if of[signal]) for of in (weights.signals, weights.file_signals)
-    )
+    signals = signals_of(lanes)
+    of_documents = tuple(signal for signal in signals if weights.signals[signal])
+    of_files = tuple(signal for signal in signals if weights.file_signals[signal])
     spoken = {*of_documents, *of_files}
     if needs_vector(spoken):
         for index in indexes:

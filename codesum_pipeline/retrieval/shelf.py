@@ -41,9 +41,10 @@ class Shelf:
         index, row = self.locate(number)
         return index.ids[row]
 
-    def gather(self, name: str, numbers: Numbers) -> Array:
-        """One of the arrays of the documents, for some of them, given in ascending order."""
-        return joined([index.arrays[name][rows] for index, _, rows in self.split(numbers)])
+    def gather(self, numbers: Numbers, *names: str) -> list[Array]:
+        """Some of the arrays of the documents, for some of these, given in ascending order."""
+        parts = [[index.arrays[name][rows] for name in names] for index, _, rows in self.split(numbers)]
+        return [*map(joined, zip(*parts, strict=True))]
 
     def files(self, numbers: Numbers) -> Numbers:
         """The file that each of some documents stands in, itself for a file, -1 for a module; ascending as `gather`."""

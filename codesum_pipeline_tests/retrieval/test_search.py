@@ -303,3 +303,17 @@ def test_few_hits_are_the_first_of_many(
 
     for top in (1, 2, 3, 5):
         assert search([shop], text, embedder=embedder, levels=levels, top=top) == many[:top]
+
+
+@pytest.mark.parametrize("asked", ["shop", "put an article into the cart", "total_price", "who may log in to the shop"])
+@pytest.mark.parametrize("module_weight", [0.2, 0.6, 1.0])
+def test_few_hits_are_the_first_of_many_modules_too(
+    shop: PublishedIndex, embedder: Embedder, asked: str, module_weight: float
+) -> None:
+    weights = replace(DEFAULT_WEIGHTS, module_weight=module_weight)
+    many = search([shop], asked, embedder=embedder, weights=weights, top=len(shop))
+
+    few = [search([shop], asked, embedder=embedder, weights=weights, top=top) for top in range(1, len(many))]
+
+    assert Level.MODULE in {hit.type for hit in many}
+    assert few == [many[:top] for top in range(1, len(many))]
