@@ -8,6 +8,7 @@ or class has a place of its own by its own signals, and a part of its file's.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -21,12 +22,13 @@ from codesum_pipeline.retrieval.file_names import name_of_file
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
 from codesum_pipeline.retrieval.fusion import Fused, Numbers, Places, Ranking, Scores, falling_ranks, fuse, runs
-from codesum_pipeline.retrieval.hits import Hit, make_hit
+from codesum_pipeline.retrieval.hits import DIGITS, Hit, make_hit
 from codesum_pipeline.retrieval.lanes import IN_FILES
 from codesum_pipeline.retrieval.lookup import NOTHING, Lookup
 from codesum_pipeline.retrieval.lowering import Lowered, lowered
 from codesum_pipeline.retrieval.name_shares import NameShares
 from codesum_pipeline.retrieval.named import EXACT_NAME
+from codesum_pipeline.retrieval.twins import Shown, fold, twin_notes
 from codesum_pipeline.retrieval.weights import Signal
 
 # How many of the good documents that a hit calls are named.
@@ -114,7 +116,16 @@ class Answer:
     @cached_property
     def hits(self) -> list[Hit]:
         """The best documents in their final order."""
-        return self._best_hits([self.by_rank(self.asked.levels)] if self.asked.is_one_lane else [*self.by_all()])
+        if self.asked.is_one_lane:
+            return self._best_hits([self.by_rank(self.asked.levels)])
+        files = self.top
+        while True:
+            hits = self._best_hits([*self.by_all(files)])
+            lowest = round(_lowest_shown(self._files.scores, files), DIGITS) if Level.FILE in self.asked.levels else 0.0
+            # Twins take one place together: then further files have to be looked at.
+            if lowest <= 0 or (len(hits) == self.top and hits[-1].score >= lowest):
+                return hits
+            files *= 2
 
     @property
     def likeness(self) -> Likeness:
@@ -144,28 +155,28 @@ class Answer:
         """What stands in files, by rank fusion alone."""
         return self.by_rank(IN_FILES)
 
-    def by_all(self) -> Iterator[_Scored]:
-        """The documents that stand in files, and modules."""
-        inside, factors = self.asked.inside, self._factors()
+    def by_all(self, files: int) -> Iterator[_Scored]:
+        """The documents that stand in the best `files` files, and modules."""
+        inside, factors = self.asked.inside, self._factors
         if inside:
-            yield self._inside_files(inside, factors)
+            yield self._inside_files(inside, files)
         if Level.MODULE in self.asked.levels:
             modules = self.by_rank((Level.MODULE,))
             weight = self.asked.weights.module_weight if inside else 1.0
             scores = modules.scores * factors[modules.places] * weight
             yield replace(modules, scores=scores, notes=self._why_lowered)
 
-    def _inside_files(self, levels: Levels, factors: Scores) -> _Scored:
-        """Functions, classes and files, each with what the other documents of its file say for it: those at least that
-        may be among the hits."""
-        weights, files = self.asked.weights, self._files(factors)
+    def _inside_files(self, levels: Levels, most: int) -> _Scored:
+        """Functions, classes and files, each with what the other documents of its file say for it: where files are
+        wanted, those of the best `most`."""
+        weights, files, factors = self.asked.weights, self._files, self._factors
         if levels == (Level.FILE,):
             ranked = files.scores.nonzero()[0]
             return replace(files, places=ranked, scores=files.scores[ranked])
         fused = (self._documents if levels == IN_FILES else self.by_rank(levels)).fused
         places: Places = (fused.scores + files.scores).nonzero()[0] if Level.FILE in levels else fused.ranked
         if Level.FILE in levels:
-            places = places[files.scores[self.candidates.files[places]] >= _lowest_shown(files.scores, self.top)]
+            places = places[files.scores[self.candidates.files[places]] >= _lowest_shown(files.scores, most)]
         own_files, factors = self.candidates.files[places], factors[places]
         of_file = files.scores[own_files]
         own = fused.scores[places] * factors
@@ -222,12 +233,13 @@ class Answer:
         numbers = self.candidates.numbers[places]
         return raise_callers(self.asked.shelf, numbers, scores, factors=factors, weights=self.asked.weights)
 
-    def _files(self, factors: Scores) -> _Scored:
+    @cached_property
+    def _files(self) -> _Scored:
         """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered.
 
         Every candidate has a score here, which is 0 for what is no file.
         """
-        count = len(self.candidates)
+        count, factors = len(self.candidates), self._factors
         fused, evidence = self._evidence()
         named = self._named_files()
         called = self._called_in_files
@@ -326,6 +338,7 @@ class Answer:
         offset, limit = self.asked.weights.rank_offset, self.asked.weights.depth
         return fuse(rankings, weights, offset=offset, limit=limit, count=len(self.candidates))
 
+    @cached_property
     def _factors(self) -> Scores:
         """The factors of what is lowered."""
         factors = np.ones(len(self.candidates))
@@ -340,17 +353,31 @@ class Answer:
         return self.asked.shelf.id(int(self.candidates.numbers[place]))
 
     def _best_hits(self, parts: Sequence[_Scored]) -> list[Hit]:
-        """The best documents in their final order."""
+        """The best documents in their final order, twins as one."""
         places = np.concatenate([part.places for part in parts])
         scores = np.concatenate([part.scores for part in parts])
         origin = np.repeat(np.arange(len(parts)), [len(part.places) for part in parts])
-        best = highest(scores, self.top)
-        order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))[: self.top]]
-        shown = [*zip(places[order].tolist(), scores[order].tolist(), origin[order].tolist(), strict=True)]
-        ranks = [part.fused.ranks_of([place for place, _, of in shown if of == k]) for k, part in enumerate(parts)]
-        numbers = self.candidates.numbers[places[order]].tolist()
+        shown = self._shown(places, scores)
+        at = [each.at for each in shown]
+        found = [*zip(places[at].tolist(), origin[at].tolist(), shown, strict=True)]
+        ranks = [part.fused.ranks_of([place for place, of, _ in found if of == k]) for k, part in enumerate(parts)]
+        numbers = self.candidates.numbers[places[at]].tolist()
         hits = []
-        for number, (place, score, part) in zip(numbers, shown, strict=True):
+        for number, (place, part, each) in zip(numbers, found, strict=True):
             index, row = self.asked.shelf.locate(number)
-            hits.append(make_hit(index, row, score=score, ranks=ranks[part][place], notes=parts[part].notes(place)))
+            notes = (*parts[part].notes(place), *twin_notes(index, each.twins))
+            hits.append(make_hit(index, row, score=each.score, ranks=ranks[part][place], notes=notes))
         return hits
+
+    def _shown(self, places: Places, scores: Scores) -> list[Shown]:
+        """The best of some places in their final order, twins as one."""
+        limit = self.top
+        while True:
+            best = highest(scores, limit)
+            order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))].tolist()
+            alone = (Shown(at, float(scores[at]), ()) for at in order)
+            folded = alone if self.asked.is_one_lane else fold(self.asked.shelf, self.candidates, order, places, scores)
+            shown = [*islice(folded, self.top)]
+            if len(shown) == self.top or len(best) == len(scores):
+                return shown
+            limit *= 2

@@ -7,6 +7,8 @@ from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import Signal
 
+# Of a score that is shown.
+DIGITS = 6
 _ORDER = {signal: place for place, signal in enumerate(Signal)}
 
 
@@ -37,7 +39,7 @@ def make_hit(
         type=index.level_of(row).value,
         repo=index.repo,
         file_path=id_.partition(SEPARATOR)[0],
-        score=round(score, 6),
+        score=round(score, DIGITS),
         why=explain_ranks(ranks, notes),
         **index.shown.of_row(row),
     )
