@@ -36,7 +36,6 @@ _RUBY_HEADING = re.compile(r"\s{0,3}(?:=+\s*|#{1,6}\s+)(\w[\w: ]*?)\s*:?\s*#*$")
 _RUBY_PARAMETER = re.compile(r"\s*(\w+)\s+-\s+(\S.*)$")
 # C#'s elements as the parser shows them: `name: text`, `ArgumentException: text`, `Returns: text`.
 _ELEMENT = re.compile(r"([A-Za-z_]\w*):\s+(.*)$")
-_SHELL = re.compile(r"\s*(?:iex|\.\.\.|irb|ghci|scala|php)(?:\(\d+\))?>")
 _INLINE = re.compile(r"[\\@](?:c|p|a|e|em|ref)\s+(?=\S)|\{@inheritdoc\}|:nodoc:", re.I)
 _INLINE_TAG = re.compile(r"\{@\w+\s+([^{}]*)\}")
 _LINK_TARGET = re.compile(r"\s*\[[^\]]+\]:\s+\S+$")
@@ -49,8 +48,6 @@ _INTRA_LINK = re.compile(r"(?<!\w)\[{1,2}(`?[\w:.#*]+(?:\(\))?!?`?)\]{1,2}(?![\[
 _INTRA_LINKED = frozenset(("go", "kotlin", "rust", "scala", "zig"))
 _STATING = re.compile(r"\s+(?:\([^()]*\)\s+)?(?=[a-z]+s\b)(?!(?:is|was|has|does|as|this|its|plus|us)\b)")
 _DEFINING = re.compile(r"\s+(?:is|are|was)\s+(?=(?:an?|the|used|called|responsible|intended|meant)\b)")
-_DASH = re.compile(r"\s*(?:-{1,2}|\u2013|\u2014|:)\s+(?=\S)")
-_ELLIPSIS = re.compile(r"[\s.\u2026]*$")
 
 
 def docstring_of(given: FunctionInput | ClassInput | FileInput) -> Docstring:
@@ -88,9 +85,7 @@ def without_name(told: tuple[str, ...], name: str) -> tuple[str, ...]:
     if not bare or not first.startswith((name, bare)):
         return told
     rest = first.removeprefix(name if first.startswith(name) else bare).removeprefix("()")
-    if _ELLIPSIS.fullmatch(rest):
-        return told[1:]
-    if match := _STATING.match(rest) or _DEFINING.match(rest) or _DASH.match(rest):
+    if match := _STATING.match(rest) or _DEFINING.match(rest):
         said = rest[match.end() :]
         return (said[:1].upper() + said[1:], *told[1:])
     return told
@@ -119,7 +114,7 @@ class _Blocks:
     def take(self, line: str) -> None:
         if line.strip().startswith(("```", "~~~", "{{{", "}}}", "<pre")):
             self._fence = not self._fence
-        elif self._fence or _SHELL.match(line) or _LINK_TARGET.match(line) or line.lstrip().startswith("@!"):
+        elif self._fence or _LINK_TARGET.match(line) or line.lstrip().startswith("@!"):
             return
         elif not self._opens(line):
             self._continue(line)

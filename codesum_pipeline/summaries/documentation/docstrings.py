@@ -42,7 +42,6 @@ _GOOGLE_ITEM = re.compile(
     r"(\*{0,2}[`\w.\\]+(?:\s*,\s*\*{0,2}[`\w.]+)*)\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\))?\s*(?::|\s--?\s|\s\u2013\s)\s*(.*)"
 )
 _NUMPY_ITEM = re.compile(r"(\*{0,2}[`\w.\\]+(?:\s*,\s*\*{0,2}[`\w.]+)*)\s*(?::\s*(.*))?$")
-_SIGNATURE_LINE = re.compile(r"[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:->.*)?$")
 _TYPED_RETURN = re.compile(r"([\w.\[\], |]{1,60}):\s+(\S.*)")
 _PARAMETER_SECTIONS = frozenset(
     (
@@ -287,7 +286,7 @@ class _Reader:
                 text = " ".join(whole) if whole or self._paragraphs else text.rstrip(":")
             if text.endswith(":"):
                 text = f"{text} {_joined(self._items)}"
-            if text and not (_SIGNATURE_LINE.fullmatch(text) and " " not in text.split("(")[0]):
+            if text:
                 self._paragraphs.append(text)
             if literal:
                 self._lines, self._items = [], []

@@ -5,7 +5,6 @@ import re
 
 _MARKS = re.compile(r"[`*<&{\[|_$\\]|://")
 _ROLE = re.compile(r":(?:[a-zA-Z][\w+.-]*:){0,2}`([^`]+)`")
-_ROLE_NAME = re.compile(r"(?<![\w:]):(?:[a-zA-Z][\w+-]*:){1,2}(?=`)")
 _LINK_TARGET = re.compile(r"`([^`<>]+?)\s*<[^`<>]*>`_{0,2}")
 _LITERAL = re.compile(r"(`{1,3})([^`]+)\1_{0,2}")
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
@@ -48,8 +47,6 @@ def plain(text: str) -> str:
         text = without_link_targets(_ROLE.sub(_role_words, text))
     if "<" in text or "&" in text:
         text = without_html(text)
-    if "`" in text:
-        text = _ROLE_NAME.sub("", text)
     if "[" in text:
         text = _FOOTNOTE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", text)))
     if "{" in text:
