@@ -101,7 +101,7 @@ def _write_documents(tiling: Tiling, folder: Path) -> None:
     sources, numbers = tiling.sources()
     arrays = {
         name: index.arrays[name][sources]
-        for name in ("importance", "is_test", "is_vendored", "only_reexports", "level")
+        for name in ("importance", "is_test", "is_vendored", "only_reexports", "role", "level")
     }
     for name in ("file_row", "parent_row"):
         arrays[name] = tiling.rows(index.arrays[name][sources].astype(np.int64), numbers).astype(np.int32)
