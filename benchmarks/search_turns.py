@@ -8,8 +8,8 @@ makes one. Each checkout indexes the same sources with its own code into a home
 of its own in FOLDER, which is kept, and asks in a process of its own. They, and
 semble, given the same vectors, take turns, so that other work on the machine
 slows all alike; CPU time is counted, of each question the least of all rounds.
-The first asks the questions of `benchmarks/latency.py`, over
-one index and over the same under 10 and 100 names. The second asks every index
+The first asks both the questions of `benchmarks/latency.py` about the index
+of this checkout, over one index and over the same under 10 and 100 names. The second asks every index
 of a folder of clones, and all of them together, and prints what is answered
 otherwise in anything that a hit has.
 """
@@ -68,7 +68,8 @@ for line in sys.stdin:
             for n in range(told["times"]) for each in opened
         ]
         step = len(opened)
-        questions = [question for each in opened for question in questions_about(each)[::step]]
+        own = [question for each in opened for question in questions_about(each)[::step]]
+        questions = told.get("questions", own)
         print(json.dumps(sum(map(len, indexes))), flush=True)
         continue
     told_hits, took = [], []
@@ -154,19 +155,21 @@ def measure(
     with ExitStack() as stack:
         workers = [stack.enter_context(worker(checkout, [sys.executable, "-c", ASK])) for checkout in checkouts]
         for times in repositories:
-            documents = [each.ask(open=name, times=times) for each, name in zip(workers, names, strict=True)]
-            if documents[1] > MOST_DOCUMENTS:
+            documents = workers[1].ask(open=names[1], times=times)
+            if documents > MOST_DOCUMENTS:
                 continue
             asked = list(workers)
-            answers = [each.ask(hits=True)["hits"] for each in workers]
+            ours = workers[1].ask(hits=True)["hits"]
+            questions = [question for question, _ in ours]
+            workers[0].ask(open=names[0], times=times, questions=questions)
+            answers = [workers[0].ask(hits=True)["hits"], ours]
             if semble and times == 1:
                 asked.append(stack.enter_context(worker(ROOT, [str(semble), "-c", ASK_SEMBLE])))
-                questions = [question for question, _ in answers[1]]
                 asked[2].ask(open=str(sources), model=static_model(), questions=questions)
             medians = by_turns(asked, rounds)
             shown = [f"{medians[2]:.2f} ms", f"{medians[1] / medians[2]:.2f}"] if len(medians) > 2 else ["", ""]
             yield [
-                f"{documents[1]:,}",
+                f"{documents:,}",
                 str(times),
                 *(f"{each:.2f} ms" for each in medians[:2]),
                 f"{medians[1] / medians[0]:.2f}",
