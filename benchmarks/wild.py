@@ -102,8 +102,13 @@ def main() -> None:
         questions += [of_tree(each, repository) for each in written if each.repo == repository.name]
         with index_of(repository, arguments.home, arguments.texts) as index:
             found = evaluate([index], questions, embedder=load_embedder("static"), setups=[ALL, SYMBOLS])
+        try:
+            theirs = ask_semble(repository, arguments.home, questions, arguments.semble) if arguments.semble else {}
+        except subprocess.CalledProcessError as error:
+            # It knows fewer languages: a repository of which it reads no file is compared with nobody.
+            print(f"{repository.name} is left out: {error.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+            continue
         answers += [answer for answer in found if answer.setup == ALL.name]
-        theirs = ask_semble(repository, arguments.home, questions, arguments.semble) if arguments.semble else {}
         asked += joined(questions, found, theirs)
     if arguments.run:
         write_run(arguments.run, answers)
