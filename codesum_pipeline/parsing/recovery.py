@@ -27,6 +27,7 @@ RECOVERY_VERSION = "recovery/2"
 
 # What one file may cost: bytes parsed again, and parts that are tried before the best of them is taken.
 MOST_BYTES = 4_000_000
+MOST_SHARE = 32
 # Of fragments, so many times the length of the file.
 FRAGMENTS_SHARE = 8
 MOST_ROUNDS = 12
@@ -84,7 +85,7 @@ class Recovery:
         self._lines = tuple(lines)
         self._row_starts = [0, *accumulate(len(line) + 1 for line in source.split(b"\n"))][:-1]
         self._parse, self._names_of = parse, names_of
-        self._left = MOST_BYTES
+        self._left = min(MOST_BYTES, MOST_SHARE * len(source))
 
     def recovered(self, shown: bytes, tree: Tree, groups: Iterable[Sequence[Span]]) -> Reading:
         """The best reading that was found; the first one where nothing is lost or nothing helps.
