@@ -135,7 +135,8 @@ def read_tokens(
     `shown` is what the grammar was given in its place: words in it that stand for others are written as those.
     `is_mended`: parts of it were blanked, which are kept as what does not parse.
 
-    The innermost loop of the whole stage: bound methods and flat branches, for speed.
+    The innermost loop of the whole stage: bound methods and flat branches, for speed. It is one function since its
+    fifteen counters and flags change at each node: parts of it would hand them back and forth as an object's fields.
     """
     tokens = Tokens([], [], [], [], [], [], [], text.isascii())
     parts, offsets = tokens.parts.append, tokens.offsets.append
