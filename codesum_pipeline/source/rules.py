@@ -19,7 +19,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.languages import LANGUAGES, is_program, language_of_path
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = "scan/2"
+RULES_VERSION = "scan/3"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
@@ -69,7 +69,7 @@ _VENDORED_FOLDER = re.compile(
     re.IGNORECASE,
 )
 _TEST_FOLDER = re.compile(
-    r"(^|/)((tests?|__tests__|__mocks__|testdata|e2e|[^/]+[-_]tests?|(?-i:src/[a-z][A-Za-z]*Test))/|specs?/.*\.(rb|[cm]?[jt]sx?)$)",
+    r"(^|/)((tests?|__tests__|__mocks__|testdata|regress|e2e|[^/]+[-_]tests?|(?-i:src/[a-z][A-Za-z]*Test))/|specs?/.*\.(rb|[cm]?[jt]sx?)$)",
     re.IGNORECASE,
 )
 _TEST_NAME = re.compile(

@@ -110,6 +110,8 @@ def test_names_that_only_sound_vendored_are_not(path: str) -> None:
     "path",
     [
         "tests/a.py",
+        "regress/input/keys.sh",
+        "src/test/regress/sql/join.sql",
         "src/test/java/A.java",
         "project_tests/data/a.txt",
         "a/test_b.py",
