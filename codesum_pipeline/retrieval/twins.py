@@ -35,24 +35,34 @@ class Shown:
     twins: tuple[int, ...]
 
 
-def fold(shelf: Shelf, candidates: Candidates, order: Iterable[int], places: Places, scores: Scores) -> Iterator[Shown]:
+def fold(shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Places, scores: Scores) -> Iterator[Shown]:
     """What is at some positions of `places`, best first: of twins the one that is used most, if it is hardly worse."""
+    numbers = candidates.numbers[places[order]].tolist()
+    located = [shelf.locate(number) for number in numbers]
+    twins = _twins_by_index(located)
     known = set[int]()
-    for at in order:
-        number = int(candidates.numbers[places[at]])
+    for at, number, (index, row) in zip(order, numbers, located, strict=True):
         if number in known:
             continue
-        index, row = shelf.locate(number)
-        group = [row, *twins_of(index, row)]
-        numbers = np.array(group) + (number - row)
-        known.update(numbers.tolist())
-        lead = at
-        if len(group) > 1:
-            there = candidates.are_among(numbers)[places] & (scores >= _HARDLY_WORSE * scores[at])
-            found = there.nonzero()[0]
-            lead = int(found[candidates.importance[places[found]].argmax()])
+        others = twins[index.repo].get(row)
+        if not others:
+            yield Shown(at, float(scores[at]), ())
+            continue
+        group = np.array([row, *others])
+        of_group = group + (number - row)
+        known.update(of_group.tolist())
+        found = (candidates.are_among(of_group)[places] & (scores >= _HARDLY_WORSE * scores[at])).nonzero()[0]
+        lead = int(found[candidates.importance[places[found]].argmax()])
         own = int(candidates.numbers[places[lead]]) - (number - row)
-        yield Shown(lead, float(scores[at]), tuple(each for each in group if each != own))
+        yield Shown(lead, float(scores[at]), tuple(group[group != own].tolist()))
+
+
+def _twins_by_index(located: Iterable[tuple[PublishedIndex, int]]) -> dict[str, dict[int, list[int]]]:
+    """The twins of some documents, by repository and row."""
+    rows: dict[str, tuple[PublishedIndex, list[int]]] = {}
+    for index, row in located:
+        rows.setdefault(index.repo, (index, []))[1].append(row)
+    return {repo: twins_of(index, some) for repo, (index, some) in rows.items()}
 
 
 def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
@@ -63,27 +73,44 @@ def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
         yield f"nearly the same in {', '.join(paths[:_NAMED])}{more}"
 
 
-def twins_of(index: PublishedIndex, row: int) -> list[int]:
-    """The rows of the twins of a document, ascending."""
-    id_ = index.ids[row]
-    path, _, name = id_.partition(SEPARATOR)
-    file_name = path.rpartition("/")[2]
-    called = index.names.exactly(without_suffix(name).replace(SEPARATOR, ".") if name else file_name)
-    if not 1 < len(called) <= _MOST_OF_A_NAME:
-        return []
-    there = [other for other in called if other != row and _is_called(index.ids[other], path, file_name, name)]
+def twins_of(index: PublishedIndex, rows: Sequence[int]) -> dict[int, list[int]]:
+    """The rows of the twins of some documents, ascending, by those that have any."""
+    names = {row: _Name.of(index.ids[row]) for row in rows}
+    called = index.names.rows_by_name([*dict.fromkeys(name.asked for name in names.values())])
+    several = ((row, name, called.get(name.asked, ())) for row, name in names.items())
+    found = ((row, _same(index, row, name, there)) for row, name, there in several if 1 < len(there) <= _MOST_OF_A_NAME)
+    return {row: twins for row, twins in found if twins}
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a document and its file are called; `asked` is the name that it is looked up by."""
+
+    path: str
+    file_name: str
+    name: str
+    asked: str
+
+    @classmethod
+    def of(cls, id_: str) -> "_Name":
+        path, _, name = id_.partition(SEPARATOR)
+        file_name = path.rpartition("/")[2]
+        asked = without_suffix(name).replace(SEPARATOR, ".") if name else file_name
+        return cls(path, file_name, name, asked.lower())
+
+    def is_twin_of(self, other: "_Name") -> bool:
+        """Whether both have the same name in files of the same name in two folders."""
+        return self.name == other.name and self.file_name == other.file_name and self.path != other.path
+
+
+def _same(index: PublishedIndex, row: int, name: _Name, called: Iterable[int]) -> list[int]:
+    there = [other for other in called if other != row and _Name.of(index.ids[other]).is_twin_of(name)]
     lane = Lane.FUSED if Lane.FUSED in index.vectors else Lane.SUMMARY
     own = _direction(index, row, lane) if there else None
     if own is None:
         return []
     others = ((other, _direction(index, other, lane)) for other in there)
     return [other for other, its in others if its is not None and float(own @ its) >= _NEARLY_THE_SAME]
-
-
-def _is_called(id_: str, path: str, file_name: str, name: str) -> bool:
-    """Whether an id has a name, and its file another path that ends in the same file name."""
-    its_path, _, its_name = id_.partition(SEPARATOR)
-    return its_name == name and its_path != path and its_path.rpartition("/")[2] == file_name
 
 
 def _direction(index: PublishedIndex, row: int, lane: Lane) -> Vectors | None:
