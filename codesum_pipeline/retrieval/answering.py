@@ -144,7 +144,7 @@ class Answer:
         return is_called or self.likeness.fits()
 
     def by_rank(self, levels: Levels) -> _Scored:
-        """Documents by rank fusion alone; of one lane: its own order."""
+        """Documents by the fusion of their rankings alone; of one lane: its own order."""
         rankings = {signal: self.rankings[signal, levels] for signal in self.asked.signals}
         fused = self._fuse(rankings, self.asked.weights.signals)
         places = fused.ranked
@@ -152,7 +152,7 @@ class Answer:
 
     @cached_property
     def _documents(self) -> _Scored:
-        """What stands in files, by rank fusion alone."""
+        """What stands in files, by the fusion of the rankings alone."""
         return self.by_rank(IN_FILES)
 
     def by_all(self, files: int) -> Iterator[_Scored]:
