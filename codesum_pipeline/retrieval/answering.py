@@ -74,6 +74,8 @@ class Answer:
     shares: NameShares
     # The files of the best passages, and how much of the question's words each of these has.
     together: Ranking
+    # The files that have words which few files have, and how much of the question these words are.
+    rare: Ranking
 
     @classmethod
     def to(cls, asked: Asked, *, top: int) -> "Answer":
@@ -95,10 +97,11 @@ class Answer:
         """Look everything up; no ranking is longer than `limit`."""
         found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
         passages, called, pointed = asked.passages(lookup), asked.called_in_prose(lookup), asked.pointed()
-        named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed]
-        candidates = Candidates.of(asked.shelf, named)
         shares = NameShares.of(lookup, asked.query)
         together = lookup.words_together(shares.asked) if len(passages.numbers) else NOTHING
+        rare = lookup.rare_words(shares.asked) if len(passages.numbers) else NOTHING
+        named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed, rare.numbers]
+        candidates = Candidates.of(asked.shelf, named)
         return cls(
             asked=asked,
             top=top,
@@ -111,6 +114,7 @@ class Answer:
             lowered=tuple(lowered(asked, candidates)),
             shares=shares,
             together=Ranking(candidates.places(together.numbers), together.scores.astype(np.float64)),
+            rare=Ranking(candidates.places(rare.numbers), rare.scores.astype(np.float64)),
         )
 
     @cached_property
@@ -265,14 +269,14 @@ class Answer:
         return self._called(IN_FILES)
 
     def _quoted(self) -> Scores:
-        """The factors of files that have nearly all words of the question in one passage, as few others do and not by
-        chance: error messages, settings and whatever is quoted."""
+        """The factors of files that have words which few have, or nearly all words of the question in one passage, as
+        few others do and not by chance: error messages, settings and whatever is quoted."""
         share = np.zeros(len(self.candidates))
         np.maximum.at(share, self.together.places, self.together.scores)
         files = share.nonzero()[0]
         found = share[files]
         have_as_much = len(files) - np.sort(found).searchsorted(found)
-        factors = np.ones(len(share))
+        factors = 1 + self.asked.weights.rare_words * self._scores_of(self.rare)
         sure = self.shares.are_no_accidents(found)
         factors[files] += self.asked.weights.quoted * sure * found**_NEARLY_ALL / have_as_much
         return factors

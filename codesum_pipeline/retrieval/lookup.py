@@ -45,6 +45,11 @@ NOTHING = Found(NO_NUMBERS, NO_SCORES.astype(np.float32))
 _PASSAGES_LOOKED_INTO = 32
 
 
+# A word is rare that stands in this many files at most; one that more texts have is not looked at for that.
+_FEW_FILES = 5
+_MOST_TEXTS_OF_A_RARE_WORD = 128
+
+
 class _Numbering(Enum):
     """What is counted through all indexes: documents, documents and passages of `code`, or vectors."""
 
@@ -127,6 +132,20 @@ class Lookup:
                 for word, weight in weights.items():
                     shares[first:last] += weight * _are_in(postings[spans[word]], rows)
         return Found(self._shelf.files_of_passages(best), shares)
+
+    def rare_words(self, weights: Mapping[str, float]) -> Found:
+        """The files that have words which few files have, ascending, and the sum of the weights of these words."""
+        having, shelf = self.documents_with(), self._shelf
+        found: dict[int, float] = {}
+        for word in (word for word in weights if 0 < having[word] <= _MOST_TEXTS_OF_A_RARE_WORD):
+            place = self._words_of_code.index(word)
+            parts = zip(shelf.with_starts(), self._spans_of_code, strict=True)
+            files = {number for (index, start), spans in parts for number in _files_of(index, start, spans[place])}
+            if len(files) <= _FEW_FILES:
+                for number in files:
+                    found[number] = found.get(number, 0.0) + weights[word]
+        numbers = np.array(sorted(found), dtype=np.int64)
+        return Found(numbers, np.array([found[number] for number in numbers.tolist()], dtype=np.float32))
 
     def documents_with(self) -> Mapping[str, int]:
         """For each of the query's words how many documents and passages have it in their code."""
@@ -267,6 +286,16 @@ class Lookup:
                 for span in _of_levels(levels, of_levels)
             ]
         return self._known_spans[key]
+
+
+def _files_of(index: PublishedIndex, start: int, span: slice) -> set[int]:
+    """The files, by number, of the texts of `code` that a word stands in."""
+    rows = index.words[Lane.CODE].indices[span]
+    if not len(rows):
+        return set()
+    of_documents = index.arrays["file_row"][rows[rows < len(index)]]
+    of_passages = index.passage_files[rows[rows >= len(index)] - len(index)]
+    return {start + row for row in (*of_documents.tolist(), *of_passages.tolist()) if row >= 0}
 
 
 def _are_in(rows: Array, some: Numbers) -> Mask:

@@ -91,6 +91,8 @@ class Weights:
     files_before_siblings: int = 4
     # How much a file gains that alone has all words of the question together.
     quoted: float = 0.4
+    # How much one gains by a word that few files have, times the word's share of the question.
+    rare_words: float = 0.4
     # A module answers few questions as well as the best of its files does.
     module_weight: float = 0.2
     test_factor: float = 0.35

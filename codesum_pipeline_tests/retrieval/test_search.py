@@ -175,6 +175,34 @@ def test_the_one_place_that_has_all_words_of_a_message_comes_before_places_that_
     assert (first, unquoted) == ("jobs/store.py", "jobs/terms.py")
 
 
+def test_a_word_that_few_files_have_raises_them(tmp_path: Path, embedder: Embedder) -> None:
+    files: Files = {
+        "web/runtime.py": [Definition("detect", "Tell what runs this.", "def detect(name): return name == 'deno'")],
+        "web/server.py": [
+            Definition("serve", "Serve requests of a runtime.", "def serve(runtime): return runtime.requests()"),
+            Definition("requests", "The requests of a server.", "def requests(server): return server.runtime"),
+        ],
+        **{
+            f"web/part{n}.py": [
+                Definition(f"part{n}", "Serve a part.", f"def part{n}(server): return server.part({n})")
+            ]
+            for n in range(20)
+        },
+    }
+    index = published(tmp_path, files)
+
+    def score(rare_words: float) -> float:
+        weights = replace(DEFAULT_WEIGHTS, rare_words=rare_words, quoted=0.0)
+        hits = search([index], "serve requests on deno", embedder=embedder, weights=weights)
+        return next(hit.score for hit in hits if hit.file_path == "web/runtime.py")
+
+    share = score(1.0) / score(0.0) - 1
+    assert 0.3 < share < 1
+    assert score(DEFAULT_WEIGHTS.rare_words) == pytest.approx(
+        score(0.0) * (1 + DEFAULT_WEIGHTS.rare_words * share), 1e-4
+    )
+
+
 def test_a_file_name_in_the_query_raises_its_file(shop: PublishedIndex, embedder: Embedder) -> None:
     hit = search([shop], "how does the cart work", embedder=embedder)[0]
 
