@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 import tree_sitter_python
+from tree_sitter import Tree
 
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, SymbolType
@@ -40,7 +41,7 @@ from codesum_pipeline.parsing.reexports import are_all, read_package_reexports
 from codesum_pipeline.parsing.spacing import Token
 from codesum_pipeline.parsing.spelling import lists
 from codesum_pipeline.parsing.testing import Told, judge_tests, with_tests
-from codesum_pipeline.parsing.walk import Mark, bytes_as_characters, read_tokens
+from codesum_pipeline.parsing.walk import Mark, Tokens, bytes_as_characters, read_tokens
 
 PYTHON = LanguageSpec(
     name="python",
@@ -203,17 +204,7 @@ def parse_python(
     Never fails on what is in the file: what does not parse is counted in
     `syntax_errors`, and the definitions around it are read.
     """
-    grammar = python_grammar()
-    parse = partial(parse_within_bounds, grammar.parser())
-    shown = without_comment_runs(source)
-    tree = first = parse(shown)
-    blanked: tuple[Span, ...] = ()
-    if first.root_node.has_error:
-        best = recovered_python(source, shown, first, parse)
-        tree, blanked = best.tree, changed_spans(shown, best.shown)
-    tokens = read_tokens(tree, bytes_as_characters(source), grammar, is_mended=bool(blanked))
-    if blanked:
-        tokens.errors[:] = [start for start, _ in error_places(first.root_node)]
+    tree, tokens, blanked = _read(source)
     definitions, outside = find_definitions(tokens, PYTHON)
     docstrings = [docstring_node(definition.node.child_by_field_name("body")) for definition in definitions]
     module_docstring = docstring_node(tree.root_node)
@@ -254,6 +245,22 @@ def parse_python(
         literals=texts.literals_outside([(one.start_byte, one.end_byte) for one in definitions]),
     )
     return with_lost_definitions(ParsedFile(facts, with_tests(symbols, tests)), source, tree)
+
+
+def _read(source: bytes) -> tuple[Tree, Tokens, tuple[Span, ...]]:
+    """The tree and the tokens of a file, and what was blanked for reading the definitions around syntax errors."""
+    grammar = python_grammar()
+    parse = partial(parse_within_bounds, grammar.parser())
+    shown = without_comment_runs(source)
+    tree = first = parse(shown)
+    blanked: tuple[Span, ...] = ()
+    if first.root_node.has_error:
+        best = recovered_python(source, shown, first, parse)
+        tree, blanked = best.tree, changed_spans(shown, best.shown)
+    tokens = read_tokens(tree, bytes_as_characters(source), grammar, is_mended=bool(blanked))
+    if blanked:
+        tokens.errors[:] = [start for start, _ in error_places(first.root_node)]
+    return tree, tokens, blanked
 
 
 def _parent_id(definition: Definition, ids: list[str]) -> str | None:
