@@ -137,8 +137,9 @@ class Lookup:
         """The files that have words which few files have, ascending, and the sum of the weights of these words."""
         having, shelf = self.documents_with(), self._shelf
         found: dict[int, float] = {}
+        places = {word: place for place, word in enumerate(self._words_of_code)}
         for word in (word for word in weights if 0 < having[word] <= _MOST_TEXTS_OF_A_RARE_WORD):
-            place = self._words_of_code.index(word)
+            place = places[word]
             parts = zip(shelf.with_starts(), self._spans_of_code, strict=True)
             files = {number for (index, start), spans in parts for number in _files_of(index, start, spans[place])}
             if len(files) <= _FEW_FILES:
