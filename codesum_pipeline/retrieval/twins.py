@@ -75,36 +75,25 @@ def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
 
 def twins_of(index: PublishedIndex, rows: Sequence[int]) -> dict[int, list[int]]:
     """The rows of the twins of some documents, ascending, by those that have any."""
-    names = {row: _Name.of(index.ids[row]) for row in rows}
-    called = index.names.rows_by_name([*dict.fromkeys(name.asked for name in names.values())])
-    several = ((row, name, called.get(name.asked, ())) for row, name in names.items())
-    found = ((row, _same(index, row, name, there)) for row, name, there in several if 1 < len(there) <= _MOST_OF_A_NAME)
+    ids = {row: index.ids[row] for row in rows}
+    asked = {row: _name_of(id_) for row, id_ in ids.items()}
+    called = index.names.rows_by_name([*dict.fromkeys(asked.values())])
+    several = ((row, called.get(name, ())) for row, name in asked.items())
+    found = ((row, _same(index, row, ids[row], there)) for row, there in several if 1 < len(there) <= _MOST_OF_A_NAME)
     return {row: twins for row, twins in found if twins}
 
 
-@dataclass(frozen=True, slots=True)
-class _Name:
-    """What a document and its file are called; `asked` is the name that it is looked up by."""
-
-    path: str
-    file_name: str
-    name: str
-    asked: str
-
-    @classmethod
-    def of(cls, id_: str) -> "_Name":
-        path, _, name = id_.partition(SEPARATOR)
-        file_name = path.rpartition("/")[2]
-        asked = without_suffix(name).replace(SEPARATOR, ".") if name else file_name
-        return cls(path, file_name, name, asked.lower())
-
-    def is_twin_of(self, other: "_Name") -> bool:
-        """Whether both have the same name in files of the same name in two folders."""
-        return self.name == other.name and self.file_name == other.file_name and self.path != other.path
+def _name_of(id_: str) -> str:
+    """The name that a document is looked up by, in lower case: a qualified one, or that of a file."""
+    path, _, name = id_.partition(SEPARATOR)
+    return (without_suffix(name).replace(SEPARATOR, ".") if name else path.rpartition("/")[2]).lower()
 
 
-def _same(index: PublishedIndex, row: int, name: _Name, called: Iterable[int]) -> list[int]:
-    there = [other for other in called if other != row and _Name.of(index.ids[other]).is_twin_of(name)]
+def _same(index: PublishedIndex, row: int, id_: str, called: Iterable[int]) -> list[int]:
+    """Those of some rows whose ids are the same but for the folder, and whose vectors are nearly the same."""
+    path, _, _ = id_.partition(SEPARATOR)
+    in_folder = f"/{id_[path.rfind('/') + 1 :]}"
+    there = [other for other in called if other != row and f"/{index.ids[other]}".endswith(in_folder)]
     lane = Lane.FUSED if Lane.FUSED in index.vectors else Lane.SUMMARY
     own = _direction(index, row, lane) if there else None
     if own is None:
