@@ -52,7 +52,9 @@ def fold(shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Pla
         of_group = group + (number - row)
         known.update(of_group.tolist())
         found = (candidates.are_among(of_group)[places] & (scores >= _HARDLY_WORSE * scores[at])).nonzero()[0]
-        lead = int(found[candidates.importance[places[found]].argmax()])
+        used_most = int(found[candidates.importance[places[found]].argmax()])
+        is_used_more = candidates.importance[places[used_most]] > candidates.importance[places[at]]
+        lead = used_most if is_used_more else at
         own = int(candidates.numbers[places[lead]]) - (number - row)
         yield Shown(lead, float(scores[at]), tuple(group[group != own].tolist()))
 

@@ -60,6 +60,16 @@ def test_of_twins_the_one_that_is_used_most_is_shown_and_names_the_others(
     assert redirects(hits) == ["net/asking/client.py", "paint/client.py"]
 
 
+def test_of_twins_that_are_used_alike_the_one_that_a_line_points_to_is_shown(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    index = published(tmp_path, {f"part{number}/client.py": [redirect()] for number in range(6)})
+
+    hits = search([index], f"{ASKED} at part4/client.py:1", embedder=embedder)
+
+    assert redirects(hits) == ["part4/client.py"]
+
+
 def test_the_places_of_twins_are_filled_by_what_comes_next(net: PublishedIndex, embedder: Embedder) -> None:
     few, many = (search([net], ASKED, embedder=embedder, top=top) for top in (3, 10))
 
@@ -82,5 +92,6 @@ def test_a_name_that_many_have_makes_no_twins(tmp_path: Path, embedder: Embedder
 def test_of_many_twins_three_are_named(tmp_path: Path, embedder: Embedder) -> None:
     index = published(tmp_path, {f"part{number}/client.py": [redirect()] for number in range(6)})
 
-    (why,) = [hit.why for hit in search([index], ASKED, embedder=embedder) if hit.qualified_name == "redirect"]
-    assert "nearly the same in part1/client.py, part2/client.py, part3/client.py and 2 more" in why
+    (hit,) = [hit for hit in search([index], ASKED, embedder=embedder) if hit.qualified_name == "redirect"]
+    others = [path for number in range(6) if (path := f"part{number}/client.py") != hit.file_path]
+    assert f"nearly the same in {', '.join(others[:3])} and 2 more" in hit.why
