@@ -34,6 +34,7 @@ from codesum_pipeline.evaluation.questions import Question, read_questions, writ
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
+from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -98,7 +99,11 @@ def main() -> None:
     answers: list[Answer] = []
     for number, repository in enumerate(repositories, start=1):
         print(f"repository {number} of {len(repositories)}: {repository.name}", file=sys.stderr)
-        questions = prepare(repository, arguments.clones, arguments.home)
+        try:
+            questions = prepare(repository, arguments.clones, arguments.home)
+        except RepositoryUnavailable as error:
+            print(f"{repository.name} is left out: {error}", file=sys.stderr)
+            continue
         questions += [of_tree(each, repository) for each in written if each.repo == repository.name]
         with index_of(repository, arguments.home, arguments.texts) as index:
             found = evaluate([index], questions, embedder=load_embedder("static"), setups=[ALL, SYMBOLS])

@@ -205,17 +205,21 @@ def _namespace(node: Node) -> Defined | None:
     return Defined(tuple(raw_text(name).replace(" ", "").split(".")), None)
 
 
-def type_alias(node: Node) -> Defined | None:
-    """A type that has members of its own; others are another type's name."""
-    body = node.child_by_field_name("value")
-    waiting = [body]
+def _type_alias(node: Node) -> Defined:
+    """A type's name is looked for as that of an interface is; what has no members is told by its signature."""
+    value = node.child_by_field_name("value")
+    return Defined((own_name(node),), SymbolType.CLASS, value if _has_members(value) else None)
+
+
+def _has_members(type_: Node | None) -> bool:
+    waiting = [type_]
     while waiting:
         value = waiting.pop()
         if value is not None and value.type == "object_type":
-            return Defined((own_name(node),), SymbolType.CLASS, body)
+            return True
         if value is not None and value.type in ("intersection_type", "union_type", "parenthesized_type"):
-            waiting.extend(reversed(value.named_children))
-    return None
+            waiting.extend(value.named_children)
+    return False
 
 
 _COMMON: Mapping[str, Define] = {
@@ -241,7 +245,7 @@ TYPESCRIPT: Mapping[str, Define] = {
     "abstract_class_declaration": _class,
     "interface_declaration": _class,
     "enum_declaration": _class,
-    "type_alias_declaration": type_alias,
+    "type_alias_declaration": _type_alias,
     "internal_module": _namespace,
     "module": _namespace,
 }

@@ -88,7 +88,8 @@ def is_public(name: str, words: tuple[str, ...]) -> bool:
 
 
 def bases(node: Node, text: Text) -> Iterator[str]:
-    """What a class extends and implements, an interface extends, an object type is joined with."""
+    """What a class extends and implements, an interface extends, a type is joined with or another
+    name of."""
     class_ = node if node.type == "class" or node.child_by_field_name("body") else _class_in(node)
     for child in class_.named_children:
         if child.type == "class_heritage":
@@ -96,8 +97,8 @@ def bases(node: Node, text: Text) -> Iterator[str]:
         elif child.type == "extends_type_clause":
             yield from (text(type_) for type_ in child.named_children)
     value = node.child_by_field_name("value")
-    if value is not None and value.type == "intersection_type":
-        yield from (text(type_) for type_ in value.named_children if type_.type in ("type_identifier", "generic_type"))
+    parts = value.named_children if value is not None and value.type == "intersection_type" else [value]
+    yield from (text(part) for part in parts if part is not None and part.type in ("type_identifier", "generic_type"))
 
 
 def _class_in(node: Node) -> Node:

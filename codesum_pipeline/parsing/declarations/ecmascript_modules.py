@@ -21,7 +21,6 @@ from codesum_pipeline.parsing.declarations.ecmascript_definitions import (
     bound,
     key_name,
     own_name,
-    type_alias,
     unwrapped,
 )
 from codesum_pipeline.parsing.declared.declaration import Imported, Text, field_text, raw_text
@@ -214,8 +213,6 @@ def read_globals(program: Node, text: Text) -> Iterator[str]:
             for variable in statement.named_children:
                 if _is_plain(variable):
                     yield from variable_names(variable.child_by_field_name("name"), text)
-        elif statement.type == "type_alias_declaration" and type_alias(statement) is None:
-            yield own_name(statement)
 
 
 def _is_plain(variable: Node) -> bool:

@@ -9,7 +9,7 @@ from codesum_pipeline.parsing.declarations import ecmascript, javascript, typesc
 SPEC = replace(
     typescript.SPEC,
     name="tsx",
-    version=4,
+    version=5,
     grammar=tree_sitter_typescript.language_tsx,
     atoms=typescript.SPEC.atoms | ecmascript.MARKUP_FOLDED,
     folded=ecmascript.MARKUP_FOLDED,

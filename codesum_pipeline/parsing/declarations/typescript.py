@@ -33,7 +33,7 @@ HEADS = frozenset({"abstract_method_signature", "function_signature", "method_si
 
 SPEC = LanguageSpec(
     name="typescript",
-    version=3,
+    version=4,
     distribution="tree-sitter-typescript",
     grammar=tree_sitter_typescript.language_typescript,
     lines=ecmascript.LINES | _DECLARED,

@@ -13,6 +13,7 @@ def test_the_symbols_of_a_file_with_all_kinds_of_definitions() -> None:
     found = symbols_by_name("typescript", SOURCE)
 
     assert {name: (symbol.type.value, symbol.modifiers) for name, symbol in found.items()} == {
+        "Id": ("class", ("export",)),
         "Named": ("class", ("export",)),
         "Named::rename": ("function", ()),
         "Keys": ("class", ()),
@@ -94,6 +95,24 @@ def test_parameters_and_return_types() -> None:
     assert found["legacy"].facts.return_type == "asserts id is string"
 
 
+def test_a_type_that_is_another_name_is_a_class_with_its_comment_and_all_of_it_as_signature() -> None:
+    found = symbols_by_name(
+        "typescript",
+        "/** What a shop sells. */\n"
+        "export type Goods = Map<Id, Item[]>\n\n"
+        "type Size = 'small' | 'large'\n\n"
+        "// Turns items into goods.\n"
+        "export type Sort = (items: Item[]) => Goods\n",
+    )
+
+    assert {name: (symbol.type.value, symbol.docstring, symbol.bases) for name, symbol in found.items()} == {
+        "Goods": ("class", "What a shop sells.", ("Map<Id, Item[]>",)),
+        "Size": ("class", None, ()),
+        "Sort": ("class", "Turns items into goods.", ()),
+    }
+    assert found["Size"].signature == 'type Size = "small" | "large"'
+
+
 def test_imports_exports_and_globals() -> None:
     facts = parse("typescript", SOURCE).facts
 
@@ -107,7 +126,7 @@ def test_imports_exports_and_globals() -> None:
     assert facts.exports == (
         "Clock", "Id", "Named", "Repo", "Kind", "legacy", "money", "Shop", "parse", "identity", "Shop as default",
     )  # fmt: skip
-    assert facts.globals == ("Id",)
+    assert facts.globals == ()
 
 
 def test_typed_names() -> None:
