@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _C_STATEMENTS = (
     r"if|else|for|while|switch|do|return|sizeof|case|throw|new|delete|catch|using|typedef|namespace|goto|not|defined"
-    r"|static_assert|alignas|decltype|operator|co_await|co_return|public|private|protected|asm|template|friend"
+    r"|static_assert|alignas|decltype|operator|co_await|co_return|public|private|protected|asm|template|friend|requires"
 )
 # What no statement and no call begins with, and what no name of a function is.
 _C_START = rf"(?!(?:{_C_STATEMENTS})\b)"
@@ -20,12 +20,13 @@ _C_WORDS = (
     r"|char|int|void|float|double|string)\b)"
 )
 _C_FUNCTION = (
-    rf"{_C_START}(?!(?:struct|class)[ \t]+\w+[ \t]*<)"
+    rf"{_C_START}(?!(?:struct|class)[ \t]+\w+[ \t]*<|[\w:]+,)"
     rf"(?:[A-Za-z_][\w:<>,&*\[\]]*[ \t]+)(?:{_C_START}[\w:<>,&*\[\]]+[ \t]+)*[*&]*(?:\w+::)*~?"
     rf"(?P<name>{_C_WORDS}[A-Za-z_]\w*)[ \t]*(?!\([^()]*\)[ \t]*\n?[ \t]*\w+[ \t]*\()\("
-    # Neither a variable made with a function as an argument, nor a pointer to a member.
-    r"(?!(?:[^;\"={]*[(,])?[ \t\n]*\[(?!\[)|[\w:]+::\*)"
-    r"[^;\"={]*(?:\{(?:.*\})?[ \t]*$|\)(?:[ \t]*(?:const|noexcept|override|final))*[ \t]*\n[ \t]*[{:])"
+    # Neither a variable made with a function or a number as an argument, nor a pointer to a member, nor the type of
+    # what a function returns a reference to, nor an argument of a template.
+    r"(?!(?:[^;\"={]*[(,])?[ \t\n]*\[(?!\[)|[\w:]+::\*|[ \t\n]*\d|[*&]+\w+[ \t]*[(\[])"
+    r"[^;\"={]*(?:(?<!\)>)\{(?:.*\})?[ \t]*$|\)(?:[ \t]*(?:const|noexcept|override|final))*[ \t]*\n[ \t]*[{:])"
 )
 # The type on the line above.
 _C_OWN_LINE = rf"{_C_WORDS}(?P<name>[a-z_]\w*)[ \t]*\([^;{{}}()\"]*\)[ \t]*\n\{{"
@@ -90,7 +91,9 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         rf"[ \t]*{_JAVA_WORDS}*(?:class|interface|enum|struct|record(?:[ \t]+(?:class|struct))?)[ \t]+"
         r"(?P<name>(?!class\b|struct\b)[A-Z]\w*)"
         r"[ \t]*(?:[<:{(].*)?$",
-        rf"[ \t]*{_JAVA_WORDS}+(?!class|new|return|record)[\w<>\[\],.?() ]+[ \t](?:\w+\.)*"
+        # A bracket belongs to a type where it is a tuple: in `new A(new B(…))` it does not.
+        rf"[ \t]*{_JAVA_WORDS}+(?!class|new|return|record)"
+        r"(?:[\w<>\[\],.? ]|(?<=[ \t<,])\((?:[^()\n]|\([^()\n]*\))*\))+[ \t](?:\w+\.)*"
         r"(?<!operator )(?P<name>(?!typeof\b)[A-Za-z_]\w*)[ \t]*(?:<[\w, ]+>)?\([^;=\"\n]*$",
     ),
     "c": (
@@ -126,7 +129,7 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
     "swift": (
         rf"[ \t]*{_SWIFT_WORDS}func[ \t]+(?P<name>\w+|`\w+`)[ \t]*[(<]",
         rf"[ \t]*{_SWIFT_WORDS}(?:class|struct|enum|protocol|actor)[ \t]+"
-        r"(?P<name>(?!func\b|var\b|let\b|subscript\b)[A-Za-z_]\w*)(?=[^;{}]*\{)",
+        r"(?P<name>(?!func\b|var\b|let\b|subscript\b)[A-Za-z_]\w*)(?=(?:[^;{}()]|\([^;{}()]*\))*\{)",
     ),
     "scala": (
         rf"[ \t]*{_SCALA_WORDS}def[ \t]+(?P<name>[A-Za-z_]\w*?(?:_[=!+~*/<>|&-]+|\b)|`[^`]+`)",
@@ -146,7 +149,7 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         r"[ \t]*(?:defmodule|defprotocol)[ \t]+(?:[\w.]+\.)?(?P<name>[A-Z]\w*)[ \t]",
     ),
     "haskell": (
-        r"(?P<name>[a-z_][\w']*)[ \t]+::",
+        r"(?P<name>[a-z_][\w']*)[ \t]+(?:::|∷|\xe2\x88\xb7)",
         r"(?:data|newtype|class)[ \t]+(?:instance\b|family[ \t]+)?(?:.*=>[ \t]*)?(?P<name>[A-Z][\w']*)",
     ),
     "zig": (

@@ -303,7 +303,7 @@ class _Kinds:
         return [kind for kind in called if kind not in self.named] or called
 
     def spelling(self, kind: int) -> str:
-        """The text of a token that has only one; empty for the others.
+        """The text of a token that has only one, as characters that stand for its bytes; empty for the others.
 
         A grammar may give one name to several (Ruby's `%w[` and `%w(`): such are atoms.
         """
@@ -311,7 +311,7 @@ class _Kinds:
             return ""
         if any(map(str.isspace, self.names[kind])):
             return ""
-        return self.names[kind]
+        return self.names[kind].encode().decode("latin-1")
 
 
 # What is a matter of tokens where a node type has their name (Ruby's `begin`).

@@ -23,7 +23,7 @@ from codesum_pipeline.parsing.definition_lines import DefinitionLine
 from codesum_pipeline.parsing.walk import bytes_as_characters
 
 # Raise it with anything here, or with the patterns of `definition_lines`: it decides what is read.
-RECOVERY_VERSION = "recovery/2"
+RECOVERY_VERSION = "recovery/3"
 
 # What one file may cost: bytes parsed again, and parts that are tried before the best of them is taken.
 MOST_BYTES = 4_000_000

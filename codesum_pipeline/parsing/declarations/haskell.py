@@ -81,7 +81,7 @@ def _count_branches(node: Node) -> int:
 
 SPEC = LanguageSpec(
     name="haskell",
-    version=3,
+    version=4,
     distribution="tree-sitter-haskell",
     grammar=tree_sitter_haskell.language,
     lines=frozenset(),

@@ -29,7 +29,7 @@ def lone_child(block: Node) -> Node | None:
 
 SPEC = LanguageSpec(
     name="scala",
-    version=4,
+    version=5,
     distribution="tree-sitter-scala",
     grammar=tree_sitter_scala.language,
     lines=frozenset(),

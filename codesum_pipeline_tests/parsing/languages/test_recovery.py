@@ -180,8 +180,49 @@ def test_what_is_lost_all_the_same_is_estimated() -> None:
         ("cpp", "template <class T>\nstruct a<T, R (C::*)(A...)> {\n"),
         ("c-sharp", "  public static explicit operator string(A a)\n"),
         ("rust", "    quote! {\n        fn g() {}\n    }\n"),
+        ("c-sharp", "            new TestCaseData(new Version(4, 0), Array.Empty<int>()),\n"),
+        ("c-sharp", "            new A<IList<string>>(new List<string>()),\n"),
+        ("cpp", "    requires range<R> AND (!viewable<R>)AND\n        is_made_from<T, R>)\n    {\n"),
+        ("cpp", "    if(invoke(\n           pred, invoke(proj, *first), invoke(proj, *i)))\n    {\n"),
+        ("cpp", "  My::Array made(\n      8.125,\n      std::array<int, 2>{\n"),
+        ("cpp", "        span<char const*, size(texts)>{\n"),
+        ("swift", "    struct s: T, position: V) -> Offset\n  {\n"),
     ],
-    ids=["a variable made with a function", "a pointer to a member", "a conversion", "code that is quoted"],
-)
+    ids=[
+        "a variable made with a function", "a pointer to a member", "a conversion", "code that is quoted",
+        "an object in a list", "an object of a generic type", "a requirement", "an argument that is a call",
+        "a variable made with numbers", "an argument of a template", "the label of a parameter",
+    ],
+)  # fmt: skip
 def test_what_only_looks_like_a_definition_is_none(language: str, source: str) -> None:
     assert [line.name for line in definition_lines(source, language)] in ([], ["f"])
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "expected"),
+    [
+        ("c-sharp", "    public static (int A, (string, int) B) Read(int x)\n    {\n", "Read"),
+        ("c-sharp", "    private Task<(int, int)> Pair([In(nameof(A)), In(nameof(B))] int x)\n", "Pair"),
+        ("c-sharp", "    public new Map<int, string> Made(\n", "Made"),
+        ("swift", "public struct A: B<(Int) -> Void>,\n  C\n{\n", "A"),
+        ("haskell", "f ∷ Int → Int\n", "f"),
+    ],
+    ids=["a tuple", "attributes of a parameter", "a member anew", "a base with a function", "a signature in Unicode"],
+)
+def test_what_defines_looks_like_a_definition(language: str, source: str, expected: str) -> None:
+    assert [line.name for line in definition_lines(source, language)] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "expected"),
+    [
+        ("scala", "object A {\n  def f = for {\n    a ← b\n  } yield a\n}\n", "        a ← b"),
+        ("haskell", "module A where\n\nf ∷ ∀ a. Show a ⇒ a → IO a\nf x = g x\n", "f ∷ ∀ a. Show a ⇒ a → IO a"),
+    ],
+    ids=["scala", "haskell"],
+)
+def test_a_mark_that_is_no_ascii_costs_a_file_nothing(language: str, source: str, expected: str) -> None:
+    parsed = parse(language, source)
+
+    assert parsed.symbols[-1].name == "f"
+    assert expected in parsed.facts.source.splitlines()
