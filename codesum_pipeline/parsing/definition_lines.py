@@ -20,7 +20,8 @@ _C_WORDS = (
     r"|char|int|void|float|double|string)\b)"
 )
 _C_FUNCTION = (
-    rf"{_C_START}(?!(?:struct|class)[ \t]+\w+[ \t]*<|[\w:]+,)"
+    # A macro that names its argument has no type before it.
+    rf"{_C_START}(?!(?:struct|class)[ \t]+\w+[ \t]*<|[\w:]+,|(?:static|extern|inline)[ \t]+[A-Z_][A-Z0-9_]+\()"
     rf"(?:[A-Za-z_][\w:<>,&*\[\]]*[ \t]+)(?:{_C_START}[\w:<>,&*\[\]]+[ \t]+)*[*&]*(?:\w+::)*~?"
     rf"(?P<name>{_C_WORDS}[A-Za-z_]\w*)[ \t]*(?!\([^()]*\)[ \t]*\n?[ \t]*\w+[ \t]*\()\("
     # Neither a variable made with a function or a number as an argument, nor a pointer to a member, nor the type of
@@ -80,7 +81,8 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         r"type[ \t]+(?P<name>\w+)[^=/]*[ \t](?:struct|interface)\b",
     ),
     "java": (
-        rf"[ \t]*{_JAVA_WORDS}*(?:class|interface|enum|@interface)[ \t]+(?P<name>[A-Za-z_]\w*)(?=[^;()\"{{}}]*\{{)",
+        rf"[ \t]*{_JAVA_WORDS}*(?:class|interface|enum|@interface)[ \t]+"
+        r"(?P<name>[A-Za-z_$][\w$]*)(?=[^;()\"{}]*\{)",
         rf"[ \t]*{_JAVA_WORDS}*record[ \t]+(?P<name>[A-Z]\w*)[ \t]*(?:<[^()]*>[ \t]*)?\(",
         rf"[ \t]*{_JAVA_WORDS}+(?:<[^()]*>[ \t]+)?(?!class|new|return)[\w<>\[\],.?& ]+[ \t]"
         r"(?P<name>[A-Za-z_]\w*)[ \t]*\([^;=\"\n]*$",
@@ -127,12 +129,14 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         rf"[ \t]*{_KOTLIN_WORDS}(?:companion[ \t]+)?object[ \t]+(?P<name>(?!:)\w+)",
     ),
     "swift": (
+        # Defined elsewhere, mostly in another language: it has no name here.
+        r"[ \t]*@(?:_silgen_name|_extern)\([^()\n]*\)\s[^\n]*\bfunc\b",
         rf"[ \t]*{_SWIFT_WORDS}func[ \t]+(?P<name>\w+|`\w+`)[ \t]*[(<]",
         rf"[ \t]*{_SWIFT_WORDS}(?:class|struct|enum|protocol|actor)[ \t]+"
         r"(?P<name>(?!func\b|var\b|let\b|subscript\b)[A-Za-z_]\w*)(?=(?:[^;{}()]|\([^;{}()]*\))*\{)",
     ),
     "scala": (
-        rf"[ \t]*{_SCALA_WORDS}def[ \t]+(?P<name>[A-Za-z_]\w*?(?:_[=!+~*/<>|&-]+|\b)|`[^`]+`)",
+        rf"[ \t]*{_SCALA_WORDS}def[ \t]+(?P<name>[A-Za-z_][\w$]*?(?:_[=!+~*/<>|&-]+|(?![\w$]))|`[^`]+`)",
         rf"[ \t]*{_SCALA_WORDS}(?:class|trait|object)[ \t]+(?P<name>[A-Za-z_]\w*)",
     ),
     "bash": (
@@ -203,5 +207,5 @@ def definition_lines(text: str, language: str) -> Iterator[DefinitionLine]:
         for pattern_of_text in (_TEMPLATES, _QUOTED) if "!" in text else ():
             text = pattern_of_text.sub(lambda match: match["head"] + re.sub(r"[^\n]", " ", match["body"]), text)
     for match in pattern.finditer(text) if pattern else ():
-        group = match.lastgroup or ""
-        yield DefinitionLine(match[group].strip("`"), match.start(group))
+        if group := match.lastgroup:
+            yield DefinitionLine(match[group].strip("`"), match.start(group))

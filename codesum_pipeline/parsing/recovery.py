@@ -35,6 +35,8 @@ MOST_PLACES = 8
 MOST_GROUPS = 50
 # A longer error is no word that the grammar lacks, but all that it made nothing of.
 LONGEST_WORDS = 200
+# What stands so many bytes before a definition may hide it.
+NEAR = 400
 _NOT_LINE_END = re.compile(rb"[^\n]")
 # The end of a head whose body is in the lines below, and closed by a line of its own, or only indented.
 _OPENED = re.compile(rb"(?:\{|\bdo|\bbegin)(?=[ \t]*\n)")
@@ -115,9 +117,11 @@ class Recovery:
         return tried if tried is not None and tried.names else None
 
     def _without_groups(self, best: Reading, groups: Sequence[Sequence[Span]]) -> Reading:
-        """Without all of them, or else without each that hides something."""
+        """Without those beside what is lost, or all of them, or else without each that hides something."""
         all_spans = [span for group in groups for span in group]
-        for spans in [all_spans, *(groups if len(groups) > 1 else ())]:
+        near = [group for group in groups if any(_is_beside(group, line.start) for line in best.lost)]
+        tries = [[span for group in near for span in group], all_spans, *(groups if len(groups) > 1 else ())]
+        for spans in tries if len(near) < len(groups) else tries[1:]:
             shown = _blanked(best.shown, *spans)
             tried = self._try(shown) if shown != best.shown else None
             if tried is not None and tried.is_better_than(best):
@@ -206,22 +210,28 @@ class Recovery:
         """With each part of the file that does not parse as nothing but the definitions in it that do."""
         root = best.tree.root_node
         for node in [root] if root.is_error else root.children:
-            if not node.has_error or not any(node.start_byte <= line.start < node.end_byte for line in best.lost):
+            # The error may begin behind the name that it cost.
+            start = self._row(node.start_byte)[0]
+            if not node.has_error or not any(start <= line.start < node.end_byte for line in best.lost):
                 continue
-            shown = self._with_fragments(best.shown, (self._row(node.start_byte)[0], node.end_byte))
+            shown = self._with_fragments(best.shown, (start, node.end_byte))
             tried = self._try(shown)
             if tried is not None and tried.is_better_than(best):
                 best = tried
         return best
 
     def _with_fragments(self, shown: bytes, part: Span) -> bytes:
-        pieces, position = [shown[: part[0]]], part[0]
+        inner = self._only_fragments(shown, part)
+        return shown[: part[0]] + inner + shown[part[0] + len(inner) :]
+
+    def _only_fragments(self, shown: bytes, part: Span) -> bytes:
+        """A part, and what begins in it, with all blank but the fragments."""
+        pieces, position = [], part[0]
         lines = [line for line in self._lines if part[0] <= line.start < part[1]]
         for start, fragment in self._fragments(shown, part, lines):
             pieces += [_NOT_LINE_END.sub(b" ", shown[position:start]), fragment]
             position = start + len(fragment)
-        rest = max(part[1], position)
-        return b"".join([*pieces, _NOT_LINE_END.sub(b" ", shown[position:rest]), shown[rest:]])
+        return b"".join([*pieces, _NOT_LINE_END.sub(b" ", shown[position : max(part[1], position)])])
 
     def _fragments(self, shown: bytes, part: Span, lines: Sequence[DefinitionLine]) -> Iterator[tuple[int, bytes]]:
         """The blocks of these definitions that parse alone, or whose heads do; of others, those in them."""
@@ -232,13 +242,16 @@ class Recovery:
                 continue
             inside = {other.name for other in lines[number + 1 :] if other.start < end}
             fragment = self._fragment(shown[start:end], line.name, inside)
+            if fragment is None and inside:
+                fragment = self._with_its_parts(shown, (start, end), line.name)
             if fragment is not None:
                 yield start, fragment
                 position = end
 
     def _fragment(self, block: bytes, name: str, inside: set[str]) -> bytes | None:
         """A definition's block, or its head alone: the first without an error, which would go on behind it."""
-        candidates = [block] if inside else [block, *self._without_body(block)]
+        body = None if inside else _body(block)
+        candidates = [block, *([_blanked(block, body)] if body else ())]
         tries = [(fragment, self._try(fragment)) for fragment in candidates]
         found = [
             (fragment, tried.tree.root_node.has_error)
@@ -247,12 +260,17 @@ class Recovery:
         ]
         return min(found, key=itemgetter(1))[0] if found else None
 
-    def _without_body(self, block: bytes) -> Iterator[bytes]:
-        opened, closed = _OPENED.search(block), block.rfind(b"\n")
-        if opened and opened.end() < closed and _ENDS.match(block[closed:].decode("latin-1").strip()):
-            yield _blanked(block, (opened.end(), closed))
-        elif indented := _INDENTED.search(block):
-            yield _blanked(block, (indented.end(), len(block)))
+    def _with_its_parts(self, shown: bytes, part: Span, name: str) -> bytes | None:
+        """The head and the end of a definition, with what parses of the definitions in it."""
+        block = shown[slice(*part)]
+        body = _body(block)
+        if body is None:
+            return None
+        start, end = body
+        inner = self._only_fragments(shown, (part[0] + start, part[0] + end))
+        fragment = block[:start] + inner + block[end:]
+        tried = self._try(fragment) if len(inner) == end - start else None
+        return fragment if tried is not None and name in tried.names else None
 
 
 def changed_spans(before: bytes, after: bytes) -> tuple[Span, ...]:
@@ -284,6 +302,20 @@ def error_places(root: Node) -> Iterator[Span]:
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return
+
+
+def _is_beside(group: Sequence[Span], offset: int) -> bool:
+    """Whether a byte is in what a group of parts surrounds, or right behind it."""
+    return any(start <= offset <= end + NEAR for start, end in (*group, (group[0][0], group[-1][1])))
+
+
+def _body(block: bytes) -> Span | None:
+    """Where the body of a definition is in its block, without what opens and closes it."""
+    opened, closed = _OPENED.search(block), block.rfind(b"\n")
+    if opened and opened.end() < closed and _ENDS.match(block[closed:].decode("latin-1").strip()):
+        return opened.end(), closed
+    indented = _INDENTED.search(block)
+    return (indented.end(), len(block)) if indented else None
 
 
 def _blanked(shown: bytes, *spans: Span) -> bytes:

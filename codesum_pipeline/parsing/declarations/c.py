@@ -18,7 +18,7 @@ from codesum_pipeline.parsing.spelling import lists
 
 SPEC = LanguageSpec(
     name="c",
-    version=4,
+    version=5,
     distribution="tree-sitter-c",
     grammar=tree_sitter_c.language,
     lines=c_family.LINES,

@@ -36,7 +36,8 @@ _LEADING = re.compile(
     rb"(?:const|unsigned|signed|struct|enum|union|class|static|inline|extern|constexpr|virtual|explicit|long|short|auto"
     rb"|int|char|void|bool|float|double|friend|typename)\b"
     rb"|(?:\w+::)*\w+\((?:[^(){};]|\([^()]*\))*\)[ \t\n]*(?:noexcept[ \t\n]*)?:[^:]"
-    rb"|" + _NAME + rb"(?:::\w+)*(?:<[^;{}()]{0,400}>)?[ \t]*[*&]*[ \t\n]+[*&]*(?:\w+::)*~?\w+[ \t]*[(\[;=,]))",
+    rb"|" + _NAME + rb"(?:::\w+)*(?:<[^;{}()]{0,400}>)?[ \t]*[*&]*[ \t\n]+[*&]*(?:\w+::)*"
+    rb"(?:~?\w+|operator[ \t]*[^\w\s(;]{1,3})[ \t]*[(\[;=,]))",
     re.M,
 )
 # `EXPORT template <…>`, `if CONSTEXPR (…)`, `void name(…) ATTRIBUTE(…) {`: no attribute may stand there.
@@ -53,7 +54,7 @@ _HIDDEN = re.compile(
     + rb"|__[a-zA-Z]\w{2,})"
     + _ARGUMENTS
     + rb")"
-    rb"(?=[ \t\n]*\{)",
+    rb"(?=[ \t\n]*\{|[ \t]*->)",
     re.M,
 )
 # A line that is nothing but a macro's name and arguments.

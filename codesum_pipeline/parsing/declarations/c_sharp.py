@@ -13,6 +13,7 @@ from tree_sitter import Node
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declarations.annotations import after_annotations, annotations_and_words
 from codesum_pipeline.parsing.declarations.c_sharp_spec import SPEC, TYPES, holds_a_value
+from codesum_pipeline.parsing.declarations.c_sharp_words import masked
 from codesum_pipeline.parsing.declarations.conditional import later_branches
 from codesum_pipeline.parsing.declarations.xml_docs import plain_text
 from codesum_pipeline.parsing.declared.declaration import (
@@ -280,6 +281,7 @@ DECLARATION = Declaration(
         "event_declaration": _property,
         "variable_declarator": _variable,
     },
+    masked=masked,
     unknown=later_branches,
     docs=Docs.MARKED,
     doc_marks=("///", "/**"),

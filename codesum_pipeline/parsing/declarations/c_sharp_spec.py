@@ -23,7 +23,7 @@ def holds_a_value(accessors: Node) -> bool:
 
 SPEC = LanguageSpec(
     name="c-sharp",
-    version=3,
+    version=4,
     distribution="tree-sitter-c-sharp",
     grammar=tree_sitter_c_sharp.language,
     lines=TYPES | CONDITIONAL | {

@@ -45,7 +45,7 @@ _REFERENCES = ("reference_declarator", "abstract_reference_declarator")
 
 SPEC = LanguageSpec(
     name="cpp",
-    version=4,
+    version=5,
     distribution="tree-sitter-cpp",
     grammar=tree_sitter_cpp.language,
     lines=c_family.LINES

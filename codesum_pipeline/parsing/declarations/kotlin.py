@@ -15,7 +15,7 @@ from tree_sitter import Node
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declarations import handed_on
 from codesum_pipeline.parsing.declarations.annotations import ANNOTATIONS, after_annotations, annotations_and_words
-from codesum_pipeline.parsing.declarations.kotlin_words import masked, unknown
+from codesum_pipeline.parsing.declarations.kotlin_words import annotations, masked, unknown
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
@@ -42,7 +42,7 @@ STATEMENTS = frozenset({"property_declaration", "assignment", "for_statement", "
 
 SPEC = LanguageSpec(
     name="kotlin",
-    version=4,
+    version=5,
     distribution="tree-sitter-kotlin",
     grammar=tree_sitter_kotlin.language,
     lines=frozenset(),
@@ -332,6 +332,7 @@ DECLARATION = Declaration(
     },
     masked=masked,
     unknown=unknown,
+    hiding=annotations,
     docs=Docs.MARKED,
     doc_marks=("/**",),
     # What the grammar takes an annotation with arguments on a line of its own for.

@@ -30,6 +30,16 @@ _GUARD = re.compile(rb"^[ \t]*(?:(?:!?is|!?in)\b|[\w.\"]+)[^\n{}]*?(?P<guard>[ \
 _CONTEXT = re.compile(rb"\bcontext\((?:[^()]|\([^()]*\)){0,400}\)(?=\s)|\bsuspend(?=\s*\{)|\$\$+(?=\")")
 
 
+_ANNOTATION = re.compile(rb"@[\w.:]+(?:<[^<>()]*>)?" + _ARGUMENTS)
+
+
+def annotations(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Of each declaration with more than one annotation all but the last: with them it may be read as an expression."""
+    for match in _ANNOTATED.finditer(source):
+        if spans := tuple(found.span() for found in _ANNOTATION.finditer(source, *match.span()))[:-1]:
+            yield spans
+
+
 def unknown(source: bytes) -> Iterator[tuple[int, int]]:
     """Guards of branches, contexts, functions that suspend and marks before a text: the grammar does not know them."""
     yield from (match.span("guard") for match in _GUARD.finditer(source))

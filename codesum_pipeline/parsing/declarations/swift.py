@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declarations import handed_on
+from codesum_pipeline.parsing.declarations.swift_words import unknown
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
@@ -34,7 +35,7 @@ _STATEMENTS = frozenset({
 
 SPEC = LanguageSpec(
     name="swift",
-    version=4,
+    version=5,
     distribution="tree-sitter-swift",
     grammar=tree_sitter_swift.language,
     lines=frozenset({"switch_entry"}),
@@ -296,6 +297,7 @@ DECLARATION = Declaration(
     },
     docs=Docs.MARKED,
     doc_marks=("///", "/**"),
+    unknown=unknown,
     facts=Facts(
         returns=frozenset({"control_transfer_statement"}),
         raising_words=frozenset({"throw_keyword"}),

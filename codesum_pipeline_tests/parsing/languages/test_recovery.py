@@ -60,6 +60,34 @@ def names(language: str, source: str) -> list[str]:
         ("haskell", "module A where\nf :: C ()\ng :: C ()\nf :<|> g = client a\n", ["f", "g"]),
         ("rust", "bitflags! {\n    struct A: u8 {\n        const B = 1 << 0;\n    }\n}\nfn f() {}\n", ["A", "f"]),
         ("rust", "fn f() {\n    quote! {\n        fn g() {}\n    }\n}\n", ["f"]),
+        (
+            "swift",
+            "struct A {\n  func f() {\n    switch a {\n    #if X\n    case .b(let c):\n      g(c)\n    #endif\n"
+            "    case .d(let e):\n      g(e)\n    }\n  }\n  func g() {}\n}\n",
+            ["A", "A::f", "A::g"],
+        ),
+        (
+            "swift",
+            '@_silgen_name("f")\nfunc f<T>(_: T, g: (A) -> B) -> C\n\nstruct D: E {\n  func h() {}\n}\n',
+            ["D", "D::h"],
+        ),
+        (
+            "kotlin",
+            "@A\n@B(c = 1)\nannotation class C\n\n@D\n@E(F::class)\ninterface G {\n  val a: Int\n}\nclass H\n",
+            ["C", "G", "H"],
+        ),
+        ("c-sharp", "public readonly ref partial struct A {\n  public void F() {}\n}\n", ["A", "A::F"]),
+        ("bash", 'f() {\n  if [ "$a" \\= "$b" ]\n  b=(${c//./ })\n  # from left to right\n}\n', ["f"]),
+        (
+            "swift",
+            "struct A {\n  func f() {\n    if ( {\n  }\n\n  func g() {\n    let )\n  }\n\n  func h() {}\n}\n",
+            ["A", "A::f", "A::g", "A::h"],
+        ),
+        (
+            "kotlin",
+            "class A {\n  fun f() {\n    if ( {\n  }\n\n  fun g() {\n    let )\n  }\n\n  fun h() {}\n}\n",
+            ["A", "A::f", "A::g", "A::h"],
+        ),
     ],
     ids=[
         "an annotation class below an annotation with arguments",
@@ -87,12 +115,45 @@ def names(language: str, source: str) -> list[str]:
         "names that one pattern binds",
         "a set of flags in a macro",
         "code that is quoted",
+        "a condition among the cases of a switch",
+        "a function that another language defines",
+        "a class without a body below more than one annotation",
+        "words of a struct in another order",
+        "an error behind the name that it costs",
+        "a type and functions in it that do not parse",
+        "a class and functions in it that do not parse",
     ],
 )
 def test_a_definition_beside_what_the_grammar_does_not_know_is_found(
     language: str, source: str, expected: list[str]
 ) -> None:
     assert names(language, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("c-sharp", "class A {\n  async Task F(bool async) {\n    if (async) { await G(async: async); }\n  }\n}\n"),
+        ("cpp", "namespace a {\nMY_EXPORT B operator+(const B& a, const B& b);\n}\n"),
+        ("cpp", "MY_EXPORT std::ostream& operator<<(std::ostream& s, const B& b) {\n  return s;\n}\n"),
+        ("cpp", "template <class T> auto f() MY_NOEXCEPT -> decltype(g<T>(0)) {\n  return 1;\n}\n"),
+    ],
+    ids=["a parameter called async", "an operator", "one with a body", "a macro before the type that is returned"],
+)
+def test_what_the_language_or_a_macro_allows_is_no_syntax_error(language: str, source: str) -> None:
+    parsed = parse(language, source)
+
+    assert parsed.facts.syntax_errors == 0
+    assert "asynk" not in parsed.facts.source
+
+
+def test_annotations_beside_nothing_that_is_lost_stay_with_their_class() -> None:
+    lost = "@A\n@B(c = 1)\nannotation class C\n\n"
+    kept = "\n".join(f"val a{number} = 1" for number in range(60))
+    parsed = parse("kotlin", f"{lost}{kept}\n\n/** Says. */\n@D\n@E(1)\nclass F {{\n  fun g() {{}}\n}}\n")
+
+    assert [symbol.name for symbol in parsed.symbols] == ["C", "F", "g"]
+    assert parsed.symbols[1].docstring == "Says."
 
 
 SWALLOWED = """\
@@ -187,11 +248,13 @@ def test_what_is_lost_all_the_same_is_estimated() -> None:
         ("cpp", "  My::Array made(\n      8.125,\n      std::array<int, 2>{\n"),
         ("cpp", "        span<char const*, size(texts)>{\n"),
         ("swift", "    struct s: T, position: V) -> Offset\n  {\n"),
+        ("c", "static ALLOCATES(made)\n{\n  return 0;\n}\n"),
     ],
     ids=[
         "a variable made with a function", "a pointer to a member", "a conversion", "code that is quoted",
         "an object in a list", "an object of a generic type", "a requirement", "an argument that is a call",
         "a variable made with numbers", "an argument of a template", "the label of a parameter",
+        "a macro that names its argument",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_definition_is_none(language: str, source: str) -> None:
@@ -206,9 +269,14 @@ def test_what_only_looks_like_a_definition_is_none(language: str, source: str) -
         ("c-sharp", "    public new Map<int, string> Made(\n", "Made"),
         ("swift", "public struct A: B<(Int) -> Void>,\n  C\n{\n", "A"),
         ("haskell", "f ∷ Int → Int\n", "f"),
+        ("scala", "  def f$extension[A](a: A) = a\n", "f$extension"),
+        ("java", "public final class A$B implements A {\n", "A$B"),
     ],
-    ids=["a tuple", "attributes of a parameter", "a member anew", "a base with a function", "a signature in Unicode"],
-)
+    ids=[
+        "a tuple", "attributes of a parameter", "a member anew", "a base with a function", "a signature in Unicode",
+        "a name with a dollar", "a class's name with one",
+    ],
+)  # fmt: skip
 def test_what_defines_looks_like_a_definition(language: str, source: str, expected: str) -> None:
     assert [line.name for line in definition_lines(source, language)] == [expected]
 
