@@ -36,7 +36,7 @@ ITEMS = frozenset({
 
 SPEC = LanguageSpec(
     name="rust",
-    version=4,
+    version=5,
     distribution="tree-sitter-rust",
     grammar=tree_sitter_rust.language,
     lines=frozenset({"field_declaration", "enum_variant", "match_arm", "macro_rule"}),

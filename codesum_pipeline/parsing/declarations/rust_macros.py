@@ -37,7 +37,7 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
     depth, start = -1, 0
     head: Span | None = None
     for match in _TOKEN.finditer(source):
-        if match["macro"] and depth < 0 and match["name"] != b"macro_rules":
+        if match["macro"] and (depth < 0 or opened[-1]) and match["name"] != b"macro_rules":
             head = match.span("macro")
         if not match["brace"]:
             continue
@@ -47,13 +47,17 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
             is_bare = depth >= 0 and opened[-1] is not None
             before = _CONDITION.search(source[:position], max(0, position - 400)) if is_bare else None
             if head is not None and source[head[1] : position].strip() == b"":
-                depth, start, macro = len(opened), position, []
+                if depth < 0:
+                    depth, start, macro = len(opened), position, []
                 opened.append((head[0], position + 1))
             else:
                 opened.append((before.start(), position + 1) if before else None)
             head = None
         elif opened:
             span = opened.pop()
+            if span is not None and len(opened) > depth and b"!" in source[slice(*span)]:
+                # A macro in another one.
+                span = span if _ITEM.search(source, span[1], position) else None
             if span is not None:
                 closed = _CLOSED.match(source, match.end()) if len(opened) == depth else None
                 macro += [span, (position, closed.end() if closed else position + 1)]

@@ -77,6 +77,12 @@ def names(language: str, source: str) -> list[str]:
             ["C", "G", "H"],
         ),
         ("c-sharp", "public readonly ref partial struct A {\n  public void F() {}\n}\n", ["A", "A::F"]),
+        (
+            "rust",
+            "cfg_a! {\n    cfg_b! {\n        struct A;\n        impl A {\n            fn f() { g!(h); }\n        }\n    }\n"
+            "    say!(a, b);\n    fn k() {}\n}\n",
+            ["A", "A::f", "k"],
+        ),
         ("bash", 'f() {\n  if [ "$a" \\= "$b" ]\n  b=(${c//./ })\n  # from left to right\n}\n', ["f"]),
         (
             "swift",
@@ -119,6 +125,7 @@ def names(language: str, source: str) -> list[str]:
         "a function that another language defines",
         "a class without a body below more than one annotation",
         "words of a struct in another order",
+        "items in a macro that is in another",
         "an error behind the name that it costs",
         "a type and functions in it that do not parse",
         "a class and functions in it that do not parse",
