@@ -79,7 +79,7 @@ def names(language: str, source: str) -> list[str]:
         ("c-sharp", "public readonly ref partial struct A {\n  public void F() {}\n}\n", ["A", "A::F"]),
         (
             "rust",
-            "cfg_a! {\n    cfg_b! {\n        struct A;\n        impl A {\n            fn f() { g!(h); }\n        }\n    }\n"
+            "cfg_a! {\n  cfg_b! {\n    struct A;\n    impl A {\n      fn f() { g!(h); }\n    }\n  }\n"
             "    say!(a, b);\n    fn k() {}\n}\n",
             ["A", "A::f", "k"],
         ),
