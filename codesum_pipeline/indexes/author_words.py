@@ -18,7 +18,7 @@ from codesum_pipeline.summaries.outline import read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
 
 # Of builds in which a model writes: a change makes their lanes anew.
-AUTHOR_WORDS_VERSION = "2"
+AUTHOR_WORDS_VERSION = "3"
 
 
 def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:

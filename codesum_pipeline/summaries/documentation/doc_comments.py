@@ -1,50 +1,48 @@
 """A documentation comment is read: what it says, in the forms of every language but Python.
 
-Block tags (JSDoc, Javadoc, KDoc, PHPDoc, Doxygen, YARD, LDoc), Swift's lists,
-headings in Markdown and C#'s elements, as the parser shows them, are told apart
-line by line. What is left is prose, read as that of a docstring is.
+Block tags (JSDoc, Javadoc, KDoc, PHPDoc, Doxygen, YARD, LDoc) and C#'s elements,
+as the parser shows them, start a line; headings and lists in Markdown name
+parameters in Rust, Swift and Zig. What is left is prose, read as a docstring's is.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from codesum_pipeline.summaries.documentation.blocks import Kind, read_blocks
 from codesum_pipeline.summaries.documentation.docstrings import EMPTY, Docstring, read_docstring
 from codesum_pipeline.summaries.documentation.markup import plain
 from codesum_pipeline.summaries.documentation.tag_values import typed_value
-from codesum_pipeline.summaries.documentation.word_lists import word_set
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput, FunctionInput
 
-_PARAMETER_TAGS = word_set("param arg argument parameter keyword")
-_RETURN_TAGS = word_set("return returns result yield yields yieldreturn treturn")
-_RAISE_TAGS = word_set("throws throw exception raise raises")
-_PROSE_TAGS = word_set("brief short summary description desc details abstract fileoverview file overview")
-# What stands after these runs on to the next tag, over blank lines.
-_CODE_TAGS = word_set("example code usage verbatim snippet startuml dot")
+_PROSE, _PARAMETER, _RETURNS, _CODE, _OTHER = "prose", "parameter", "returns", "code", "other"
+_KINDS = {
+    **dict.fromkeys(("brief", "short", "summary", "description", "desc", "details", "abstract"), _PROSE),
+    **dict.fromkeys(("fileoverview", "file", "overview", "rst"), _PROSE),
+    **dict.fromkeys(("param", "arg", "args", "argument", "arguments", "parameter", "parameters", "params"), _PARAMETER),
+    **dict.fromkeys(("return", "returns", "result", "yield", "yields", "yieldreturn", "treturn"), _RETURNS),
+    # What stands after these runs on to the next tag, over blank lines.
+    **dict.fromkeys(("example", "code", "usage", "verbatim", "snippet", "startuml", "dot"), _CODE),
+}
 _TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])[ \t]*(.*)$")
-_LIST_TAG = re.compile(
-    r"\s*[-*]\s*(Parameters?|Returns?|Throws|Note|Warning|Important|Attention|Remark|Complexity|Precondition|"
-    r"Postcondition|Requires|Invariant|SeeAlso|See Also|Since|Version|Author|Authors|Copyright|Date|Todo|Bug|Example"
-    r"|Experiment|Tag|Localization\w*)\b\s*([\w`]*)\s*:\s*(.*)$"
-)
-_LIST_ITEM = re.compile(r"\s*[-*+]\s*`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u2013)\s*(.*)$")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\w[\w ]*?)\s*:?\s*#*$")
-_PARAMETER_HEADINGS = word_set("parameters arguments params args")
-_RETURN_HEADINGS = word_set("returns return")
-# In RDoc a heading, in TomDoc a parameter.
-_RUBY_HEADING = re.compile(r"\s{0,3}(?:=+\s*|#{1,6}\s+)(\w[\w: ]*?)\s*:?\s*#*$")
-_RUBY_PARAMETER = re.compile(r"\s*(\w+)\s+-\s+(\S.*)$")
-# C#'s elements as the parser shows them: `name: text`, `ArgumentException: text`, `Returns: text`.
+_FENCES = ("```", "~~~", "{{{", "}}}", "<pre")
+# An entry of a list under a heading for parameters, and Swift's own.
+_NAMED = re.compile(r"`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u2013)\s*(.*)", re.S)
+_SWIFT = re.compile(r"(?:(Parameter)\s+`?(\w+)`?|(Returns)|(Parameters|[A-Z][a-z]+(?: Also)?))\s*:\s*(.*)", re.S)
+# A heading in RDoc, a parameter in TomDoc, and C#'s `ArgumentException: text`, `Returns: text`.
+_RDOC_HEADING = re.compile(r"\s{0,3}=+\s+(?=\w)")
+_TOMDOC_PARAMETER = re.compile(r"\s*(\w+)\s+-\s+(\S.*)$")
 _ELEMENT = re.compile(r"([A-Za-z_]\w*):\s+(.*)$")
+_NO_PARAMETER = re.compile(r"\w+Exception|T(?:[A-Z]\w*)?")
 _INLINE = re.compile(r"[\\@](?:c|p|a|e|em|ref)\s+(?=\S)|\{@inheritdoc\}|:nodoc:", re.I)
 _INLINE_TAG = re.compile(r"\{@\w+\s+([^{}]*)\}")
-_LINK_TARGET = re.compile(r"\s*\[[^\]]+\]:\s+\S+$")
 # Code in Haddock and RDoc; TomDoc says first for whom something is.
 _MARKS = {
     "haskell": re.compile(r"@([^@\n]+)@"),
     "ruby": re.compile(r"(?<!\S)\+([\w.:#?!]+)\+|\A(?:Public|Internal|Private): "),
 }
-_INTRA_LINK = re.compile(r"(?<!\w)\[{1,2}(`?[\w:.#*]+(?:\(\))?!?`?)\]{1,2}(?![\[(\]])")
+_INTRA_LINK = re.compile(r"(?<!\w)\[{1,2}(`?[\w:.#*]+(?:\(\))?!?`?)\]{1,2}(?![\[(\]:])")
 _INTRA_LINKED = frozenset(("go", "kotlin", "rust", "scala", "zig"))
 _STATING = re.compile(r"\s+(?:\([^()]*\)\s+)?(?=[a-z]+s\b)(?!(?:is|was|has|does|as|this|its|plus|us)\b)")
 _DEFINING = re.compile(r"\s+(?:is|are|was)\s+(?=(?:an?|the|used|called|responsible|intended|meant)\b)")
@@ -64,20 +62,6 @@ def read_documentation(text: str | None, language: str, name: str, parameters: t
     return replace(read, sentences=without_name(read.sentences, name)) if read.sentences else read
 
 
-@lru_cache(maxsize=2048)
-def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> Docstring:
-    """Read one comment; `parameters` are the names that a line such as `name: text` may speak of."""
-    if not text.strip():
-        return EMPTY
-    blocks = _Blocks(language, frozenset(name.lstrip("$*&.@") for name in parameters))
-    if marks := _MARKS.get(language):
-        text = marks.sub(r"\1", text)
-    for line in _INLINE_TAG.sub(r"\1", _INLINE.sub("", text)).split("\n"):
-        is_linked = language in _INTRA_LINKED and not _LINK_TARGET.match(line)
-        blocks.take(_INTRA_LINK.sub(r"\1", line) if is_linked else line)
-    return blocks.finish()
-
-
 def without_name(told: tuple[str, ...], name: str) -> tuple[str, ...]:
     """`Find returns the row` gives `Returns the row` for what is called Find; a name alone goes."""
     first = told[0]
@@ -92,122 +76,89 @@ def without_name(told: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 
 @dataclass(slots=True)
-class _Block:
-    """A tag's kind, the name it speaks of, and its lines."""
+class _Part:
+    """What a tag, or none, stands before: its kind, the name that it speaks of, and its lines."""
 
     kind: str
     name: str = ""
     lines: list[str] = field(default_factory=list)
 
 
-class _Blocks:
-    """Takes the lines one by one; each goes to the prose or to the block that was opened last."""
+@lru_cache(maxsize=2048)
+def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> Docstring:
+    """Read one comment; `parameters` are the names that a line such as `name: text` may speak of."""
+    if not text.strip():
+        return EMPTY
+    if marks := _MARKS.get(language):
+        text = marks.sub(r"\1", text)
+    if language in _INTRA_LINKED:
+        text = _INTRA_LINK.sub(r"\1", text)
+    lines = _INLINE_TAG.sub(r"\1", _INLINE.sub("", text)).split("\n")
+    parts = _parts(lines, language, frozenset(name.lstrip("$*&.@") for name in parameters))
+    prose = "\n".join(line for part in parts if part.kind == _PROSE for line in part.lines).strip("\n")
+    read = read_docstring(prose)
+    told, returns, return_type = dict(read.parameters), read.returns, ""
+    types: dict[str, str] = {}
+    for part in (*parts, *_listed_parts(prose, language)):
+        said = " ".join(filter(None, map(str.strip, part.lines))).strip()
+        value = typed_value(said, language, name=part.name, is_named=part.kind == _PARAMETER)
+        if part.kind == _PARAMETER and value.name:
+            if value.text:
+                told.setdefault(value.name, plain(value.text))
+            if value.type:
+                types.setdefault(value.name, value.type)
+        elif part.kind == _RETURNS:
+            returns, return_type = returns or plain(value.text) or None, return_type or value.type
+    return Docstring(read.sentences, told, returns, types, return_type)
 
-    def __init__(self, language: str, parameters: frozenset[str]) -> None:
-        self._language = language
-        self._parameters = parameters
-        self._prose: list[str] = []
-        self._blocks: list[_Block] = []
-        self._open: _Block | None = None
-        self._fence = False
 
-    def take(self, line: str) -> None:
-        if line.strip().startswith(("```", "~~~", "{{{", "}}}", "<pre")):
-            self._fence = not self._fence
-        elif self._fence or _LINK_TARGET.match(line) or line.lstrip().startswith("@!"):
-            return
-        elif not self._opens(line):
-            self._continue(line)
-
-    def _opens(self, line: str) -> bool:
-        if match := _TAG.match(line):
-            self._open_tag(match[1].lower(), match[2] or "", match[3])
-        elif match := (_RUBY_HEADING if self._language == "ruby" else _HEADING).match(line):
-            self._open_heading(match[1].lower())
-        elif self._language == "ruby" and line.lstrip().startswith("call-seq:"):
-            self._start(_Block("other"))
-        elif self._language == "ruby" and (match := _RUBY_PARAMETER.match(line)) and match[1] in self._parameters:
-            self._start(_Block("parameter", match[1], [match[2]]))
-        elif self._language == "swift" and (match := _LIST_TAG.match(line)):
-            self._open_listed(match[1].lower(), match[2].strip("`"), match[3])
-        elif self._open and self._open.kind == "parameters" and (match := _LIST_ITEM.match(line)):
-            self._blocks.append(_Block("parameter", match[1], [match[2]]))
-        elif self._language == "c-sharp" and (match := _ELEMENT.match(line)) and self._is_element(match[1]):
-            kind = "parameter" if match[1] in self._parameters else "returns" if match[1] == "Returns" else "other"
-            self._start(_Block(kind, match[1], [match[2]]))
+def _parts(lines: list[str], language: str, parameters: frozenset[str]) -> list[_Part]:
+    """The lines by the tag that they belong to; after a blank line prose goes on."""
+    parts = [_Part(_PROSE)]
+    is_fenced = False
+    for line in lines:
+        if line.strip().startswith(_FENCES):
+            is_fenced = not is_fenced
+        elif is_fenced or line.lstrip().startswith("@!"):
+            continue
+        elif opened := _opened(line, language, parameters):
+            parts.append(opened)
+        elif line.strip() or parts[-1].kind in (_PROSE, _CODE):
+            parts[-1].lines.append(_RDOC_HEADING.sub("# ", line) if language == "ruby" else line)
         else:
-            return False
-        return True
+            parts.append(_Part(_PROSE, "", [""]))
+    return parts
 
-    def _is_element(self, name: str) -> bool:
-        return (
-            name in self._parameters
-            or name == "Returns"
-            or name.endswith("Exception")
-            or re.fullmatch(r"T(?:[A-Z]\w*)?", name) is not None
-        )
 
-    def _open_tag(self, tag: str, bracketed: str, rest: str) -> None:
-        if tag in _PROSE_TAGS:
-            self._open = None
-            self._prose.append(rest)
-        elif tag in _PARAMETER_TAGS:
-            name = bracketed if self._language == "kotlin" else ""
-            self._start(_Block("parameter", name, [rest]))
-        elif tag in _RETURN_TAGS:
-            self._start(_Block("returns", "", [rest]))
-        elif tag in _RAISE_TAGS:
-            self._start(_Block("raises", "", [rest]))
-        else:
-            self._start(_Block("code" if tag in _CODE_TAGS else "other"))
+def _opened(line: str, language: str, parameters: frozenset[str]) -> _Part | None:
+    """What a line opens; None of a line that goes on."""
+    if match := _TAG.match(line):
+        return _Part(_KINDS.get(match[1].lower(), _OTHER), match[2] or "" if language == "kotlin" else "", [match[3]])
+    if language == "ruby":
+        match = _TOMDOC_PARAMETER.match(line)
+        if match and match[1] in parameters:
+            return _Part(_PARAMETER, match[1], [match[2]])
+        return _Part(_OTHER) if line.lstrip().startswith("call-seq:") else None
+    if language == "c-sharp" and (match := _ELEMENT.match(line)):
+        if match[1] in parameters or match[1] == "Returns":
+            return _Part(_RETURNS if match[1] == "Returns" else _PARAMETER, match[1], [match[2]])
+        return _Part(_OTHER) if _NO_PARAMETER.fullmatch(match[1]) else None
+    return None
 
-    def _open_heading(self, title: str) -> None:
-        if title in _PARAMETER_HEADINGS:
-            self._start(_Block("parameters"))
-        elif title in _RETURN_HEADINGS:
-            self._start(_Block("returns"))
-        elif self._blocks or any(map(str.strip, self._prose)):
-            self._start(_Block("code"))
 
-    def _open_listed(self, kind: str, name: str, text: str) -> None:
-        if kind == "parameters" or (kind == "parameter" and not name):
-            self._start(_Block("parameters"))
-        elif kind == "parameter":
-            self._start(_Block("parameter", name, [text]))
-        elif kind in ("return", "returns"):
-            self._start(_Block("returns", "", [text]))
-        else:
-            self._start(_Block("other"))
-
-    def _start(self, block: _Block) -> None:
-        self._open = block
-        self._blocks.append(block)
-
-    def _continue(self, line: str) -> None:
-        if self._open is None:
-            self._prose.append(line)
-        elif line.strip():
-            (self._blocks[-1] if self._open.kind == "parameters" else self._open).lines.append(line.strip())
-        elif self._open.kind not in ("code", "parameters"):
-            self._open = None
-            self._prose.append("")
-
-    def finish(self) -> Docstring:
-        prose = read_docstring("\n".join(self._prose).strip("\n"))
-        parameters, types = dict(prose.parameters), dict(prose.types)
-        returns, return_type = prose.returns, ""
-        raises = list(prose.raises)
-        for block in self._blocks:
-            said = " ".join(filter(None, block.lines)).strip()
-            value = typed_value(said, self._language, name=block.name, is_named=block.kind == "parameter")
-            if block.kind == "parameter" and value.name:
-                if value.text:
-                    parameters.setdefault(value.name, plain(value.text))
-                if value.type:
-                    types.setdefault(value.name, value.type)
-            elif block.kind == "returns":
-                returns, return_type = returns or plain(value.text) or None, return_type or value.type
-            elif block.kind == "raises":
-                kind, _, why = (value.type, "", value.text) if value.type else said.partition(" ")
-                raises.append((plain(kind), plain(why)))
-        return Docstring(prose.sentences, parameters, returns, tuple(raises), types, return_type)
+def _listed_parts(prose: str, language: str) -> Iterator[_Part]:
+    """What headings and lists in Markdown say of parameters and results."""
+    if "#" not in prose and language != "swift":
+        return
+    section = _PROSE
+    for block in read_blocks(prose, in_code=True):
+        if block.kind is Kind.HEADING:
+            section = _KINDS.get(block.text.lower().strip(": "), _OTHER)
+        elif language == "swift" and block.kind is Kind.ITEM and (match := _SWIFT.match(block.text)):
+            section = _PARAMETER if match[4] == "Parameters" else _OTHER
+            if match[1] or match[3]:
+                yield _Part(_PARAMETER if match[1] else _RETURNS, match[2] or "", [match[5]])
+        elif section == _PARAMETER and block.kind is Kind.ITEM and (match := _NAMED.match(block.text)):
+            yield _Part(_PARAMETER, match[1], match[2].split("\n"))
+        elif section == _RETURNS:
+            yield _Part(_RETURNS, "", block.text.split("\n"))

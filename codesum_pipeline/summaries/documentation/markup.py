@@ -4,7 +4,7 @@ import html
 import re
 
 _MARKS = re.compile(r"[`*<&{\[|_$\\]|://")
-_ROLE = re.compile(r":(?:[a-zA-Z][\w+.-]*:){0,2}`([^`]+)`")
+_ROLE = re.compile(r":(?:[a-zA-Z][\w+.-]*:){1,2}`([^`]+)`")
 _LINK_TARGET = re.compile(r"`([^`<>]+?)\s*<[^`<>]*>`_{0,2}")
 _LITERAL = re.compile(r"(`{1,3})([^`]+)\1_{0,2}")
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
@@ -44,7 +44,7 @@ def plain(text: str) -> str:
     if not _MARKS.search(text):
         return _SPACE.sub(" ", _SPACE_BEFORE.sub(r"\1", text)).strip()
     if "`" in text:
-        text = without_link_targets(_ROLE.sub(_role_words, text))
+        text = without_link_targets(without_roles(text))
     if "<" in text or "&" in text:
         text = without_html(text)
     if "[" in text:
@@ -61,6 +61,11 @@ def plain(text: str) -> str:
 def without_link_targets(text: str) -> str:
     """reStructuredText links as their words."""
     return _LINK_TARGET.sub(r"\1", text)
+
+
+def without_roles(text: str) -> str:
+    """reStructuredText roles as their words: `:class:`~shop.Order`` gives `Order`."""
+    return _ROLE.sub(_role_words, text)
 
 
 def _role_words(match: re.Match[str]) -> str:

@@ -21,11 +21,7 @@ _SENTENCE_END = re.compile(r"[.!?](?=[\s)\"'\u201d]|$)")
 # Cut at a sentence only where at least this share of the room is used.
 _SENTENCE_CUT_SHARE = 0.5
 _OPEN_BRACKET = re.compile(r"\s*[(\[{\u201c][^)\]}\u201d]*$")
-_NOT_AN_END = word_set(
-    """
-    the a an of to for and or in on at with from by via as is are if when
-    """
-)
+_NOT_AN_END = word_set("not_an_end")
 
 
 def printable(text: str) -> str:

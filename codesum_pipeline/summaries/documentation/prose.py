@@ -1,16 +1,13 @@
-"""A prose document is read: its title, its headings and its opening paragraphs.
-
-Markdown, reStructuredText and plain text are told apart by what stands on
-each line, not by the file's name. Badges, code, tables, front matter and HTML
-are left out.
-"""
+"""A text is read: a README's title, headings, lists and opening, or what a docstring says, as plain sentences."""
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from codesum_pipeline.summaries.documentation.markup import plain, without_html, without_link_targets
-from codesum_pipeline.summaries.documentation.plain import printable_lines
+from codesum_pipeline.summaries.documentation.blocks import Block, Kind, is_section, read_blocks
+from codesum_pipeline.summaries.documentation.markup import plain
+from codesum_pipeline.summaries.documentation.plain import clip
 from codesum_pipeline.summaries.documentation.sentences import is_aside, sentences
 
 _MAX_LINES = 600
@@ -18,15 +15,13 @@ _MAX_CHARS = 60_000
 _MAX_PARAGRAPHS = 6
 _MAX_HEADINGS = 40
 _MIN_PARAGRAPH_CHARS = 25
-_ATX = re.compile(r" {0,3}#{1,6}\s+(.+?)\s*#*$")
-_UNDERLINE = re.compile(r"([-=~^*#\"'+`_:.])\1{2,}$")
+_MAX_ITEMS_CHARS = 160
+_FRONT_MATTER = re.compile(r"\A\ufeff?\s*(---|\+\+\+)\s*\n(?:.*\n){0,60}?\1\s*(?:\n|$)")
 _NUMBER = re.compile(r"^\d+(?:\.\d+)*[.)]\s+")
-_FENCE = re.compile(r" {0,3}(?:```|~~~)")
-_DIRECTIVE = re.compile(r"\.\.(?:\s|$)")
-_LIST_ITEM = re.compile(r"\s{0,8}(?:[-*+\u2022]|\d{1,3}[.)]|#\.)\s+(.+)")
-_ANNOTATION = re.compile(r"\s*(?:>\s*)?\[!\w+\]\s*$|\s*:{3,}|^\s*\[[^\]]+\]:\s|^\s*:\w[\w ]*:(?:\s|$)")
-_QUOTE = re.compile(r"^\s*>\s?")
-_TABLE = re.compile(r"^\s*(?:\||\+[-=+]+\+|=+(?:\s+=+)+\s*$)")
+# A short first line that ends without a mark is a title, if the next one opens with a capital.
+_TITLE_LINE = re.compile(
+    r"\s*(.{0,58}[^\s.,;:!?(/\u2014-])\s*\n\s*(?!(?:I|Python|None|True|False)\b)(?=[A-Z](?![A-Z]))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,113 +37,83 @@ class Prose:
 @lru_cache(maxsize=256)
 def read_prose(text: str) -> Prose:
     """Read a document's opening; an empty one gives empty fields."""
-    text = text[:_MAX_CHARS].lstrip("\ufeff")
-    if "<" in text:
-        text = _without_blocks(without_link_targets(text))
-    reader = _Reader()
-    lines = _without_front_matter(printable_lines(text)[:_MAX_LINES])
-    for number, line in enumerate(lines):
-        reader.take(line, lines[number + 1].strip() if number + 1 < len(lines) else "")
-    return reader.finish()
+    head = "\n".join(_FRONT_MATTER.sub("", text[:_MAX_CHARS], count=1).split("\n")[:_MAX_LINES])
+    title = ""
+    paragraphs: list[str] = []
+    headings: list[str] = []
+    items: list[str] = []
+    for block in read_blocks(head):
+        told = plain(" ".join(block.text.split()))
+        if not any(map(str.isalnum, told)):
+            continue
+        if block.kind is Kind.ITEM:
+            items.append(told)
+        elif block.kind is Kind.HEADING and not (title or paragraphs):
+            title = _NUMBER.sub("", told)
+        elif block.kind is Kind.HEADING:
+            headings.append(_NUMBER.sub("", told))
+        elif _is_prose(told):
+            paragraphs.append(told.rstrip(":"))
+    found = [one for paragraph in paragraphs[:_MAX_PARAGRAPHS] for one in sentences(paragraph, limit=4)]
+    told_first = [one for one in found if " " in one and not is_aside(one)]
+    return Prose(title, tuple(told_first[:10]), tuple(headings[:_MAX_HEADINGS]), tuple(items[:_MAX_HEADINGS]))
 
 
-def _without_blocks(text: str) -> str:
-    fenced = re.split(r"(^ {0,3}(?:```|~~~).*?^ {0,3}(?:```|~~~)[^\n]*$)", text, flags=re.S | re.M)
-    parts = [
-        part if number % 2 else without_html(re.sub(r"<(?:br|/p|/h\d|/div|/li|p|h\d)\b[^<>]*>", "\n", part, flags=re.I))
-        for number, part in enumerate(fenced)
-    ]
-    return "".join(parts)
+def _is_prose(told: str) -> bool:
+    is_long = len(told) >= _MIN_PARAGRAPH_CHARS or (told.endswith(".") and told.count(" ") > 1)
+    return is_long and " " in told and sum(map(str.isalpha, told)) > len(told) / 2
 
 
-def _without_front_matter(lines: list[str]) -> list[str]:
-    if lines and lines[0].strip() in ("---", "+++"):
-        for number, line in enumerate(lines[1:60], start=1):
-            if line.strip() == lines[0].strip():
-                return lines[number + 1 :]
-    return lines
+def sentences_in_code(text: str) -> tuple[str, ...]:
+    """The first sentences of what documents a definition, up to its first section."""
+    found: list[str] = []
+    for paragraph in _paragraphs(read_blocks(text, in_code=True))[:4]:
+        found.extend(one for one in sentences(plain(paragraph), limit=6) if any(map(str.isalnum, one)))
+    return tuple(found[:8])
 
 
-class _Reader:
-    def __init__(self) -> None:
-        self._title = ""
-        self._headings: list[str] = []
-        self._paragraphs: list[str] = []
-        self._items: list[str] = []
-        self._lines: list[str] = []
-        self._fence = False
-        self._skip_indent = -1
-        self._after_heading = False
+def _paragraphs(blocks: Iterable[Block]) -> list[str]:
+    """Paragraphs; one that announces a list is completed by it, one that announces code loses its last sentence."""
+    paragraphs: list[str] = []
+    items: list[str] = []
+    for block in blocks:
+        if block.kind is Kind.ITEM:
+            items.append(" ".join(block.text.split()))
+            continue
+        paragraphs, items = [*_completed(paragraphs, items)], []
+        if block.kind is Kind.HEADING and (paragraphs or is_section(block.text)):
+            break
+        if block.kind is Kind.PARAGRAPH:
+            paragraphs.extend(_titles_apart(block.text))
+    return [*_completed(paragraphs, items)]
 
-    def take(self, line: str, following: str) -> None:
-        line = _QUOTE.sub("", line)
-        stripped = line.strip()
-        if _FENCE.match(line):
-            self._fence = not self._fence
-            self._flush()
-        elif self._fence:
-            return
-        elif not stripped:
-            self._flush()
-        elif not self._skips(line, stripped) and not self._is_heading(line, stripped, following):
-            self._prose(line, stripped)
 
-    def _skips(self, line: str, stripped: str) -> bool:
-        indent = len(line) - len(line.lstrip())
-        if self._skip_indent >= 0 and indent > self._skip_indent:
-            return True
-        self._skip_indent = -1
-        if _DIRECTIVE.match(stripped) or (stripped.endswith("::") and len(stripped) < 24):
-            self._flush()
-            self._skip_indent = indent
-            return True
-        return bool(_TABLE.match(line) or _ANNOTATION.match(line)) or (
-            indent >= 4 and not self._lines and not _LIST_ITEM.match(line)
-        )
+def _titles_apart(text: str) -> Iterator[str]:
+    """The lines as one, but for short ones at the start that no mark ends and that a capital follows."""
+    while match := _TITLE_LINE.match(text):
+        yield match[1]
+        text = text[match.end() :]
+    yield " ".join(text.split())
 
-    def _is_heading(self, line: str, stripped: str, following: str) -> bool:
-        if _UNDERLINE.fullmatch(stripped):
-            return True
-        atx = _ATX.match(line)
-        if not atx and not (
-            _UNDERLINE.fullmatch(following) and len(following) >= 3 and not self._lines and len(stripped) < 120
-        ):
-            return False
-        self._flush()
-        text = _NUMBER.sub("", plain(atx[1] if atx else stripped))
-        if any(map(str.isalnum, text)):
-            if not self._title and not self._paragraphs:
-                self._title = text
-            elif len(self._headings) < _MAX_HEADINGS:
-                self._headings.append(text)
-        return True
 
-    def _prose(self, line: str, stripped: str) -> None:
-        item = _LIST_ITEM.match(line)
-        if item:
-            self._flush()
-            if len(self._items) < _MAX_HEADINGS:
-                self._items.append(item[1])
-        elif stripped.endswith("::"):
-            self._lines.append(stripped[:-1])
-            self._flush()
-            self._skip_indent = 0
-        else:
-            self._lines.append(stripped)
+def _completed(paragraphs: list[str], items: list[str]) -> Iterator[str]:
+    yield from paragraphs[:-1]
+    if not paragraphs:
+        yield from items
+    elif not paragraphs[-1].endswith(":"):
+        yield paragraphs[-1]
+    elif items:
+        yield f"{paragraphs[-1]} {_joined(items)}"
+    else:
+        whole = sentences(paragraphs[-1].rstrip(":"))[:-1]
+        yield " ".join(whole) if whole or paragraphs[:-1] else paragraphs[-1].rstrip(":")
 
-    def _flush(self) -> None:
-        if self._lines and len(self._paragraphs) < _MAX_PARAGRAPHS:
-            text = plain(" ".join(self._lines))
-            letters = sum(map(str.isalpha, text))
-            is_prose = len(text) >= _MIN_PARAGRAPH_CHARS or (text.endswith(".") and text.count(" ") > 1)
-            if is_prose and letters > len(text) / 2 and " " in text:
-                self._paragraphs.append(text.rstrip(":"))
-        self._lines = []
 
-    def finish(self) -> Prose:
-        self._flush()
-        found: list[str] = []
-        for paragraph in self._paragraphs:
-            found.extend(one for one in sentences(paragraph, limit=4) if " " in one and not is_aside(one))
-        items = [text for item in self._items if (text := plain(item)) and any(map(str.isalnum, text))]
-        return Prose(self._title, tuple(found[:10]), tuple(self._headings), tuple(items))
+def _joined(items: list[str]) -> str:
+    """As many entries as fit, at least the first."""
+    text = clip(items[0], _MAX_ITEMS_CHARS).rstrip(".;,")
+    for item in items[1:]:
+        if len(text) + len(item) > _MAX_ITEMS_CHARS:
+            break
+        text = f"{text}; {item.rstrip('.;,')}"
+    return text

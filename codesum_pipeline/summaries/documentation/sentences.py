@@ -7,13 +7,7 @@ from codesum_pipeline.summaries.documentation.word_lists import word_set
 _BREAK = re.compile(
     r"[.!?][\"')\]\u201d]*\s+(?=[\"'(\[\u201c]?[A-Z0-9\u00c0-\u024f]|[a-z]+[_A-Z(.]\w|[^\x00-\u024f])|[\u3002\uff01\uff1f]"
 )
-_NEVER_ENDS = word_set(
-    """
-    e.g i.e cf vs viz approx ca fig figs eq eqs sec ref refs dr mr mrs ms st prof jr sr resp incl excl esp no
-    nos vol pp ed eds al jan feb mar apr jun jul aug sep sept oct nov dec inc corp ltd eg ie dept est max min
-    misc pos w.r.t a.k.a aka n.b
-    """
-)
+_NEVER_ENDS = word_set("never_ends")
 _NOTE_TO_SELF = re.compile(r"(?:todo|fixme|xxx|hack)\b|(?:optimi[sz]e|perf|bug|idea)\s?:|copyright\b|\(c\) \d", re.I)
 # What it points to was a link, which is left out.
 _POINTS = re.compile(r".*\b(?:see|visit|check out|refer to)(?: also)?\W*$", re.I)

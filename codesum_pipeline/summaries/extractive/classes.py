@@ -4,6 +4,7 @@ from codesum_pipeline.model.documents import Level, PurposeSource, WrittenText
 from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
 from codesum_pipeline.summaries.documentation.opening import further_sentence, opening_of
 from codesum_pipeline.summaries.documentation.plain import join_sentences, printable
+from codesum_pipeline.summaries.documentation.word_lists import word_table
 from codesum_pipeline.summaries.extractive.children import names_of, offers, responsibilities, told_of_few, voices
 from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, NAME, PARAMETER, merge_keywords
 from codesum_pipeline.summaries.extractive.naming import capitalized, fact, listed, said, shared_prefix
@@ -19,13 +20,7 @@ _MAX_CLASSES = 6
 _MAX_BASES = 4
 # The word for what it is stands among the first: `pub(crate) enum Mode`, `type Row struct`.
 _HEAD_WORDS = 6
-_KINDS = {
-    "enum": "enum", "struct": "struct", "interface": "interface", "trait": "trait", "module": "module",
-    "defmodule": "module", "namespace": "namespace", "protocol": "protocol", "union": "union", "object": "object",
-    "record": "record", "instance": "instance", "impl": "implementation", "extension": "extension", "type": "type",
-    "typedef": "type", "data": "data type", "newtype": "type", "annotation": "annotation", "actor": "actor",
-    "defprotocol": "protocol", "defimpl": "implementation",
-}  # fmt: skip
+_KINDS = word_table("kinds")
 
 
 def write_class(given: ClassInput) -> Written:

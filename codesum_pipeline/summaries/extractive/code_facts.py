@@ -23,50 +23,19 @@ _RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass", "static"
 _MAX_PARAMETERS, _MAX_WRITES, _MAX_RAISES, _MAX_RESULTS, _MAX_CALLS, _MAX_MADE, _MAX_LITERALS = 6, 6, 3, 3, 6, 4, 4
 _MAX_TYPE_CHARS = 60
 _MAX_LITERAL_CHARS = 40
-_NO_TYPES = word_set("void Void Unit unit () noreturn undefined !void None none nil null Never never NoReturn ! unset")
+_NO_TYPES = word_set("no_types")
 # Names that say nothing of what they stand for.
-_EMPTY_NAMES = word_set(
-    """
-    arg args argv kwargs kw param params value values val vals obj object item items data x y z ctx context self other
-    ret result results res out output tmp temp foo bar baz var thing ptr cb fn func this that rhs lhs it elem element
-    _ __ input in that options opts
-    """
-)
+_EMPTY_NAMES = word_set("empty_names")
 # Calls of a language itself and of its everyday types and test runners.
-_EVERYDAY_CALLS = word_set(
-    """
-    __init__ __new__ int64 int32 uint64 uint32 uint8 byte string rune float64 Self assert_eq assert_ne vec
-    debug_assert self static nil class
-    len str int float bool list dict set tuple bytes type isinstance issubclass getattr setattr hasattr callable iter
-    next sorted reversed range enumerate zip map filter any all sum min max abs round hash id repr super print append
-    push pop get set keys values items join split strip trim format copy clone lower upper startswith endswith add
-    remove contains has size length count empty isEmpty is_empty toString to_string String new make cap delete
-    New require defer some none ok err Ok Err Some None unwrap expect into from as_ref as_str iter collect map_err
-    to_owned unwrap_or is_some is_none is_ok is_err deref borrow equals hashCode sizeof assert echo local test export
-    printf return exit isset array count is_array is_string is_null then catch bind call apply slice concat indexOf
-    forEach reduce find includes replace match exec stringify hasOwnProperty isArray Number Boolean Error each
-    each_with_index is_a kind_of key respond_to freeze to_s to_a to_h to_sym to_i puts p tostring tonumber pairs
-    ipairs unpack insert concat move begin end cbegin cend c_str push_back emplace_back get_or_insert first last
-    let also run takeIf with listOf mapOf setOf emptyList fmap pure return mapM_ forM_ show fromIntegral head tail
-    Println Printf Print Sprint Sprintf Sprintln Fprint Fprintf Fprintln println
-    eprintln dbg format_args write writeln todo unreachable panic matches cfg tri env include concat_idents
-    equal Equal NoError Nil NotNil True False assertEqual assertEquals assertTrue assertFalse assertThat toBe toEqual
-    should describe context Fatal Fatalf Errorf Error Helper Run ok eq lambda proc block_given? nameof typeof
-    """
-)
+_EVERYDAY_CALLS = word_set("everyday_calls")
 # What a method calls when it asks the class that it comes from.
 _ABOVE = frozenset(("super", "parent", "base"))
-_CHECKS = word_set("assert expect require should pytest jest chai sinon")
+_CHECKS = word_set("checks")
 # Names of types and encodings that code compares with.
-_EVERYDAY_TEXTS = word_set(
-    """
-    undefined string number boolean function object symbol bigint utf8 utf-8 default null none
-    require unchecked rawtypes deprecation unused serial
-    """
-)
-_READS = word_set("read readline readlines recv receive fetch getenv slurp load readfile")
-_WRITES = word_set("write writeln writelines send sendall save store unlink mkdir upload rmdir")
-_EMITS = word_set("emit publish log warn warning notify dispatch print println printf puts broadcast debug info")
+_EVERYDAY_TEXTS = word_set("everyday_texts")
+_READS = word_set("reads")
+_WRITES = word_set("writes")
+_EMITS = word_set("emits")
 
 
 class CodeFacts:

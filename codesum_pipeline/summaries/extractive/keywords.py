@@ -22,25 +22,7 @@ _MAX_WORD_CHARS = 40
 NAME, PARAMETER, DOCSTRING, BODY = 4.0, 2.5, 1.6, 1.0
 _MAX_SCORE = NAME * 1.5
 
-STOP_WORDS = word_set(
-    """
-    a about above after again all also an and any are as at be because been before being below between both but
-    by can cannot could did do does doing done down during each either else etc even every few for from further
-    given gives had has have having he her here hers him his how however i if in into is it its itself just let
-    like made make makes many may maybe me might more most much must my need needs never no nor not nothing now
-    of off often on once one only or other our out over own per rather same several shall she should since so
-    some something such take takes than that the their them then there these they this those through thus to too
-    true under until up upon us use used useful user_ uses using very via was we were what when where whether
-    which while who whom whose why will with within without would yes yet you your false none null nil self cls
-    this return returns returned def class import lambda yield raise raises except try elif pass async await
-    global nonlocal assert del args kwargs arg kwarg param params get set str int bool float dict list tuple obj
-    object value values val vals tmp ret res foo bar baz i.e e.g eg ie ok please note see instead called calls
-    call won don doesn isn hasn aren cant todo fixme xxx first two three new default defaults optional init repr
-    eq ne lt gt le ge len super isinstance getattr setattr hasattr print type types var vars func fn item items
-    python based wrt future annotations typing stacklevel similar certain quickly want wants possible current
-    provided provides
-    """
-)
+STOP_WORDS = word_set("stop_words")
 _FOLDS = ("ing", "edly", "ed", "ation", "ion", "er", "or", "e", "y")
 
 

@@ -9,18 +9,7 @@ from codesum_pipeline.summaries.extractive.words import name_words, spoken, spok
 _MIN_SHARING = 3
 _SHARED_PART = 0.6
 # A first word that says what is done is no library's prefix, however many names share it.
-_VERBS = word_set(
-    """
-    add append apply assert attach begin bind build call can check clean clear close collect compare compile compute
-    configure connect convert copy count create decode delete describe detach detect disable do draw emit enable encode
-    end ensure escape eval exec expect extract fetch fill filter find flush format from generate get give handle has
-    have import init insert install is iterate join list load log make map match merge move new next normalize notify
-    on open output pack parse pop prepare print process pull push put query read receive record register release reload
-    remove render replace reset resolve restore return run save scan search select send serialize set setup should show
-    skip sort split start stop store strip swap sync take to trim try unpack unset update upgrade use validate
-    verify visit wait walk when with wrap write
-    """
-)
+_VERBS = word_set("verbs")
 
 
 def shared_prefix(names: Iterable[str]) -> tuple[str, ...]:

@@ -3,11 +3,10 @@
 from functools import lru_cache
 
 from codesum_pipeline.summaries.documentation.plain import printable
-from codesum_pipeline.summaries.documentation.word_lists import word_set
 from codesum_pipeline.summaries.extractive.words import spoken
 
 # Their folder says what such files are about.
-_ENTRIES = word_set("__init__ index mod __main__ lib init")
+_ENTRIES = frozenset(("__init__", "index", "mod", "__main__", "lib", "init"))
 
 
 @lru_cache(maxsize=4096)
