@@ -33,6 +33,14 @@ class Prose:
     headings: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
 
+    @property
+    def opening(self) -> list[str]:
+        """The first two sentences, after the title where they do not begin with it; the title alone without any."""
+        title, told = self.title.rstrip(".:"), list(self.sentences[:2])
+        if title and not (told and told[0].lower().startswith(title.lower()[:24])):
+            told[:1] = [": ".join((title, *told[:1]))]
+        return told
+
 
 @lru_cache(maxsize=256)
 def read_prose(text: str) -> Prose:

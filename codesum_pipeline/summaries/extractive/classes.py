@@ -1,16 +1,18 @@
 """The text of a class: its author's words, or its name in words, then what it holds and offers."""
 
-from codesum_pipeline.model.documents import Level, PurposeSource, WrittenText
+import re
+
+from codesum_pipeline.model.documents import Level, PurposeSource
 from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
-from codesum_pipeline.summaries.documentation.opening import further_sentence, opening_of
-from codesum_pipeline.summaries.documentation.plain import join_sentences, printable
+from codesum_pipeline.summaries.documentation.opening import opening_of
+from codesum_pipeline.summaries.documentation.plain import printable
 from codesum_pipeline.summaries.documentation.word_lists import word_table
-from codesum_pipeline.summaries.extractive.children import names_of, offers, responsibilities, told_of_few, voices
-from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, NAME, PARAMETER, merge_keywords
-from codesum_pipeline.summaries.extractive.naming import capitalized, fact, listed, said, shared_prefix
+from codesum_pipeline.summaries.extractive.children import names_of, offers, told_of_few
+from codesum_pipeline.summaries.extractive.composing import composed
+from codesum_pipeline.summaries.extractive.keywords import NAME, PARAMETER
+from codesum_pipeline.summaries.extractive.naming import capitalized, fact, listed, named, said, shared_prefix
 from codesum_pipeline.summaries.extractive.places import place_of
-from codesum_pipeline.summaries.extractive.words import split_identifier
-from codesum_pipeline.summaries.extractive.written import MAX_SUMMARY, Written, finished
+from codesum_pipeline.summaries.extractive.written import Written
 from codesum_pipeline.summaries.inputs import ClassInput
 from codesum_pipeline.summaries.own_names import own_names
 
@@ -20,6 +22,8 @@ _MAX_CLASSES = 6
 _MAX_BASES = 4
 # The word for what it is stands among the first: `pub(crate) enum Mode`, `type Row struct`.
 _HEAD_WORDS = 6
+# A type's arguments, or what a base is called with.
+_BASE_END = re.compile(r"[<\[(]")
 _KINDS = word_table("kinds")
 
 
@@ -31,33 +35,25 @@ def write_class(given: ClassInput) -> Written:
     fields = list(filter(None, (_field_name(one, given.language) for one in given.fields)))
     fields = [name for name in fields if not name.startswith("_")] or fields
     methods = [name for name in names_of(given.children, Level.FUNCTION) if name != given.name]
-    classes = names_of(given.children, Level.CLASS)
-    bases = [
-        printable(base).partition("<")[0].partition("[")[0].partition("(")[0].rpartition(".")[2] for base in given.bases
-    ]
-    path = given.id.partition("::")[0]
-    prefix = shared_prefix(methods)
-    facts = [
-        fact(
-            "Derives" if given.language == "haskell" else "Extends",
-            listed([base for base in bases if base != "object"], _MAX_BASES),
-        ),
-        fact("Values:" if kind == "enum" else "Fields:", listed(fields, _MAX_FIELDS, prefix=shared_prefix(fields))),
-        offers(methods, prefix, "Methods:", _MAX_METHODS),
-        fact("Holds", listed(classes, _MAX_CLASSES, prefix=shared_prefix(classes))),
-        "" if told or methods or fields else told_of_few(given.children),
-    ]
-    opening = told or f"{capitalized(kind)} {said(given.name)}."
-    summary = join_sentences([opening, *facts], MAX_SUMMARY)
-    own = [(given.name, NAME), *((base, PARAMETER) for base in given.bases), *((name, PARAMETER) for name in fields)]
-    own.extend((word, DOCSTRING) for one in doc.sentences[:3] for word in one.split())
-    text = WrittenText(
-        summary=summary,
-        business_intent=further_sentence(doc.sentences[used:], summary) or f"Part of {place_of(path)}.",
-        keywords=merge_keywords(own, voices(given.children), fallback=[*split_identifier(given.id), "class"]),
-        responsibilities=responsibilities(given.children),
+    bases = [_BASE_END.split(printable(base))[0].rpartition(".")[2] for base in given.bases]
+    return composed(
+        given,
+        [
+            told or f"{capitalized(kind)} {said(given.name)}.",
+            fact("Extends", listed([base for base in bases if base != "object"], _MAX_BASES)),
+            named("Values:" if kind == "enum" else "Fields:", fields, _MAX_FIELDS),
+            offers(methods, shared_prefix(methods), "Methods:", _MAX_METHODS),
+            named("Holds", names_of(given.children, Level.CLASS), _MAX_CLASSES),
+            "" if told or methods or fields else told_of_few(given.children),
+        ],
+        part=f"Part of {place_of(given.id.partition('::')[0])}.",
+        source=PurposeSource.DOCSTRING if told else PurposeSource.NAME,
+        words=[(given.name, NAME), *((name, PARAMETER) for name in (*given.bases, *fields))],
+        prose=doc.sentences,
+        used=used,
+        own=own_names(given),
+        path=given.id.partition("::")[0],
     )
-    return finished(text, PurposeSource.DOCSTRING if told else PurposeSource.NAME, own=own_names(given), path=path)
 
 
 def _kind(given: ClassInput) -> str:

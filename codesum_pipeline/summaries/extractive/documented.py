@@ -32,5 +32,4 @@ def author_opening_of_function(docstring: str | None, language: str, name: str) 
 
 
 def _of_prose(text: str) -> str:
-    prose = read_prose(text)
-    return joined(prose.title, *prose.sentences[:2], limit=_MAX_CHARS)
+    return joined(*read_prose(text).opening, limit=_MAX_CHARS)

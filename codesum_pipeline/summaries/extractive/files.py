@@ -1,26 +1,17 @@
 """The text of a parsed source file: its author's words, then what it defines, exports and imports."""
 
-from codesum_pipeline.model.documents import Level, PurposeSource, WrittenText
+from codesum_pipeline.model.documents import Level, PurposeSource
 from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
 from codesum_pipeline.summaries.documentation.docstrings import Docstring
-from codesum_pipeline.summaries.documentation.opening import further_sentence, opening_of
-from codesum_pipeline.summaries.documentation.plain import join_sentences
-from codesum_pipeline.summaries.extractive.children import (
-    bare_name,
-    names_of,
-    offers,
-    ranked,
-    responsibilities,
-    told_of_few,
-    voices,
-)
+from codesum_pipeline.summaries.documentation.opening import opening_of
+from codesum_pipeline.summaries.extractive.children import bare_name, names_of, offers, ranked, told_of_few
 from codesum_pipeline.summaries.extractive.code_facts import telling_texts
-from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER, merge_keywords
-from codesum_pipeline.summaries.extractive.naming import fact, listed, plainly, shared_prefix
+from codesum_pipeline.summaries.extractive.composing import composed
+from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER
+from codesum_pipeline.summaries.extractive.naming import fact, listed, named, plainly, shared_prefix
 from codesum_pipeline.summaries.extractive.places import folder_of, name_of_file, stem_of
 from codesum_pipeline.summaries.extractive.reexported import reexported
-from codesum_pipeline.summaries.extractive.words import split_identifier
-from codesum_pipeline.summaries.extractive.written import MAX_SUMMARY, Written, finished
+from codesum_pipeline.summaries.extractive.written import Written
 from codesum_pipeline.summaries.inputs import FileInput
 from codesum_pipeline.summaries.own_names import own_names
 
@@ -39,42 +30,38 @@ def write_file(given: FileInput) -> Written:
     """Write one file's text from its head and its top-level symbols' names and texts."""
     doc = file_docstring(given)
     told, used = opening_of(doc)
-    stem = stem_of(given.name)
     classes, functions = names_of(given.children, Level.CLASS), names_of(given.children, Level.FUNCTION)
     prefix = shared_prefix([*classes, *functions])
-    constants = [name for name in given.globals if not name.startswith("_")]
-    imported = (*given.imports, *(one.source for one in given.reexports))
-    mentioned = [
-        text for text in given.literals if not text.startswith(".") and not any(text in one for one in imported)
-    ]
-    literals = telling_texts(mentioned)
     # Of tests the lead says that they are tests; classes keep the word.
-    shown = () if prefix == ("test",) else prefix
+    listed_classes = listed(classes, _MAX_CLASSES, prefix=() if prefix == ("test",) else prefix)
     told_more = "" if told else told_of_few(given.children)
-    facts = [
-        # Its only class is named by what is told of it.
-        "" if told_more and len(classes) == 1 else fact("Classes:", listed(classes, _MAX_CLASSES, prefix=shown)),
-        offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
-        fact("Constants:", listed(constants, _MAX_NAMES, prefix=shared_prefix(constants))),
-        reexported(given.reexports),
-        told_more,
-        fact("Mentions", literals),
-        fact("Imports", plainly(_imported(given), _MAX_NAMES)),
-    ]
-    opening = told or f"File {name_of_file(given.id)}."
-    summary = join_sentences([opening, *facts], MAX_SUMMARY)
-    own = [(stem, NAME), *((name, PARAMETER) for name in given.globals), *((name, BODY) for name in given.imports)]
-    own.extend((word, DOCSTRING) for one in doc.sentences[:4] for word in one.split())
-    own.extend((bare_name(child), PARAMETER) for child in ranked(given.children)[:20])
-    own.extend((text, DOCSTRING) for text in literals)
-    text = WrittenText(
-        summary=summary,
-        business_intent=further_sentence(doc.sentences[used:], summary) or folder_of(given.id),
-        keywords=merge_keywords(own, voices(given.children), fallback=[*split_identifier(given.id), "file"]),
-        responsibilities=responsibilities(given.children),
+    imported = [*given.imports, *(one.source for one in given.reexports)]
+    literals = telling_texts(
+        one for one in given.literals if one[:1] != "." and not any(one in name for name in imported)
     )
-    source = PurposeSource.DOCSTRING if told else PurposeSource.CHILDREN if given.children else PurposeSource.NAME
-    return finished(text, source, own=own_names(given))
+    children = [bare_name(child) for child in ranked(given.children)[:20]]
+    words = [(stem_of(given.name), NAME), *((name, PARAMETER) for name in (*given.globals, *children))]
+    words += [*((name, BODY) for name in given.imports), *((text, DOCSTRING) for text in literals)]
+    return composed(
+        given,
+        [
+            told or f"File {name_of_file(given.id)}.",
+            # Its only class is named by what is told of it.
+            "" if told_more and len(classes) == 1 else fact("Classes:", listed_classes),
+            offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
+            named("Constants:", [name for name in given.globals if not name.startswith("_")], _MAX_NAMES),
+            reexported(given.reexports),
+            told_more,
+            fact("Mentions", literals),
+            fact("Imports", plainly(_imported(given), _MAX_NAMES)),
+        ],
+        part=folder_of(given.id),
+        source=PurposeSource.DOCSTRING if told else PurposeSource.CHILDREN if given.children else PurposeSource.NAME,
+        words=words,
+        prose=doc.sentences,
+        used=used,
+        own=own_names(given),
+    )
 
 
 def file_docstring(given: FileInput) -> Docstring:

@@ -2,34 +2,25 @@
 
 from collections.abc import Iterator
 
-from codesum_pipeline.model.documents import Citation, InputSpec, PurposeSource, Returns, WrittenText
+from codesum_pipeline.model.documents import Citation, InputSpec, PurposeSource, Returns
 from codesum_pipeline.model.symbols import Parameter
 from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
 from codesum_pipeline.summaries.documentation.docstrings import Docstring
-from codesum_pipeline.summaries.documentation.opening import further_sentence, opening_of
-from codesum_pipeline.summaries.documentation.plain import clip, join_sentences, printable, sentence
+from codesum_pipeline.summaries.documentation.opening import opening_of
+from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence
 from codesum_pipeline.summaries.extractive.code_facts import CodeFacts, parameter_words
-from codesum_pipeline.summaries.extractive.keywords import (
-    BODY,
-    DOCSTRING,
-    NAME,
-    PARAMETER,
-    choose_keywords,
-)
+from codesum_pipeline.summaries.extractive.composing import composed
+from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER
 from codesum_pipeline.summaries.extractive.naming import capitalized, fact, said
 from codesum_pipeline.summaries.extractive.places import place_of
-from codesum_pipeline.summaries.extractive.words import split_identifier
 from codesum_pipeline.summaries.extractive.written import (
     MAX_DETAILS,
     MAX_INPUT,
-    MAX_SUMMARY,
     MAX_TYPE_SUMMARY,
     MIN_DETAILS,
     MIN_INPUT,
-    MIN_SUMMARY,
     MIN_TYPE_SUMMARY,
     Written,
-    finished,
 )
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.own_names import own_names
@@ -48,31 +39,27 @@ def write_function(given: FunctionInput) -> Written:
     around = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
     around, place = around if len(around) > 1 else "", place_of(path)
     is_named_so = place.rpartition("/")[2].lower() == said(around).lower()
-    part = f"Part of {said(around)} in {place}." if around and not is_named_so else f"Part of {place}."
-    own = own_names(given)
     owner = "" if code.is_constructor() and not told else fact("Part of", said(around) if around else "")
     opening = told or _named(code, around)
     literals = code.literals(opening)
-    facts = [*code.phrases(opening), owner, fact("Mentions", literals)]
-    summary = join_sentences([opening, *facts], MAX_SUMMARY)
-    if len(summary) < MIN_SUMMARY and owner and part.startswith(owner.removesuffix(".")):
-        # What it is part of will be added in full.
-        summary = summary.removesuffix(owner).strip()
-    places = [(given.name, NAME), *((one.name, PARAMETER) for one in given.facts.parameters if one.kind != "receiver")]
-    places.append((around, PARAMETER))
-    places.extend((word, DOCSTRING) for one in doc.sentences[:3] for word in one.split())
-    places.extend((text, DOCSTRING) for text in literals)
-    places.extend((name, BODY) for name in code.words())
-    text = WrittenText(
-        summary=summary,
-        business_intent=further_sentence(doc.sentences[used:], summary) or part,
-        keywords=choose_keywords(places, fallback=[*split_identifier(path), given.language, "function"]),
+    taken = [one for one in given.facts.parameters if one.kind != "receiver"]
+    words = [(given.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
+    words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
+    return composed(
+        given,
+        [opening, *code.phrases(opening), owner, fact("Mentions", literals)],
+        part=f"Part of {said(around)} in {place}." if around and not is_named_so else f"Part of {place}.",
+        source=PurposeSource.DOCSTRING if told else PurposeSource.NAME,
+        words=words,
+        prose=doc.sentences,
+        used=used,
+        own=own_names(given),
+        path=path,
         returns=_returns(code, doc),
-        inputs=tuple([_input(one, doc) for one in given.facts.parameters if one.kind != "receiver"]),
+        inputs=tuple([_input(one, doc) for one in taken]),
         side_effects=tuple(code.effects()),
         citations=tuple(dict.fromkeys(_citations(code, doc))),
     )
-    return finished(text, PurposeSource.DOCSTRING if told else PurposeSource.NAME, own=own, path=path)
 
 
 def _named(code: CodeFacts, around: str) -> str:

@@ -13,7 +13,6 @@ from codesum_pipeline.summaries.extractive.words import split_identifier
 
 MIN_KEYWORDS = 3
 MAX_KEYWORDS = 12
-_USUAL = 10
 # Rarer than one file in 2**k counts no more: what nobody ever wrote is as often a typing error as a find.
 _RAREST_BUCKET = 11
 _MAX_WORD_CHARS = 40
@@ -27,7 +26,7 @@ _FOLDS = ("ing", "edly", "ed", "ation", "ion", "er", "or", "e", "y")
 
 
 def choose_keywords(
-    places: Iterable[tuple[str, float]], *, fallback: Iterable[str] = (), limit: int = _USUAL
+    places: Iterable[tuple[str, float]], *, fallback: Iterable[str] = (), limit: int = MAX_KEYWORDS
 ) -> tuple[str, ...]:
     """The best words of (text or identifier, weight) pairs, best first; `fallback` fills up to the least number."""
     best: dict[str, float] = {}
@@ -61,7 +60,6 @@ def merge_keywords(
     children: Iterable[tuple[str, ...]],
     *,
     fallback: Iterable[str],
-    limit: int = MAX_KEYWORDS,
 ) -> tuple[str, ...]:
     """Keywords of a document from its own words and its children's; what several children share counts more."""
     places = list(own)
@@ -72,7 +70,7 @@ def merge_keywords(
     top = max(shared.values(), default=1.0)
     ranked = sorted(shared, key=lambda word: (-shared[word] * rarity(word), word))
     places.extend((word, BODY + (PARAMETER - BODY) * shared[word] / top) for word in ranked[:40])
-    return choose_keywords(places, fallback=fallback, limit=limit)
+    return choose_keywords(places, fallback=fallback)
 
 
 def _filled(chosen: tuple[str, ...], candidates: list[str]) -> tuple[str, ...]:

@@ -44,16 +44,24 @@ def said(name: str, prefix: tuple[str, ...] = ()) -> str:
 
 def listed(names: Iterable[str], limit: int, *, prefix: tuple[str, ...] = ()) -> str:
     """The first names in words, each once, and how many more there are."""
-    found = list(dict.fromkeys(words for name in names if (words := said(name, prefix))))
-    more = len(found) - limit
-    return ", ".join([*found[:limit], f"{more} more"] if more > 0 else found)
+    return shortened([said(name, prefix) for name in names], limit)
 
 
 def plainly(names: Iterable[str], limit: int) -> str:
-    """The first of some paths' or packages' names, clipped words as they are, and how many more there are."""
-    found = list(dict.fromkeys(words for name in names if (words := spoken(name, written_out=False))))
+    """The same of paths' or packages' names, clipped words as they are."""
+    return shortened([spoken(name, written_out=False) for name in names], limit)
+
+
+def shortened(items: Iterable[str], limit: int) -> str:
+    """The first items, each once, and how many more there are."""
+    found = list(dict.fromkeys(filter(None, items)))
     more = len(found) - limit
     return ", ".join([*found[:limit], f"{more} more"] if more > 0 else found)
+
+
+def named(lead: str, names: Sequence[str], limit: int) -> str:
+    """A fact of names, without the prefix that they share."""
+    return fact(lead, listed(names, limit, prefix=shared_prefix(names)))
 
 
 def fact(lead: str, items: Sequence[str] | str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from codesum_pipeline.model.symbols import Reexport
 from codesum_pipeline.summaries.documentation.plain import printable
-from codesum_pipeline.summaries.extractive.naming import fact
+from codesum_pipeline.summaries.extractive.naming import fact, shortened
 
 _MAX_NAMES = 8
 _MAX_SOURCES = 3
@@ -15,19 +15,13 @@ _MODULES = ("cjs", "js", "jsx", "lua", "mjs", "mts", "ts", "tsx", "zig")
 
 def reexported(reexports: Sequence[Reexport]) -> str:
     """`Re-exports X, Y; all of z.`; empty without any. Where all names come from one module, it says which."""
-    names = list(dict.fromkeys(printable(one.name) for one in reexports if one.name not in (_ALL, "default")))
-    whole = list(dict.fromkeys(_short(one.source) for one in reexports if one.name == _ALL))
+    whole = [_short(one.source) for one in reexports if one.name == _ALL]
     sources = dict.fromkeys(_short(one.source) for one in reexports if one.name != _ALL and one.original is not None)
-    said = _first(names, _MAX_NAMES)
+    said = shortened((printable(one.name) for one in reexports if one.name not in (_ALL, "default")), _MAX_NAMES)
     if len(sources) == 1 and (source := next(iter(sources))):
         said = f"{said} from {source}" if said else ""
-    everything = f"all of {_first(whole, _MAX_SOURCES)}" if whole else ""
+    everything = f"all of {shortened(whole, _MAX_SOURCES)}" if whole else ""
     return fact("Re-exports", "; ".join(filter(None, (said, everything))))
-
-
-def _first(names: Sequence[str], limit: int) -> str:
-    more = len(names) - limit
-    return ", ".join([*names[:limit], f"{more} more"] if more > 0 else names)
 
 
 def _short(source: str) -> str:

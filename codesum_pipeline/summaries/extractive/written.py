@@ -43,7 +43,9 @@ def finished(
     if own is not None:
         summary, intent = in_words(summary, own), in_words(intent, with_words(names_in(path).union(own), path))
     if len(summary) < MIN_SUMMARY:
-        summary = f"{summary} {intent}".strip()
+        before, lead, owner = summary.rpartition("Part of ")
+        is_repeated = lead and intent.startswith(f"{lead}{owner.removesuffix('.')}")
+        summary = f"{before.strip() if is_repeated else summary} {intent}".strip()
     intent = join_sentences([intent], MAX_INTENT)
     kept = replace(
         text,
