@@ -2,39 +2,37 @@
 
 Block tags (JSDoc, Javadoc, KDoc, PHPDoc, Doxygen, YARD, LDoc) and C#'s elements,
 as the parser shows them, start a line; headings and lists in Markdown name
-parameters in Rust, Swift and Zig. What is left is prose, read as a docstring's is.
+parameters in Rust, Swift and Zig. All become fields, and the comment is read as a
+docstring is.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 
-from codesum_pipeline.summaries.documentation.blocks import Kind, read_blocks
 from codesum_pipeline.summaries.documentation.docstrings import EMPTY, Docstring, read_docstring
-from codesum_pipeline.summaries.documentation.markup import plain
-from codesum_pipeline.summaries.documentation.tag_values import typed_value
+from codesum_pipeline.summaries.documentation.word_lists import word_table
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput, FunctionInput
 
 _PROSE, _PARAMETER, _RETURNS, _CODE, _OTHER = "prose", "parameter", "returns", "code", "other"
-_KINDS = {
-    **dict.fromkeys(("brief", "short", "summary", "description", "desc", "details", "abstract"), _PROSE),
-    **dict.fromkeys(("fileoverview", "file", "overview", "rst"), _PROSE),
-    **dict.fromkeys(("param", "arg", "args", "argument", "arguments", "parameter", "parameters", "params"), _PARAMETER),
-    **dict.fromkeys(("return", "returns", "result", "yield", "yields", "yieldreturn", "treturn"), _RETURNS),
-    # What stands after these runs on to the next tag, over blank lines.
-    **dict.fromkeys(("example", "code", "usage", "verbatim", "snippet", "startuml", "dot"), _CODE),
-}
+_KINDS = {word: kind for kind, words in word_table("doc_tags").items() for word in words.split()}
 _TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])[ \t]*(.*)$")
 _FENCES = ("```", "~~~", "{{{", "}}}", "<pre")
-# An entry of a list under a heading for parameters, and Swift's own.
-_NAMED = re.compile(r"`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u2013)\s*(.*)", re.S)
-_SWIFT = re.compile(r"(?:(Parameter)\s+`?(\w+)`?|(Returns)|(Parameters|[A-Z][a-z]+(?: Also)?))\s*:\s*(.*)", re.S)
-# A heading in RDoc, a parameter in TomDoc, and C#'s `ArgumentException: text`, `Returns: text`.
-_RDOC_HEADING = re.compile(r"\s{0,3}=+\s+(?=\w)")
-_TOMDOC_PARAMETER = re.compile(r"\s*(\w+)\s+-\s+(\S.*)$")
+_HEADING = re.compile(r"\s{0,3}(?:#{1,6}|=+)\s+(\w[\w: ]*?)\s*:?\s*#*$")
+# An entry of a list under a heading for parameters; Swift's own; TomDoc's; C#'s `Returns: text`.
+_NAMED = re.compile(r"\s*[-*+]\s*`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u2013)\s*(.*)$")
+_SWIFT = re.compile(r"\s*[-*]\s*([A-Z][a-z]+(?: ?[A-Z][a-z]+)?)\s*`?(\w*)`?\s*:\s*(.*)$")
+_TOMDOC = re.compile(r"\s*(\w+)\s+-\s+(\S.*)$")
 _ELEMENT = re.compile(r"([A-Za-z_]\w*):\s+(.*)$")
 _NO_PARAMETER = re.compile(r"\w+Exception|T(?:[A-Z]\w*)?")
+_NAME = re.compile(r"\[?\s*[$&*]*(?:\.\.\.)?\$?([^\W\d][\w.]*[?!]?)(?:\.\.\.)?:?\s*(?:=[^\]]*)?\]?(?=\s|$|,)")
+_MARK = re.compile(r"^(?:-{1,2}|\u2013|\u2014|:)?\s*")
+# LDoc and LuaCATS put a type before the text; only what looks like one is taken for it.
+_LUA_TYPE = re.compile(
+    r"(?:fun\([^()]*\)(?::\S+)?|(?:nil|any|boolean|bool|string|number|integer|int|function|table|thread|userdata|\w+\|"
+    r"|\w+\.\w+|\w+\[\])[\w|.?<>,\[\]]*):?(?=\s|$)"
+)
 _INLINE = re.compile(r"[\\@](?:c|p|a|e|em|ref)\s+(?=\S)|\{@inheritdoc\}|:nodoc:", re.I)
 _INLINE_TAG = re.compile(r"\{@\w+\s+([^{}]*)\}")
 # Code in Haddock and RDoc; TomDoc says first for whom something is.
@@ -75,15 +73,6 @@ def without_name(told: tuple[str, ...], name: str) -> tuple[str, ...]:
     return told
 
 
-@dataclass(slots=True)
-class _Part:
-    """What a tag, or none, stands before: its kind, the name that it speaks of, and its lines."""
-
-    kind: str
-    name: str = ""
-    lines: list[str] = field(default_factory=list)
-
-
 @lru_cache(maxsize=2048)
 def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> Docstring:
     """Read one comment; `parameters` are the names that a line such as `name: text` may speak of."""
@@ -94,71 +83,85 @@ def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> D
     if language in _INTRA_LINKED:
         text = _INTRA_LINK.sub(r"\1", text)
     lines = _INLINE_TAG.sub(r"\1", _INLINE.sub("", text)).split("\n")
-    parts = _parts(lines, language, frozenset(name.lstrip("$*&.@") for name in parameters))
-    prose = "\n".join(line for part in parts if part.kind == _PROSE for line in part.lines).strip("\n")
-    read = read_docstring(prose)
-    told, returns, return_type = dict(read.parameters), read.returns, ""
-    types: dict[str, str] = {}
-    for part in (*parts, *_listed_parts(prose, language)):
-        said = " ".join(filter(None, map(str.strip, part.lines))).strip()
-        value = typed_value(said, language, name=part.name, is_named=part.kind == _PARAMETER)
-        if part.kind == _PARAMETER and value.name:
-            if value.text:
-                told.setdefault(value.name, plain(value.text))
-            if value.type:
-                types.setdefault(value.name, value.type)
-        elif part.kind == _RETURNS:
-            returns, return_type = returns or plain(value.text) or None, return_type or value.type
-    return Docstring(read.sentences, told, returns, types, return_type)
+    return read_docstring("\n".join(_as_fields(lines, language, frozenset(one.lstrip("$*&.@") for one in parameters))))
 
 
-def _parts(lines: list[str], language: str, parameters: frozenset[str]) -> list[_Part]:
-    """The lines by the tag that they belong to; after a blank line prose goes on."""
-    parts = [_Part(_PROSE)]
-    is_fenced = False
+def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) -> Iterator[str]:
+    """The lines, with what is said of parameters and results in reStructuredText's fields."""
+    section, is_fenced = _PROSE, False
     for line in lines:
         if line.strip().startswith(_FENCES):
             is_fenced = not is_fenced
+            yield ""
         elif is_fenced or line.lstrip().startswith("@!"):
             continue
-        elif opened := _opened(line, language, parameters):
-            parts.append(opened)
-        elif line.strip() or parts[-1].kind in (_PROSE, _CODE):
-            parts[-1].lines.append(_RDOC_HEADING.sub("# ", line) if language == "ruby" else line)
-        else:
-            parts.append(_Part(_PROSE, "", [""]))
-    return parts
+        elif match := _TAG.match(line):
+            kind = _KINDS.get(match[1].lower(), _OTHER)
+            section = _CODE if kind == _CODE else _PROSE
+            name = match[2] or "" if language == "kotlin" else ""
+            yield from ("", match[3]) if kind == _PROSE else _field(kind, match[3], language, name)
+        elif match := _HEADING.match(line):
+            section = _KINDS.get(match[1].lower(), _OTHER)
+            yield f"# {match[1]}"
+        elif section != _CODE:
+            kind, name, said = _listed(line, section, language, parameters)
+            section = kind if kind == _PARAMETER and not name else section
+            yield from _field(kind, said, language, name) if kind else (line,)
 
 
-def _opened(line: str, language: str, parameters: frozenset[str]) -> _Part | None:
-    """What a line opens; None of a line that goes on."""
-    if match := _TAG.match(line):
-        return _Part(_KINDS.get(match[1].lower(), _OTHER), match[2] or "" if language == "kotlin" else "", [match[3]])
-    if language == "ruby":
-        match = _TOMDOC_PARAMETER.match(line)
-        if match and match[1] in parameters:
-            return _Part(_PARAMETER, match[1], [match[2]])
-        return _Part(_OTHER) if line.lstrip().startswith("call-seq:") else None
+def _listed(line: str, section: str, language: str, parameters: frozenset[str]) -> tuple[str, str, str]:
+    """The kind, name and text of a line without a tag that speaks of a parameter or result; empty of another."""
+    if language == "swift" and (match := _SWIFT.match(line)):
+        kind = _KINDS.get(match[1].lower(), _OTHER)
+        return (kind, match[2], match[3]) if kind != _PROSE else ("", "", "")
+    if section == _PARAMETER and (match := _NAMED.match(line)):
+        return _PARAMETER, match[1], match[2]
+    if language == "ruby" and (match := _TOMDOC.match(line)) and match[1] in parameters:
+        return _PARAMETER, match[1], match[2]
     if language == "c-sharp" and (match := _ELEMENT.match(line)):
-        if match[1] in parameters or match[1] == "Returns":
-            return _Part(_RETURNS if match[1] == "Returns" else _PARAMETER, match[1], [match[2]])
-        return _Part(_OTHER) if _NO_PARAMETER.fullmatch(match[1]) else None
-    return None
+        is_other = bool(_NO_PARAMETER.fullmatch(match[1]))
+        kind = (
+            _PARAMETER if match[1] in parameters else _RETURNS if match[1] == "Returns" else _OTHER if is_other else ""
+        )
+        return kind, match[1], match[2]
+    return (_OTHER if language == "ruby" and line.lstrip().startswith("call-seq:") else ""), "", ""
 
 
-def _listed_parts(prose: str, language: str) -> Iterator[_Part]:
-    """What headings and lists in Markdown say of parameters and results."""
-    if "#" not in prose and language != "swift":
+def _field(kind: str, said: str, language: str, name: str) -> Iterator[str]:
+    """What follows a tag: a type, a name and a text, in the order of each language's tool."""
+    if kind not in (_PARAMETER, _RETURNS):
+        yield ":other:"
         return
-    section = _PROSE
-    for block in read_blocks(prose, in_code=True):
-        if block.kind is Kind.HEADING:
-            section = _KINDS.get(block.text.lower().strip(": "), _OTHER)
-        elif language == "swift" and block.kind is Kind.ITEM and (match := _SWIFT.match(block.text)):
-            section = _PARAMETER if match[4] == "Parameters" else _OTHER
-            if match[1] or match[3]:
-                yield _Part(_PARAMETER if match[1] else _RETURNS, match[2] or "", [match[5]])
-        elif section == _PARAMETER and block.kind is Kind.ITEM and (match := _NAMED.match(block.text)):
-            yield _Part(_PARAMETER, match[1], match[2].split("\n"))
-        elif section == _RETURNS:
-            yield _Part(_RETURNS, "", block.text.split("\n"))
+    type_, rest = _leading_type(said, language)
+    if kind == _PARAMETER and not name:
+        match = _NAME.match(rest)
+        # The property of a parameter, `options.depth`, is no parameter.
+        name = match[1] if match and "." not in match[1].rstrip(".") else ""
+        rest = rest[match.end() :].strip(" ,") if match else rest
+        if not type_ and language in ("ruby", "lua"):
+            type_, rest = _leading_type(rest, language)
+    text = _MARK.sub("", rest.strip(), count=1)
+    is_named = kind == _PARAMETER and bool(name)
+    yield f":param {name}: {text}" if is_named else f":returns: {text}" if kind == _RETURNS and text else ":other:"
+    if type_ and (is_named or kind == _RETURNS):
+        yield f":type {name}: {type_}" if is_named else f":rtype: {type_}"
+
+
+def _leading_type(said: str, language: str) -> tuple[str, str]:
+    is_php = language == "php" and said and not said.startswith(("$", "&", "..."))
+    if is_php or said.startswith("{") or (language == "ruby" and said.startswith("[")):
+        kind = _first_word(said)
+        return kind.strip("{}[] ") if kind[0] in "{[" else kind, said[len(kind) :].strip()
+    if language == "lua" and (match := _LUA_TYPE.match(said)):
+        return match[0].rstrip(":"), said[match.end() :].strip()
+    return "", said
+
+
+def _first_word(said: str) -> str:
+    """Up to the first blank outside of brackets."""
+    depth = 0
+    for position, char in enumerate(said):
+        depth += (char in "([{<") - (char in ")]}>")
+        if char == " " and depth <= 0:
+            return said[:position]
+    return said

@@ -44,15 +44,16 @@ def read_docstring(text: str | None) -> Docstring:
     # Roles look like fields to the library: `:class:`.
     shown = without_roles(cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES])))
     read = parse(shown)
-    told = {
-        name.strip(" *`\\"): plain(_first_paragraph(one.description))
-        for one in read.params
-        for name in one.arg_name.split(",")
-        if one.description
-    }
-    returns = read.returns.description or read.returns.type_name if read.returns else None
+    told = [(name.strip(" *`\\"), one) for one in read.params for name in one.arg_name.split(",")]
+    returned = (read.returns.description, read.returns.type_name) if read.returns else (None, None)
     # Its descriptions end at the first section, and have lost their indentation, which tells code from prose.
-    return Docstring(sentences_in_code(shown), told, plain(_first_paragraph(returns or "")) or None)
+    return Docstring(
+        sentences_in_code(shown),
+        {name: plain(_first_paragraph(one.description)) for name, one in told if one.description},
+        plain(_first_paragraph(returned[0] or "")) or None,
+        {name: one.type_name for name, one in told if one.type_name},
+        returned[1] or "",
+    )
 
 
 def _first_paragraph(text: str) -> str:

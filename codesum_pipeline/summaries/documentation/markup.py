@@ -3,6 +3,8 @@
 import html
 import re
 
+from codesum_pipeline.summaries.documentation.word_lists import word_set
+
 _MARKS = re.compile(r"[`*<&{\[|_$\\]|://")
 _ROLE = re.compile(r":(?:[a-zA-Z][\w+.-]*:){1,2}`([^`]+)`")
 _LINK_TARGET = re.compile(r"`([^`<>]+?)\s*<[^`<>]*>`_{0,2}")
@@ -20,14 +22,7 @@ _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>-])")
 _BARE_URL = re.compile(r"<(https?://[^\s<>]+|[\w.+-]+@[\w.-]+)>")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.S)
 _HIDDEN = re.compile(r"<(script|style|svg|template|iframe)\b[^>]*>.*?(?:</\1\s*>|$)", re.S | re.I)
-_TAG = re.compile(
-    r"</?(?:a|abbr|article|aside|audio|b|base|blockquote|body|br|button|caption|center|cite|code|col|colgroup|dd|del|"
-    r"details|dfn|div|dl|dt|em|embed|fieldset|figcaption|figure|font|footer|form|frame|frameset|h[1-6]|head|header|hr|"
-    r"html|i|iframe|img|input|ins|kbd|label|legend|li|link|main|map|mark|math|meta|nav|object|ol|option|p|param|"
-    r"picture|pre|q|s|samp|script|section|select|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|"
-    r"td|template|textarea|tfoot|th|thead|time|title|tr|tt|u|ul|var|video|wbr)\b(?:[^<>\"']|\"[^\"]*\"|'[^']*')*/?>?",
-    re.I,
-)
+_TAG = re.compile(rf"</?(?:{'|'.join(sorted(word_set('html_tags')))})\b(?:[^<>\"']|\"[^\"]*\"|'[^']*')*/?>?", re.I)
 # At the end of a sentence the words that lead to it go with it: `Converted from https://x.` says `Converted.`
 _URL = re.compile(
     r"(?:\s+(?:also|at|by|and|from|in|is|of|on|or|the|to|url|via|with):?)*\s?[(<]?(?:https?|ftp)://[^\s)>\]]+?[)>]?(?=[.,;]?\s*$|[.;]\s)"

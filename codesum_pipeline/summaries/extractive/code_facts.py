@@ -33,9 +33,7 @@ _ABOVE = frozenset(("super", "parent", "base"))
 _CHECKS = word_set("checks")
 # Names of types and encodings that code compares with.
 _EVERYDAY_TEXTS = word_set("everyday_texts")
-_READS = word_set("reads")
-_WRITES = word_set("writes")
-_EMITS = word_set("emits")
+_OUTWARD = {kind: word_set(kind) for kind in ("reads", "writes", "emits")}
 
 
 class CodeFacts:
@@ -46,6 +44,7 @@ class CodeFacts:
         self.facts = given.facts
         receivers = (one.name.strip("*&$") for one in self.facts.parameters if one.kind == "receiver")
         self._receivers = {*_RECEIVERS, *receivers}
+        self._empty = self._receivers | _EMPTY_NAMES
         self._raised = {one.names[-1] for one in self.facts.raises if one.names}
         self.prefix = self._prefix()
 
@@ -54,7 +53,7 @@ class CodeFacts:
         new = partial(_beside, words=_stems(opening))
         yield fact("Takes", self.taken()[:_MAX_PARAMETERS])
         yield fact("Yields" if self.facts.is_generator else "Returns", self.result())
-        yield fact("Raises", list(self._raises())[:_MAX_RAISES])
+        yield fact("Raises", list(dict.fromkeys(self._raises()))[:_MAX_RAISES])
         yield fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
         yield fact("Creates", new(self._made())[:_MAX_MADE])
         yield fact("Calls", self.called(new))
@@ -104,15 +103,12 @@ class CodeFacts:
     def called(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
         """Calls that lead outward, in source order; of many `new` ones those that tell most."""
         found: dict[str, float] = {}
-        written = {words for words, _ in self._written()}
         calls = {one.names for one in self.facts.calls}
         for one in sorted(self.facts.calls, key=lambda call: (call.line, len(call.names))):
-            if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or self._makes(one):
+            if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or self._class_made(one):
                 continue
             words = said(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
-            if words in written or _checks(one.names):
-                continue
-            if one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
+            if not _checks(one.names) and one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
                 found.setdefault(words, max(map(telling, split_identifier(one.names[-1])), default=0))
         best = sorted(new(found), key=lambda words: -found[words])[:_MAX_CALLS]
         return [words for words in found if words in best]
@@ -128,7 +124,7 @@ class CodeFacts:
         for words, line in self._written():
             found.setdefault(f"mutates {words}", line)
         for one in self.facts.calls:
-            for kind in _outward(one) if one.names and not self._makes(one) else ():
+            for kind in _outward(one) if one.names and not self._class_made(one) else ():
                 found.setdefault(f"{kind}: {self._chain(one.names)}", one.line)
         for one in self.facts.raises:
             is_class = any(name[:1].isupper() for name in one.names)
@@ -153,10 +149,9 @@ class CodeFacts:
 
     def _chain(self, names: Sequence[str]) -> str:
         """The last two names in words; what a method is called on only where that has a meaning."""
-        *before, last = names
-        on = before[-1] if before else ""
-        is_telling = on and on not in self._receivers and on.lower() not in _EMPTY_NAMES and len(on) > 2
+        *_, on, last = ("", *names)
         words = said(last, self.prefix)
+        is_telling = len(on) > 2 and not {on, on.lower()} & self._empty
         owner = said(on, self.prefix) if is_telling else ""
         repeats = set(owner.split()) <= set(words.split()) or owner.split()[-1:] == words.split()[:1]
         return words if repeats else f"{owner} {words}"
@@ -174,11 +169,9 @@ class CodeFacts:
                 return "dict" if is_python else "mapping"
             case Form.CALL if last in ("dict", "list", "set", "tuple", "str", "int", "float", "bytes", "frozenset"):
                 return last if is_python else ""
-            case Form.CALL if self._makes(one):
-                return said(_made_name(one), self.prefix)
-            case Form.NAME | Form.ITEM if _has_meaning(last) and last.lower() not in _EMPTY_NAMES:
-                if last in self._receivers:
-                    return "itself" if one.form is Form.NAME and last in ("self", "this") else ""
+            case Form.CALL if made := self._class_made(one):
+                return said(made, self.prefix)
+            case Form.NAME | Form.ITEM if _has_meaning(last) and not {last, last.lower()} & self._empty:
                 # Where calls need no brackets, a longer chain may be one.
                 is_bare = one.form is Form.NAME and len(one.names) == 1
                 if self.given.language in ("ruby", "scala", "elixir") and not is_bare:
@@ -187,45 +180,37 @@ class CodeFacts:
         return ""
 
     def _raises(self) -> Iterator[str]:
-        found: dict[str, str] = {}
         for one in self.facts.raises:
-            name = one.names[-1] if one.names else ""
-            if name in ("new", "create", "exception", "make"):
-                name = one.names[-2] if len(one.names) > 1 else ""
+            *_, name = ("", *one.names)
             why = clip(message(one.said), 80)
             words = said(name, self.prefix) if name[:1].isupper() else "error" if why else ""
-            if words and (not found.get(words) or why):
-                found[f"{words} ({why})" if why else words] = why
-        yield from found
+            if words:
+                yield f"{words} ({why})" if why else words
 
     def _written(self) -> Iterator[tuple[str, int]]:
         """What it assigns besides its own variables, in words, and the line."""
         known = {*self._receivers, *(one.name.strip("*&$@") for one in self.facts.parameters)}
         for one in self.facts.writes:
-            *before, last = one.names or ("",)
-            is_local = one.form is not Form.NAME and one.names[:1] != () and one.names[0] not in known
-            is_call = one.form is Form.CALL
-            if _has_meaning(last) and last not in self._receivers and not (is_local or is_call):
-                on = before[-1] if before and before[-1] not in self._receivers and len(before[-1]) > 2 else ""
-                is_telling = on and on.lower() not in _EMPTY_NAMES
-                yield f"{said(on)} {said(last)}" if is_telling else said(last, self.prefix), one.line
+            first, last = (one.names[0], one.names[-1]) if one.names else ("", "")
+            is_local = one.form is not Form.NAME and bool(first) and first not in known
+            if _has_meaning(last) and last not in self._receivers and not is_local and one.form is not Form.CALL:
+                yield self._chain(one.names), one.line
 
     def _made(self) -> Iterator[str]:
-        made = (_made_name(one) for one in self.facts.calls if one.names and self._makes(one))
-        names = [name for name in made if name not in self._raised and name not in _EVERYDAY_CALLS and len(name) > 2]
-        yield from dict.fromkeys(said(name, self.prefix) for name in names)
+        for one in self.facts.calls:
+            name = self._class_made(one)
+            if len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS:
+                yield said(name, self.prefix)
 
-    def _makes(self, one: Fact) -> bool:
-        """Whether a call makes an object of a class, as its language shows it."""
-        if not one.names:
-            return False
-        if one.text.startswith("new "):
-            return "(" not in one.text
-        last, before = one.names[-1], one.names[-2] if len(one.names) > 1 else ""
+    def _class_made(self, one: Fact) -> str:
+        """The class that a call makes an object of, as its language shows it; "" of other calls."""
+        *_, before, last = ("", "", *one.names)
         if last == "new":
-            return before[:1].isupper()
-        is_marked = self.given.language in ("python", "kotlin", "swift", "scala")
-        return is_marked and last.lstrip("_")[:1].isupper() and not last.isupper() and not before[:1].isupper()
+            return before if before[:1].isupper() else ""
+        if one.text.startswith("new "):
+            return "" if "(" in one.text else last
+        is_marked = self.given.language in ("python", "kotlin", "swift", "scala") and not before[:1].isupper()
+        return last if is_marked and last.lstrip("_")[:1].isupper() and not last.isupper() else ""
 
 
 def parameter_words(parameter: Parameter) -> str:
@@ -251,10 +236,6 @@ def telling_texts(texts: Iterable[str]) -> list[str]:
     return [text for text in found if text in best]
 
 
-def _made_name(one: Fact) -> str:
-    return one.names[-2] if one.names[-1] == "new" and len(one.names) > 1 else one.names[-1]
-
-
 def _stems(text: str) -> frozenset[str]:
     return frozenset(word.removesuffix("s") for part in text.split() for word in split_identifier(part))
 
@@ -270,10 +251,8 @@ def _checks(names: Sequence[str]) -> bool:
 
 
 def _outward(one: Fact) -> Iterator[str]:
-    words = name_words(one.names[-1])
-    first = words[0] if words else ""
-    kinds = (("reads", _READS), ("writes", _WRITES), ("emits", _EMITS))
-    yield from (kind for kind, names in kinds if first in names)
+    first = name_words(one.names[-1])[:1]
+    yield from (kind for kind, names in _OUTWARD.items() if not names.isdisjoint(first))
 
 
 def _has_meaning(name: str) -> bool:

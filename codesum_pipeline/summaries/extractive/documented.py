@@ -3,7 +3,6 @@
 from codesum_pipeline.summaries.documentation.doc_comments import docstring_of, read_documentation
 from codesum_pipeline.summaries.documentation.opening import joined, opening_of
 from codesum_pipeline.summaries.documentation.prose import read_prose
-from codesum_pipeline.summaries.extractive.files import file_docstring
 from codesum_pipeline.summaries.extractive.text_files import is_prose
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput, ModuleInput, TextFileInput
 
@@ -14,10 +13,8 @@ _MAX_SENTENCES = 2
 def author_opening(given: ClassInput | FileInput | TextFileInput | ModuleInput) -> str:
     """A class's or file's docstring, a folder's README, or a text for readers: the first sentences; "" for none."""
     match given:
-        case ClassInput():
+        case ClassInput() | FileInput():
             return opening_of(docstring_of(given), most=_MAX_SENTENCES)[0]
-        case FileInput():
-            return opening_of(file_docstring(given), most=_MAX_SENTENCES)[0]
         case TextFileInput():
             return _of_prose(given.text) if is_prose(given) else ""
         case ModuleInput():

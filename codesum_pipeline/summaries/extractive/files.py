@@ -2,7 +2,6 @@
 
 from codesum_pipeline.model.documents import Level, PurposeSource
 from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
-from codesum_pipeline.summaries.documentation.docstrings import Docstring
 from codesum_pipeline.summaries.documentation.opening import opening_of
 from codesum_pipeline.summaries.extractive.children import bare_name, names_of, offers, ranked, told_of_few
 from codesum_pipeline.summaries.extractive.code_facts import telling_texts
@@ -28,7 +27,7 @@ _LANGUAGE_ROOTS = frozenset(("crate", "self", "super", "std"))
 
 def write_file(given: FileInput) -> Written:
     """Write one file's text from its head and its top-level symbols' names and texts."""
-    doc = file_docstring(given)
+    doc = docstring_of(given)
     told, used = opening_of(doc)
     classes, functions = names_of(given.children, Level.CLASS), names_of(given.children, Level.FUNCTION)
     prefix = shared_prefix([*classes, *functions])
@@ -62,18 +61,6 @@ def write_file(given: FileInput) -> Written:
         used=used,
         own=own_names(given),
     )
-
-
-def file_docstring(given: FileInput) -> Docstring:
-    """What a file's documentation says; many open with a heading that only repeats the module's name."""
-    doc = docstring_of(given)
-    own = given.id.removesuffix(".py").replace("/", ".").lower()
-    kept = tuple(
-        one
-        for number, one in enumerate(doc.sentences)
-        if number or not (" " not in one.strip(".") and own.endswith(one.strip(".").lower()))
-    )
-    return Docstring(kept)
 
 
 def _imported(given: FileInput) -> list[str]:

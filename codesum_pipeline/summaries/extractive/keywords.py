@@ -13,6 +13,7 @@ from codesum_pipeline.summaries.extractive.words import split_identifier
 
 MIN_KEYWORDS = 3
 MAX_KEYWORDS = 12
+_USUAL = 10
 # Rarer than one file in 2**k counts no more: what nobody ever wrote is as often a typing error as a find.
 _RAREST_BUCKET = 11
 _MAX_WORD_CHARS = 40
@@ -22,11 +23,12 @@ NAME, PARAMETER, DOCSTRING, BODY = 4.0, 2.5, 1.6, 1.0
 _MAX_SCORE = NAME * 1.5
 
 STOP_WORDS = word_set("stop_words")
+_SHORT = word_set("short_keywords")
 _FOLDS = ("ing", "edly", "ed", "ation", "ion", "er", "or", "e", "y")
 
 
 def choose_keywords(
-    places: Iterable[tuple[str, float]], *, fallback: Iterable[str] = (), limit: int = MAX_KEYWORDS
+    places: Iterable[tuple[str, float]], *, fallback: Iterable[str] = (), limit: int = _USUAL
 ) -> tuple[str, ...]:
     """The best words of (text or identifier, weight) pairs, best first; `fallback` fills up to the least number."""
     best: dict[str, float] = {}
@@ -70,7 +72,7 @@ def merge_keywords(
     top = max(shared.values(), default=1.0)
     ranked = sorted(shared, key=lambda word: (-shared[word] * rarity(word), word))
     places.extend((word, BODY + (PARAMETER - BODY) * shared[word] / top) for word in ranked[:40])
-    return choose_keywords(places, fallback=fallback)
+    return choose_keywords(places, fallback=fallback, limit=MAX_KEYWORDS if shared else _USUAL)
 
 
 def _filled(chosen: tuple[str, ...], candidates: list[str]) -> tuple[str, ...]:
@@ -91,14 +93,7 @@ def is_keyword(word: str) -> bool:
     """Whether a word can tell anything: no stop word, number, single letter or digest."""
     if word in STOP_WORDS or len(word) > _MAX_WORD_CHARS or word[0].isdigit() or not word.isprintable():
         return False
-    return (
-        len(word) > 2
-        or (
-            len(word) == 2
-            and word in ("io", "id", "ip", "db", "ui", "os", "s3", "ml", "ai", "gc", "ws", "qr", "tz", "vm")
-        )
-        or not word.isascii()
-    )
+    return len(word) > 2 or word in _SHORT or not word.isascii()
 
 
 @lru_cache(maxsize=65536)

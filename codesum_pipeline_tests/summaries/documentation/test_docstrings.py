@@ -68,29 +68,62 @@ Notes
 -----
 Left out.
 """
+OPENING = ("Return the order of a customer.",)
 STYLES = {
     "reST": (
         REST,
-        {"customer": "who ordered", "limit": "at most"},
-        ("Return the Order of a customer.", "More about it."),
+        Docstring(
+            ("Return the Order of a customer.", "More about it."),
+            {"customer": "who ordered", "limit": "at most"},
+            "the order",
+            {"customer": "Customer", "limit": "int"},
+        ),
     ),
-    "epytext": (EPYTEXT, {"customer": "who ordered"}, ("Return the order of a customer.",)),
-    "Google": (GOOGLE, {"customer": "who ordered", "limits": "at most"}, ("Return the order of a customer.",)),
+    "epytext": (EPYTEXT, Docstring(OPENING, {"customer": "who ordered"}, "the order")),
+    "Google": (
+        GOOGLE,
+        Docstring(
+            OPENING,
+            {"customer": "who ordered", "limits": "at most"},
+            "the order",
+            {"customer": "Customer"},
+            "Order",
+        ),
+    ),
     "NumPy": (
         NUMPY,
-        {"customer": "who ordered", "limit": "at most", "top": "at most"},
-        ("Return the order of a customer.",),
+        Docstring(
+            OPENING,
+            {"customer": "who ordered", "limit": "at most", "top": "at most"},
+            "the order",
+            {"customer": "Customer", "limit": "int", "top": "int"},
+            "Order",
+        ),
     ),
 }
 
 
-@pytest.mark.parametrize(("text", "parameters", "prose"), STYLES.values(), ids=STYLES.keys())
-def test_each_style_gives_prose_parameters_and_result(text, parameters, prose):
-    assert read_docstring(inspect.cleandoc(text)) == Docstring(
-        sentences=prose,
-        parameters=parameters,
-        returns="the order",
-    )
+@pytest.mark.parametrize(("text", "read"), STYLES.values(), ids=STYLES.keys())
+def test_each_style_gives_prose_parameters_result_and_types(text, read):
+    assert read_docstring(inspect.cleandoc(text)) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "prose"),
+    [
+        pytest.param(
+            "Writes all.\n\nArgs:\n    rows: some\n\nNothing is buffered.",
+            ("Writes all.", "Nothing is buffered."),
+            id="after a section",
+        ),
+        pytest.param("Writes all.\n\nNote: slow.", ("Writes all.", "Note: slow."), id="in a note"),
+        pytest.param(
+            ":param rows:\nsome\n\nNothing is buffered.", ("Nothing is buffered.",), id="after a field that ends"
+        ),
+    ],
+)
+def test_prose_beside_sections_is_read(text, prose):
+    assert read_docstring(text).sentences == prose
 
 
 PROSE = {
