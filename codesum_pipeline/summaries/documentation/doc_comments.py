@@ -20,10 +20,9 @@ _KINDS = {word: kind for kind, words in word_table("doc_tags").items() for word 
 _TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])[ \t]*(.*)$")
 _FENCES = ("```", "~~~", "{{{", "}}}", "<pre")
 _HEADING = re.compile(r"\s{0,3}(?:#{1,6}|=+)\s+(\w[\w: ]*?)\s*:?\s*#*$")
-# An entry of a list under a heading for parameters; Swift's own; TomDoc's; C#'s `Returns: text`.
+# An entry of a list under a heading for parameters; Swift's own; C#'s `Returns: text`.
 _NAMED = re.compile(r"\s*[-*+]\s*`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u2013)\s*(.*)$")
 _SWIFT = re.compile(r"\s*[-*]\s*([A-Z][a-z]+(?: ?[A-Z][a-z]+)?)\s*`?(\w*)`?\s*:\s*(.*)$")
-_TOMDOC = re.compile(r"\s*(\w+)\s+-\s+(\S.*)$")
 _ELEMENT = re.compile(r"([A-Za-z_]\w*):\s+(.*)$")
 _NO_PARAMETER = re.compile(r"\w+Exception|T(?:[A-Z]\w*)?")
 _NAME = re.compile(r"\[?\s*[$&*]*(?:\.\.\.)?\$?([^\W\d][\w.]*[?!]?)(?:\.\.\.)?:?\s*(?:=[^\]]*)?\]?(?=\s|$|,)")
@@ -93,7 +92,7 @@ def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) 
         if line.strip().startswith(_FENCES):
             is_fenced = not is_fenced
             yield ""
-        elif is_fenced or line.lstrip().startswith("@!"):
+        elif is_fenced:
             continue
         elif match := _TAG.match(line):
             kind = _KINDS.get(match[1].lower(), _OTHER)
@@ -116,15 +115,13 @@ def _listed(line: str, section: str, language: str, parameters: frozenset[str]) 
         return (kind, match[2], match[3]) if kind != _PROSE else ("", "", "")
     if section == _PARAMETER and (match := _NAMED.match(line)):
         return _PARAMETER, match[1], match[2]
-    if language == "ruby" and (match := _TOMDOC.match(line)) and match[1] in parameters:
-        return _PARAMETER, match[1], match[2]
     if language == "c-sharp" and (match := _ELEMENT.match(line)):
         is_other = bool(_NO_PARAMETER.fullmatch(match[1]))
         kind = (
             _PARAMETER if match[1] in parameters else _RETURNS if match[1] == "Returns" else _OTHER if is_other else ""
         )
         return kind, match[1], match[2]
-    return (_OTHER if language == "ruby" and line.lstrip().startswith("call-seq:") else ""), "", ""
+    return "", "", ""
 
 
 def _field(kind: str, said: str, language: str, name: str) -> Iterator[str]:

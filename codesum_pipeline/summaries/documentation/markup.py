@@ -14,9 +14,7 @@ _LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\]
 _FOOTNOTE = re.compile(r"\s?\[(?:#\w{0,24}|\w{1,24}|\d+|\*)\]_|\s?\[\^\w+\]")
 _STRONG = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*\\])\1(?![\w*])")
 _UNDERSCORED = re.compile(r"(?<![\w\\])(_{1,2})(?=[^\s_])([^_\n]{1,400}?)(?<=[^\s_])\1(?!\w)")
-_SUBSTITUTION = re.compile(r"(?<!\w)\|([A-Za-z][\w .-]*)\|_{0,2}(?!\w)")
 _EPYTEXT = re.compile(r"\b[BCILMSUX]\{([^{}]*)\}")
-_JSDOC = re.compile(r"\{@(?:link|linkcode|linkplain|code|literal|value)\s+([^{}]*)\}")
 _TEMPLATE = re.compile(r"\{%-?[^{}%]*-?%\}|\{#[^{}#]*#\}|\$?\{\{-?\s*([^{}]*?)\s*-?\}\}")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>-])")
 _BARE_URL = re.compile(r"<(https?://[^\s<>]+|[\w.+-]+@[\w.-]+)>")
@@ -45,8 +43,7 @@ def plain(text: str) -> str:
     if "[" in text:
         text = _FOOTNOTE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", text)))
     if "{" in text:
-        text = _TEMPLATE.sub(r"\1", _JSDOC.sub(r"\1", _EPYTEXT.sub(r"\1", text)))
-    text = _SUBSTITUTION.sub(r"\1", text)
+        text = _TEMPLATE.sub(r"\1", _EPYTEXT.sub(r"\1", text))
     text = _LITERAL.sub(r"\2", text).replace("`", "'" if text.count("`") == 2 else "")
     text = _STRONG.sub(r"\2", _UNDERSCORED.sub(r"\2", _STRONG.sub(r"\2", text)))
     text = _URL.sub("", _SPACE.sub(" ", _ESCAPED.sub(r"\1", text)))

@@ -9,8 +9,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from codesum_pipeline.summaries.documentation.word_lists import word_set
-
 _TERMINAL_ESCAPE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours and cursor movement
     r"|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?"  # titles and links
@@ -21,7 +19,6 @@ _SENTENCE_END = re.compile(r"[.!?](?=[\s)\"'\u201d]|$)")
 # Cut at a sentence only where at least this share of the room is used.
 _SENTENCE_CUT_SHARE = 0.5
 _OPEN_BRACKET = re.compile(r"\s*[(\[{\u201c][^)\]}\u201d]*$")
-_NOT_AN_END = word_set("not_an_end")
 
 
 def printable(text: str) -> str:
@@ -64,10 +61,7 @@ def _cut_at_word(text: str, limit: int) -> str:
     head = head[:space] if space >= limit // 2 else text[:limit]
     whole = _OPEN_BRACKET.sub("", head)
     head = whole if len(whole) >= limit // 2 else head
-    words = head.rstrip(" ,;:-–—(").split(" ")
-    while len(words) > 1 and words[-1].lower() in _NOT_AN_END:
-        words.pop()
-    return " ".join(words).rstrip(" ,;:-–—(")
+    return head.rstrip(" ,;:-–—(")
 
 
 def sentence(text: str) -> str:

@@ -8,6 +8,7 @@ _BREAK = re.compile(
     r"[.!?][\"')\]\u201d]*\s+(?=[\"'(\[\u201c]?[A-Z0-9\u00c0-\u024f]|[a-z]+[_A-Z(.]\w|[^\x00-\u024f])|[\u3002\uff01\uff1f]"
 )
 _NEVER_ENDS = word_set("never_ends")
+_BEFORE_NUMBERS = frozenset(("no", "max", "min", "pos", "ed", "al"))
 _NOTE_TO_SELF = re.compile(r"(?:todo|fixme|xxx|hack)\b|(?:optimi[sz]e|perf|bug|idea)\s?:|copyright\b|\(c\) \d", re.I)
 # What it points to was a link, which is left out.
 _POINTS = re.compile(r".*\b(?:see|visit|check out|refer to)(?: also)?\W*$", re.I)
@@ -37,16 +38,10 @@ def is_aside(text: str) -> bool:
 
 
 def _is_abbreviation(text: str, stop: int) -> bool:
-    if text[stop] != ".":
-        return False
-    match = _LAST_WORD.search(text, max(0, stop - 16), stop)
+    match = _LAST_WORD.search(text, max(0, stop - 16), stop) if text[stop] == "." else None
     word = match[0].lower() if match else ""
-    if word in _NEVER_ENDS:
+    if word in _BEFORE_NUMBERS:
         # "a number. No. 5": `no` ends a sentence unless a number follows.
-        return word not in ("no", "max", "min", "pos", "ed", "al") or text[stop + 1 : stop + 3].strip().isdigit()
-    return (
-        len(word) == 1
-        and word.isalpha()
-        and word not in ("a", "i", "x", "y", "z", "n", "k")
-        and text[max(0, stop - 2) : stop - 1] in ("", " ")
-    )
+        return text[stop + 1 : stop + 3].strip().isdigit()
+    is_initial = len(word) == 1 and word.isalpha() and word not in "aixyznk"
+    return word in _NEVER_ENDS or (is_initial and text[max(0, stop - 2) : stop - 1] in ("", " "))

@@ -78,23 +78,16 @@ def told_of_few(children: Sequence[ChildText]) -> str:
 
 def _told(child: ChildText) -> str:
     """The opening of a text, with its name where that does not say it; "" where it is only the name."""
-    name, text = said(bare_name(child)), join_sentences(_own_sentences(child), _TOLD_CHARS)
+    own = [one for one in sentences(child.text.summary) if not one.startswith("Part of ")]
+    name, text = said(bare_name(child)), join_sentences(own, _TOLD_CHARS)
     first, _, more = text.partition(". ")
     is_name = first.removesuffix(".").endswith(f" {name}") and len(first) < len(name) + _KIND_CHARS
     return f"{capitalized(name)}: {text}" if not is_name else text if more else ""
 
 
-def _own_sentences(child: ChildText) -> list[str]:
-    """The sentences of a text, but for the one that says what it is part of."""
-    return [one for one in sentences(child.text.summary) if not one.startswith("Part of ")]
-
-
 def responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:
     """The main children, each with its name and the opening of its text."""
-    told: dict[str, str] = {}
-    for child in ranked([child for child in children if not child.is_placeholder]):
-        name = bare_name(child)[:_MAX_NAME_CHARS] or "part"
-        told.setdefault(name, clip(f"{name}: {child.text.summary}", MAX_ITEM))
-        if len(told) == MAX_RESPONSIBILITIES:
-            break
-    return tuple(told.values())
+    told = [child for child in reversed(ranked(children)) if not child.is_placeholder]
+    named = {bare_name(child)[:_MAX_NAME_CHARS] or "part": child.text.summary for child in told}
+    first = [*reversed(named.items())][:MAX_RESPONSIBILITIES]
+    return tuple([clip(f"{name}: {summary}", MAX_ITEM) for name, summary in first])

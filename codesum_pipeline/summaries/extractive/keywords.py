@@ -47,9 +47,7 @@ def choose_keywords(
         chosen.setdefault(fold(word), word)
         if len(chosen) == limit:
             break
-    return (
-        tuple(chosen.values()) if len(chosen) >= MIN_KEYWORDS else _filled(tuple(chosen.values()), [*best, *fallback])
-    )
+    return _filled(tuple(chosen.values()), (*best, *fallback))
 
 
 @lru_cache(maxsize=65536)
@@ -75,17 +73,14 @@ def merge_keywords(
     return choose_keywords(places, fallback=fallback, limit=MAX_KEYWORDS if shared else _USUAL)
 
 
-def _filled(chosen: tuple[str, ...], candidates: list[str]) -> tuple[str, ...]:
+def _filled(chosen: tuple[str, ...], candidates: Iterable[str]) -> tuple[str, ...]:
+    """The words, and from the candidates as many as are missing to the least number."""
     words = dict.fromkeys(chosen)
-    for candidate in candidates if len(words) < MIN_KEYWORDS else ():
-        for word in split_identifier(candidate):
-            if word.isascii() and len(word) > 1:
-                words.setdefault(word[:_MAX_WORD_CHARS])
-        if len(words) >= MIN_KEYWORDS:
-            break
-    for word in ("code", "source", "symbol") if len(words) < MIN_KEYWORDS else ():
-        words.setdefault(word)
-    return tuple(words)[: max(MIN_KEYWORDS, len(chosen))]
+    others = [word[:_MAX_WORD_CHARS] for candidate in candidates for word in split_identifier(candidate)]
+    for word in (*(word for word in others if word.isascii() and len(word) > 1), "code", "source", "symbol"):
+        if len(words) < MIN_KEYWORDS:
+            words.setdefault(word)
+    return tuple(words)
 
 
 @lru_cache(maxsize=65536)

@@ -404,9 +404,9 @@ def summary_in(path: str, source: str, name: str) -> str:
             "Shuffle a collection. Takes list. Calls sample.", id="a comment right above",
         ),
         pytest.param(
-            "a.rb", "# Render layouts.\n#\n# layouts - a list of them\n#\n# == Usage\n#\n#   render 1\n"
+            "a.rb", "# Render layouts.\n#\n# == Usage\n#\n#   render 1\n"
             "def render(layouts)\n  paint(1)\nend\n", "render",
-            "Render layouts. Takes layouts. Calls paint.", id="parameters and headings of Ruby",
+            "Render layouts. Takes layouts. Calls paint.", id="headings of Ruby",
         ),
     ],
 )  # fmt: skip
