@@ -41,9 +41,9 @@ def read_docstring(text: str | None) -> Docstring:
         return EMPTY
     from docstring_parser import parse
 
+    shown = cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES]))
     # Roles look like fields to the library: `:class:`.
-    shown = without_roles(cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES])))
-    read = parse(shown)
+    read = parse(without_roles(shown))
     told = [(name.strip(" *`\\"), one) for one in read.params for name in one.arg_name.split(",")]
     returned = (read.returns.description, read.returns.type_name) if read.returns else (None, None)
     # Its descriptions end at the first section, and have lost their indentation, which tells code from prose.

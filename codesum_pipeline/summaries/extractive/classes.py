@@ -40,7 +40,10 @@ def write_class(given: ClassInput) -> Written:
         given,
         [
             told or f"{capitalized(kind)} {said(given.name)}.",
-            fact("Extends", listed([base for base in bases if base != "object"], _MAX_BASES)),
+            fact(
+                "Derives" if given.language == "haskell" else "Extends",
+                listed([base for base in bases if base != "object"], _MAX_BASES),
+            ),
             named("Values:" if kind == "enum" else "Fields:", fields, _MAX_FIELDS),
             offers(methods, shared_prefix(methods), "Methods:", _MAX_METHODS),
             named("Holds", names_of(given.children, Level.CLASS), _MAX_CLASSES),

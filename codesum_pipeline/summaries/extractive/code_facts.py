@@ -79,8 +79,9 @@ class CodeFacts:
             return written if is_type else ""
         if self.is_constructor() or self._is_test():
             return ""
-        shown = dict.fromkeys(filter(None, map(self._value, self.facts.returned)))
-        return " or ".join(list(shown)[:_MAX_RESULTS])
+        shown = dict.fromkeys(self._value(one) for one in self.facts.returned if one.form is not Form.NOTHING)
+        # Where one way out is not known, the others are not what comes back.
+        return "" if "" in shown else " or ".join(list(shown)[:_MAX_RESULTS])
 
     def is_constructor(self) -> bool:
         """Whether it makes an instance of the class around it."""
@@ -199,7 +200,8 @@ class CodeFacts:
     def _made(self) -> Iterator[str]:
         for one in self.facts.calls:
             name = self._class_made(one)
-            if len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS:
+            is_told = len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS
+            if is_told and not _checks(one.names):
                 yield said(name, self.prefix)
 
     def _class_made(self, one: Fact) -> str:

@@ -19,6 +19,8 @@ _MAX_FUNCTIONS = 12
 _MAX_NAMES = 6
 # Where the first part of an import's path names the package.
 _PATHED = ("javascript", "typescript", "tsx")
+# Only these hand on what they include.
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
 # What names of packages begin with that are those of hosts.
 _DOMAINS = frozenset(("org", "com", "net", "io", "dev", "edu"))
 # What a path starts with that leads nowhere else.
@@ -35,6 +37,7 @@ def write_file(given: FileInput) -> Written:
     listed_classes = listed(classes, _MAX_CLASSES, prefix=() if prefix == ("test",) else prefix)
     told_more = "" if told else told_of_few(given.children)
     imported = [*given.imports, *(one.source for one in given.reexports)]
+    told_names = [name for name in given.globals if not name.startswith("_") and name.strip("$").isidentifier()]
     literals = telling_texts(
         one for one in given.literals if one[:1] != "." and not any(one in name for name in imported)
     )
@@ -48,8 +51,8 @@ def write_file(given: FileInput) -> Written:
             # Its only class is named by what is told of it.
             "" if told_more and len(classes) == 1 else fact("Classes:", listed_classes),
             offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
-            named("Constants:", [name for name in given.globals if not name.startswith("_")], _MAX_NAMES),
-            reexported(given.reexports),
+            named("Constants:" if all(map(str.isupper, told_names)) else "Defines", told_names, _MAX_NAMES),
+            "" if given.language in ("c", "cpp") and not given.name.endswith(_HEADERS) else reexported(given.reexports),
             told_more,
             fact("Mentions", literals),
             fact("Imports", plainly(_imported(given), _MAX_NAMES)),

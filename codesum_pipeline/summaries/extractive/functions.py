@@ -93,7 +93,7 @@ def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
     """What comes back or is yielded; None where nothing shows it."""
     shown = code.result()
     written = printable(code.facts.return_type or doc.return_type or "")
-    if not shown and not (doc.returns and not code.is_constructor()):
+    if not shown and not ((doc.returns or doc.return_type) and not code.is_constructor()):
         return None
     kind = written or shown or "not declared"
     lead = "Yields" if code.facts.is_generator else "Returns"

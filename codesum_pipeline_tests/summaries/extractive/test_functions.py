@@ -408,6 +408,18 @@ def summary_in(path: str, source: str, name: str) -> str:
             "def render(layouts)\n  paint(1)\nend\n", "render",
             "Render layouts. Takes layouts. Calls paint.", id="headings of Ruby",
         ),
+        pytest.param(
+            "a.js", "function propertyOf(obj) { if (obj == null) return noop; return function(key) { return key } }",
+            "propertyOf", "Property of. Part of a.", id="a result of one way out",
+        ),
+        pytest.param(
+            "a.cpp", "long widen(short narrow) { return measure(static_cast<long>(narrow)); }\n", "widen",
+            "Widen. Takes narrow. Returns long. Calls measure.", id="casts",
+        ),
+        pytest.param(
+            "a.swift", "func testOpen() { XCTAssertTrue(door.isOpen); AssertParse(door) }\n", "testOpen",
+            "Test open. Part of a.", id="checks that are written like classes",
+        ),
     ],
 )  # fmt: skip
 def test_what_says_nothing_or_is_not_sure_is_left_out(path, source, name, summary):

@@ -105,6 +105,19 @@ def test_a_file_says_what_it_defines_exports_and_imports():
     assert {"session", "token", "login"} <= {*written.text.keywords}
 
 
+def test_only_names_in_capitals_are_called_constants():
+    text = write_file(file_input("src/count.js", constants=("count", "formatError", "@end"))).text
+
+    assert text.summary.startswith("File count. Defines count, format error.")
+
+
+@pytest.mark.parametrize(("path", "told"), [("a.h", "File a. Re-exports all of b.h."), ("a.cpp", "File a. Part of")])
+def test_only_a_header_hands_on_what_it_includes(path, told):
+    handed_on = (Reexport("*", None, "b.h"),)
+
+    assert write_file(replace(file_input(path), language="cpp", reexports=handed_on)).text.summary.startswith(told)
+
+
 def test_a_files_author_speaks_first_and_goes_on_in_its_purpose():
     told = "auth.login\n\nLets people in. Only by key. And by card. Passwords were given up in spring."
     text = write_file(file_input(docstring=told)).text
