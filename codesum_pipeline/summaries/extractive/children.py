@@ -80,9 +80,8 @@ def _told(child: ChildText) -> str:
     """The opening of a text, with its name where that does not say it; "" where it is only the name."""
     own = [one for one in sentences(child.text.summary) if not one.startswith("Part of ")]
     name, text = said(bare_name(child)), join_sentences(own, _TOLD_CHARS)
-    first, _, more = text.partition(". ")
-    is_name = first.removesuffix(".").endswith(f" {name}") and len(first) < len(name) + _KIND_CHARS
-    return f"{capitalized(name)}: {text}" if not is_name else text if more else ""
+    is_name = text.removesuffix(".").endswith(f" {name}") and len(text) < len(name) + _KIND_CHARS
+    return "" if is_name or not text else f"{capitalized(name)}: {text}"
 
 
 def responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:

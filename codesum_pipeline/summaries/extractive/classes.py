@@ -38,8 +38,8 @@ def write_class(given: ClassInput) -> Written:
     bases = [_BASE_END.split(printable(base))[0].rpartition(".")[2] for base in given.bases]
     return composed(
         given,
+        told,
         [
-            told or f"{capitalized(kind)} {said(given.name)}.",
             fact(
                 "Derives" if given.language == "haskell" else "Extends",
                 listed([base for base in bases if base != "object"], _MAX_BASES),
@@ -49,6 +49,7 @@ def write_class(given: ClassInput) -> Written:
             named("Holds", names_of(given.children, Level.CLASS), _MAX_CLASSES),
             "" if told or methods or fields else told_of_few(given.children),
         ],
+        name=f"{capitalized(kind)} {said(given.name)}.",
         part=f"Part of {place_of(given.id.partition('::')[0])}.",
         source=PurposeSource.DOCSTRING if told else PurposeSource.NAME,
         words=[(given.name, NAME), *((name, PARAMETER) for name in (*given.bases, *fields))],

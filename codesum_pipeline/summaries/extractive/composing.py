@@ -24,8 +24,10 @@ _MAX_SENTENCES = 4
 
 def composed(
     given: FunctionInput | ClassInput | FileInput | TextFileInput | ModuleInput,
+    opening: str,
     facts: Iterable[str],
     *,
+    name: str = "",
     part: str,
     source: PurposeSource,
     words: Iterable[tuple[str, float]],
@@ -35,11 +37,15 @@ def composed(
     path: str = "",
     **fields: Any,
 ) -> Written:
-    """The text of one document; of the author's `prose` the facts have said the first `used` sentences.
+    """The text of one document; of the author's `prose` the opening has the first `used` sentences.
 
-    `part` is what it is part of, told where the author says no more. `own` and `path` are those of `finished`.
+    A `name` in words opens a text of which nothing but its place can be said; elsewhere it would only say again what
+    stands above the text. `part` is what it is part of, told where the author says no more. `own` and `path` are
+    those of `finished`.
     """
-    summary = join_sentences(facts, MAX_SUMMARY)
+    shown = list(filter(None, (opening, *facts)))
+    is_told = any(not one.startswith("Part of ") for one in shown)
+    summary = join_sentences(shown if is_told else [name, *shown], MAX_SUMMARY)
     told = [*words, *((word, DOCSTRING) for one in prose[:_MAX_SENTENCES] for word in one.split())]
     children = children_of(given)
     fallback = [*split_identifier(given.id.partition("::")[0]), *split_identifier(given.name), "code"]

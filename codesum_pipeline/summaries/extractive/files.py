@@ -46,8 +46,8 @@ def write_file(given: FileInput) -> Written:
     words += [*((name, BODY) for name in given.imports), *((text, DOCSTRING) for text in literals)]
     return composed(
         given,
+        told,
         [
-            told or f"File {name_of_file(given.id)}.",
             # Its only class is named by what is told of it.
             "" if told_more and len(classes) == 1 else fact("Classes:", listed_classes),
             offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
@@ -57,6 +57,7 @@ def write_file(given: FileInput) -> Written:
             fact("Mentions", literals),
             fact("Imports", plainly(_imported(given), _MAX_NAMES)),
         ],
+        name=f"File {name_of_file(given.id)}.",
         part=folder_of(given.id),
         source=PurposeSource.DOCSTRING if told else PurposeSource.CHILDREN if given.children else PurposeSource.NAME,
         words=words,

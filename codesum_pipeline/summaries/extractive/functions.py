@@ -40,14 +40,17 @@ def write_function(given: FunctionInput) -> Written:
     around, place = around if len(around) > 1 else "", place_of(path)
     is_named_so = place.rpartition("/")[2].lower() == said(around).lower()
     owner = "" if code.is_constructor() and not told else fact("Part of", said(around) if around else "")
-    opening = told or _named(code, around)
-    literals = code.literals(opening)
+    opening = told or _kind(code, around)
+    name = f"{capitalized(said(given.name, code.prefix))}."
+    literals = code.literals(opening or name)
     taken = [one for one in given.facts.parameters if one.kind != "receiver"]
     words = [(given.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
     return composed(
         given,
-        [opening, *code.phrases(opening), owner, fact("Mentions", literals)],
+        opening,
+        [*code.phrases(opening or name), owner, fact("Mentions", literals)],
+        name=name,
         part=f"Part of {said(around)} in {place}." if around and not is_named_so else f"Part of {place}.",
         source=PurposeSource.DOCSTRING if told else PurposeSource.NAME,
         words=words,
@@ -62,8 +65,8 @@ def write_function(given: FunctionInput) -> Written:
     )
 
 
-def _named(code: CodeFacts, around: str) -> str:
-    """The name in words; what has none of its own is told by what it is."""
+def _kind(code: CodeFacts, around: str) -> str:
+    """What has no name of its own, by what it is; a name that is a sentence; "" of others."""
     name = code.given.name
     if code.is_constructor():
         return f"Constructor of {said(around)}."
@@ -73,7 +76,9 @@ def _named(code: CodeFacts, around: str) -> str:
         return f"Operator {printable(name.removeprefix('operator'))}."
     if name.startswith("__") and name.endswith("__"):
         return f"Special method {said(name)}."
-    return f"{capitalized(said(name, code.prefix))}."
+    words = said(name, code.prefix)
+    is_sentence = words.count(" ") >= (2 if words.startswith("test ") else 3)
+    return f"{capitalized(words)}." if is_sentence else ""
 
 
 def _input(parameter: Parameter, doc: Docstring) -> InputSpec:

@@ -18,6 +18,7 @@ _OPENING_CHARS = 360
 _MAX_FILES = 12
 _MAX_FOLDERS = 8
 # The files that speak for their folder.
+_FACTS = ("File ", "Classes:", "Functions:", "Tests:", "Constants:", "Defines ", "Re-exports ", "Mentions ", "Imports ")
 _ENTRIES = ("__init__.py", "mod.rs", "lib.rs", "doc.go", "package-info.java", "index.js", "index.ts", "init.lua")
 
 
@@ -30,11 +31,12 @@ def write_module(given: ModuleInput) -> Written:
     is_root = given.id in ("", ROOT_MODULE)
     return composed(
         given,
+        told,
         [
-            told or f"Folder {plainly([given.name], 1)}.",
             fact("Folders:", plainly(folders, _MAX_FOLDERS)),
             fact("Files:", plainly(files, _MAX_FILES)),
         ],
+        name=f"Folder {plainly([given.name], 1)}.",
         part="The repository's root folder." if is_root else folder_of(given.id),
         source=PurposeSource.DOCSTRING if told else PurposeSource.CHILDREN,
         words=[(given.name, NAME), *((name, PARAMETER) for name in (prose.title, *folders))],
@@ -57,6 +59,6 @@ def _from_entry(given: ModuleInput) -> str:
     """The words of the file that speaks for its folder, where an author wrote them."""
     for child in _of(given, Level.FILE):
         summary = printable(child.text.summary)
-        if bare_name(child) in _ENTRIES and not child.is_placeholder and not summary.startswith("File "):
+        if bare_name(child) in _ENTRIES and not child.is_placeholder and not summary.startswith(_FACTS):
             return joined(summary.partition(". ")[0], limit=_OPENING_CHARS)
     return ""

@@ -80,8 +80,7 @@ def _from_lines(given: TextFileInput) -> str:
 def _settings(given: TextFileInput, known: str) -> Written:
     keys = top_level_keys(given.text[:_SCANNED_CHARS], given.name, given.language)
     comment = leading_comment(given.text)
-    lead = [known, *comment[:1]] if known or comment else [f"File {name_of_file(given.id)}"]
-    told = [*lead, fact("Top-level keys:", shortened([clip(key, 40) for key in keys], _MAX_SHOWN))]
+    told = [known, *comment[:1], fact("Top-level keys:", shortened([clip(key, 40) for key in keys], _MAX_SHOWN))]
     return _written(given, told, [(key, PARAMETER) for key in keys[:30]], comment, used=1)
 
 
@@ -90,7 +89,7 @@ def _source(given: TextFileInput, known: str) -> Written:
     names = _rare_identifiers(given.text[:_SCANNED_CHARS])
     told = [known, *comment[:2]]
     if not any(told):
-        told = [fact(f"File {name_of_file(given.id)}. Names:", listed(names, _MAX_SHOWN))]
+        told = [fact("Names:", listed(names, _MAX_SHOWN))]
     return _written(given, told, [(name, BODY) for name in names[:20]], comment, used=2)
 
 
@@ -116,7 +115,9 @@ def _written(
     facts = [clip(sentence(one), _OPENING_CHARS) for one in told if one]
     return composed(
         given,
-        facts or [f"File {printable(given.name) or 'without a name'}."],
+        "",
+        facts,
+        name=f"File {name_of_file(given.id) or 'without a name'}.",
         part=folder_of(given.id),
         source=PurposeSource.TEXT if any(map(str.isalnum, given.text[:200])) else PurposeSource.NAME,
         words=[(given.name.strip(".").partition(".")[0], NAME), *words],

@@ -215,28 +215,25 @@ SUMMARIES = {
     ("send.php", "send"): ("Sends a request. Takes URI. Calls client request."),
     ("session.py", "__init__"): ("Constructor of session. Takes base URL, timeout. Sets base URL, timeout."),
     ("session.py", "fetch"): (
-        "Fetch. Takes path, IDs. Returns answer. Raises value error (no path for …). Sets last path. Creates "
+        "Takes path, IDs. Returns answer. Raises value error (no path for …). Sets last path. Creates "
         'answer. Part of session. Mentions "/users/active".'
     ),
     ("session.py", "ages"): ("Yield ages. Oldest first. Yields age. Calls rows fetch all. Part of session."),
-    ("session.py", "is_open"): ("Is open. Takes gate. Returns true or false."),
-    ("session.py", "by_name"): ("By name. Takes rows. Returns dict."),
-    ("session.py", "run_all"): ("Run all. Takes jobs. Returns total. Calls load total."),
+    ("session.py", "is_open"): ("Takes gate. Returns true or false."),
+    ("session.py", "by_name"): ("Takes rows. Returns dict. Part of session."),
+    ("session.py", "run_all"): ("Takes jobs. Returns total. Calls load total."),
     ("mail.rb", "deliver"): (
-        "Deliver. Takes message. Raises argument error (no … given). Sets sent. Calls transport push out, "
+        "Takes message. Raises argument error (no … given). Sets sent. Calls transport push out, "
         'info. Part of mail. Mentions "sent".'
     ),
     ("loop.c", "uv__loop_close"): (
-        "Loop close. Takes loop, flags. Returns int. Sets loop active count. Calls queue clear, handles "
-        "close, signal stop."
+        "Takes loop, flags. Returns int. Sets loop active count. Calls queue clear, handles close, signal stop."
     ),
-    ("config.lua", "read_config"): (
-        "Read config. Takes path. Raises error (cannot open the config). Calls open, file read all."
-    ),
+    ("config.lua", "read_config"): ("Takes path. Raises error (cannot open the config). Calls open, file read all."),
     ("mail.ex", "deliver"): (
-        "Deliver. Takes message. Raises argument error (no one to send to). Calls transport push out. Part of mail."
+        "Takes message. Raises argument error (no one to send to). Calls transport push out. Part of mail."
     ),
-    ("Queue.kt", "take"): ("Take. Takes wait. Returns Job?. Calls check, jobs remove first. Part of queue."),
+    ("Queue.kt", "take"): ("Takes wait. Returns Job?. Calls check, jobs remove first. Part of queue."),
 }
 
 
@@ -278,8 +275,8 @@ def test_names_lose_the_prefix_of_their_library_and_verbs_that_many_share_stay()
         parsed = parse_file("a.c", "c", shared.format(prefix).encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
         return write_function(FunctionInput.of(parsed.symbols[0])).text.summary
 
-    assert opening("curl_easy").startswith("Open. ")
-    assert opening("parse").startswith("Parse open. ")
+    assert opening("curl_easy") == "Returns int. Calls check, start, count."
+    assert opening("parse") == "Returns int. Calls parse check, parse start, parse count."
 
 
 def test_texts_in_code_that_somebody_would_search_for_are_mentioned_and_are_keywords():
@@ -360,44 +357,44 @@ def summary_in(path: str, source: str, name: str) -> str:
     [
         pytest.param(
             "a.js", "function log(level, message) { this.log(level); console.warn(message) }", "log",
-            "Log. Takes level, message. Calls console warn.", id="a call that only repeats the name",
+            "Takes level, message. Calls console warn.", id="a call that only repeats the name",
         ),
         pytest.param(
             "a_test.go", "package a\nfunc TestFind(t *testing.T) {\n rows := load()\n assert.Equal(t, 1, rows)\n}",
             "TestFind",
-            "Test find. Calls load.", id="checks of a test",
+            "Calls load.", id="checks of a test",
         ),
         pytest.param(
             "a.rs", "fn build() { Tester::new().by_line(true).auto_heap(true).run_now(); }", "build",
-            "Build. Creates tester. Calls by line, auto heap, run now.", id="steps of a chain, each once",
+            "Creates tester. Calls by line, auto heap, run now.", id="steps of a chain, each once",
         ),
         pytest.param(
             "a.go", "package a\nfunc start() { command.NewRootCommand() }", "start",
-            "Start. Calls new root command.", id="a package whose name the call repeats",
+            "Calls new root command.", id="a package whose name the call repeats",
         ),
         pytest.param(
             "a.py", "def _start(self):\n    self._get_context()['a'] = 1\n", "_start",
-            "Start. Calls get context.", id="an item of what a call gives is nothing of its own",
+            "Calls get context.", id="an item of what a call gives is nothing of its own",
         ),
         pytest.param(
             "a.c", "local int gz_zero(int count, long size) { return work_off(count); }", "gz_zero",
-            "Gz zero. Takes count, size. Calls work off.", id="a macro before a type",
+            "Takes count, size. Calls work off.", id="a macro before a type",
         ),
         pytest.param(
             "a.ts", "function isIndex(value: string): value is Digits { return work(value) }", "isIndex",
-            "Is index. Returns true or false. Calls work.", id="a guard of a type",
+            "Returns true or false. Calls work.", id="a guard of a type",
         ),
         pytest.param(
             "a.ts", "function draw({ shape, error: broken }: Options, [first]: number[]) { paint() }", "draw",
-            "Draw. Takes shape, error, first. Calls paint.", id="patterns of JavaScript",
+            "Takes shape, error, first. Calls paint.", id="patterns of JavaScript",
         ),
         pytest.param(
             "a.hs", "draw :: Shape -> Int\ndraw (Shape colour rest) = paint colour\n", "draw",
-            "Draw. Takes colour, rest. Returns Int. Calls paint.", id="patterns of Haskell",
+            "Takes colour, rest. Returns Int. Calls paint.", id="patterns of Haskell",
         ),
         pytest.param(
             "a.py", "def read_k3s(a):\n    return open_x(a)\n", "read_k3s",
-            "Read k3s. Calls open x.", id="a number within a word",
+            "Calls open x.", id="a number within a word",
         ),
         pytest.param(
             "a.js", "// Shuffle a collection.\nfunction shuffle(list) { return sample(list, 1) }", "shuffle",
@@ -414,7 +411,7 @@ def summary_in(path: str, source: str, name: str) -> str:
         ),
         pytest.param(
             "a.cpp", "long widen(short narrow) { return measure(static_cast<long>(narrow)); }\n", "widen",
-            "Widen. Takes narrow. Returns long. Calls measure.", id="casts",
+            "Takes narrow. Returns long. Calls measure.", id="casts",
         ),
         pytest.param(
             "a.swift", "func testOpen() { XCTAssertTrue(door.isOpen); AssertParse(door) }\n", "testOpen",

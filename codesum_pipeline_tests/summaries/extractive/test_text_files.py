@@ -62,9 +62,9 @@ OPENINGS = {
         "data/ports.json",
         '{"ports": {"http": 80}, "hosts": []}',
         "json",
-        "File ports. Top-level keys: ports, hosts.",
+        "Top-level keys: ports, hosts.",
     ),
-    "an ini file": ("a.ini", "[one]\nx = 1\n[two]\n", "ini", "File a. Top-level keys: one, two."),
+    "an ini file": ("a.ini", "[one]\nx = 1\n[two]\n", "ini", "Top-level keys: one, two."),
     "requirements": ("requirements.txt", "a\nb\n", "text", "Lists the Python packages that are needed."),
     "a license": ("LICENSE", MIT, "text", "License under which the code may be used: MIT License."),
     "a script": (

@@ -13,7 +13,7 @@ from codesum_pipeline_tests.summaries.extractive.shown_inputs import child, clas
 
 METHODS = (
     child("authenticate", "Authenticates a user by a password.", keywords="authenticate password"),
-    child("log_out", "Log out. Calls session drop.", keywords="session logout"),
+    child("log_out", "Calls session drop.", keywords="session logout"),
     child("__init__", "Constructor of login handler."),
     child("_query", "Query.", keywords="query database"),
     child("name", "Short function name.", placeholder=True),
@@ -25,14 +25,12 @@ def test_a_class_says_what_it_extends_holds_and_offers():
     text = written.text
 
     assert written.purpose_source is PurposeSource.NAME
-    assert text.summary == (
-        "Class login handler. Extends base handler. Fields: timeout. Methods: authenticate, log out, name."
-    )
+    assert text.summary == ("Extends base handler. Fields: timeout. Methods: authenticate, log out, name.")
     assert text.business_intent == "Part of auth/login."
     assert {"login", "authenticate", "handler", "logout", "password", "timeout"} <= {*text.keywords}
     assert text.responsibilities == (
         "authenticate: Authenticates a user by a password.",
-        "log_out: Log out. Calls session drop.",
+        "log_out: Calls session drop.",
         "__init__: Constructor of login handler.",
         "_query: Query.",
     )
@@ -43,23 +41,23 @@ OPENINGS = {
     "an enum": (
         {"name": "Colour", "modifiers": ("enum",), "fields": ("RED", "GREEN")},
         "python",
-        "Enum colour. Values: red, green.",
+        "Values: red, green.",
     ),
     "a struct of Go": (
         {"name": "Row", "fields": ("Key string", "Cells []Cell")},
         "go",
-        "Struct row. Fields: key, cells.",
+        "Fields: key, cells.",
     ),
     "a trait of Rust": ({"name": "Sink"}, "rust", "Trait sink."),
     "a test case": (
         {"name": "TestRows", "children": tuple(child(f"test_{n}", "Test.") for n in "abc")},
         "python",
-        "Class test rows. Tests: a, b, c.",
+        "Tests: a, b, c.",
     ),
     "a module that holds classes": (
         {"name": "Rack", "children": (child("Request", "Class request.", level=Level.CLASS),)},
         "ruby",
-        "Module rack. Holds request.",
+        "Holds request.",
     ),
 }  # fmt: skip
 _SIGNATURES = {"go": "type Row struct", "rust": "pub trait Sink", "ruby": "module Rack"}
@@ -77,7 +75,7 @@ def test_the_prefix_of_a_library_is_left_out_of_what_it_holds():
     children = tuple(child(f"curl_easy_{name}", "Does.") for name in ("init", "perform", "cleanup"))
 
     assert write_file(file_input("lib/easy.py", children=children)).text.summary == (
-        "File easy. Functions: cleanup, init, perform."
+        "Functions: cleanup, init, perform."
     )
 
 
@@ -98,7 +96,7 @@ def test_a_file_says_what_it_defines_exports_and_imports():
 
     assert written.purpose_source is PurposeSource.CHILDREN
     assert written.text.summary == (
-        "File login. Classes: session. Functions: open session. Constants: max age. Re-exports on_open from"
+        "Classes: session. Functions: open session. Constants: max age. Re-exports on_open from"
         ' hooks. Mentions "X-Session-Token". Imports requests, json.'
     )
     assert written.text.business_intent == "Part of folder src/auth."
@@ -108,10 +106,17 @@ def test_a_file_says_what_it_defines_exports_and_imports():
 def test_only_names_in_capitals_are_called_constants():
     text = write_file(file_input("src/count.js", constants=("count", "formatError", "@end"))).text
 
-    assert text.summary.startswith("File count. Defines count, format error.")
+    assert text.summary.startswith("Defines count, format error.")
 
 
-@pytest.mark.parametrize(("path", "told"), [("a.h", "File a. Re-exports all of b.h."), ("a.cpp", "File a. Part of")])
+def test_a_name_opens_a_text_only_where_nothing_else_is_said():
+    assert write_class(class_input()).text.summary == "Class login handler. Part of auth/login."
+    assert write_class(class_input(bases=("Handler",))).text.summary == "Extends handler. Part of auth/login."
+    assert write_file(file_input()).text.summary == "File login. Part of folder src/auth."
+    assert write_module(module_input()).text.summary == "Folder auth. Part of folder src."
+
+
+@pytest.mark.parametrize(("path", "told"), [("a.h", "Re-exports all of b.h."), ("a.cpp", "File a. Part of")])
 def test_only_a_header_hands_on_what_it_includes(path, told):
     handed_on = (Reexport("*", None, "b.h"),)
 
@@ -139,10 +144,10 @@ def test_a_folder_is_told_by_its_readme_and_by_what_it_holds():
 
 def test_a_folder_without_a_readme_has_the_words_of_the_file_that_speaks_for_it():
     entry = child("__init__.py", "Checks who is there. Classes: gate.", level=Level.FILE)
-    silent = child("__init__.py", "File init. Imports os.", level=Level.FILE)
+    silent = child("__init__.py", "Imports os.", level=Level.FILE)
 
     assert write_module(module_input(children=(entry,))).text.summary.startswith("Checks who is there. Files: init.")
-    assert write_module(module_input(children=(silent,))).text.summary.startswith("Folder auth. Files: init.")
+    assert write_module(module_input(children=(silent,))).text.summary.startswith("Files: init.")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -158,12 +163,12 @@ def test_no_sentence_is_made_of_a_name():
     children = tuple(child(name, f"{name}.") for name in names)
     told = write_file(file_input("app/flask.py", children=children)).text
 
-    assert told.summary == "File flask. Functions: losing, partition, path, stem, user for uid."
+    assert told.summary == "Functions: losing, partition, path, stem, user for uid."
     assert told.business_intent == "Part of folder app."
 
 
 def test_a_file_names_its_only_class_once_and_packages_by_what_tells_them_apart():
-    told = child("Store", "Class store. Methods: open. Part of src/store.", level=Level.CLASS)
+    told = child("Store", "Methods: open. Part of src/store.", level=Level.CLASS)
     given = replace(
         file_input(children=(told,)),
         id="src/store.test.ts",
@@ -175,4 +180,4 @@ def test_a_file_names_its_only_class_once_and_packages_by_what_tells_them_apart(
         literals=("node:fs/promises",),
     )
 
-    assert write_file(given).text.summary == "File store test. Class store. Methods: open. Imports node fs, scope pkg."
+    assert write_file(given).text.summary == "Store: Methods: open. Imports node fs, scope pkg."
