@@ -26,8 +26,7 @@ _LEANS = re.compile(
     r"|.*\b(?:if|that|are|is|as|by|of|to|the|following|follows|where|and|or)\.?$|.*:$",
     re.I,
 )
-_FORMULA = re.compile(r"::=|[=-]>|\s:?=\s|[{}]")
-_CODE = re.compile(r"[{};]|[=-]>|\s=\s")
+_CODE = re.compile(r"[{}]|;$|::=|[=-]>|\s:?=\s")
 
 
 def opening_of(doc: Docstring, *, most: int = _MAX_SENTENCES) -> tuple[str, int]:
@@ -39,13 +38,7 @@ def opening_of(doc: Docstring, *, most: int = _MAX_SENTENCES) -> tuple[str, int]
         told = clip(sentence(text), _MAX_CHARS)
         used = number + 1
         for following in doc.sentences[used : number + most]:
-            is_prose = " " in following.strip() and not _FORMULA.search(following)
-            if (
-                not is_prose
-                or _LEANS.match(following)
-                or is_aside(following)
-                or len(told) + len(following) >= _MAX_CHARS
-            ):
+            if not _goes_on(following) or len(told) + len(following) >= _MAX_CHARS:
                 break
             told, used = f"{told} {sentence(following)}", used + 1
         return told, used
@@ -55,15 +48,15 @@ def opening_of(doc: Docstring, *, most: int = _MAX_SENTENCES) -> tuple[str, int]
 def further_sentence(told: Sequence[str], summary: str) -> str:
     """The first of the next sentences that adds something and stands on its own; empty without one."""
     for one in told[:3]:
-        if len(one) >= _MIN_FURTHER_CHARS and one[:40] not in summary and _stands_alone(one):
+        if len(one) >= _MIN_FURTHER_CHARS and one[:40] not in summary and one[0].isalnum() and _goes_on(one):
             return clip(sentence(one), _FURTHER_CHARS)
     return ""
 
 
-def _stands_alone(text: str) -> bool:
-    return text[0].isalnum() and not (
-        _LEANS.match(text) or is_aside(text) or _EMPTY_TALK.match(text) or _CODE.search(text)
-    )
+def _goes_on(text: str) -> bool:
+    """Whether a sentence says more of the same thing."""
+    is_other = _LEANS.match(text) or is_aside(text) or _EMPTY_TALK.match(text) or _CODE.search(text)
+    return " " in text.strip() and not is_other
 
 
 def joined(*told: str, limit: int) -> str:

@@ -18,21 +18,14 @@ def top_level_keys(text: str, name: str, language: str) -> list[str]:
     """Distinct keys in the order they are written; a broken file gives those that can be read."""
     kind = name.rpartition(".")[2].lower() if "." in name else language.lower()
     if kind in ("toml", "lock") or language == "toml":
-        keys = _toml(text)
+        keys = [*_TOML_KEY.findall(_TABLE.split(text, maxsplit=1)[0]), *_TABLE.findall(text)]
     elif kind in ("yaml", "yml", "cff") or language == "yaml":
         keys = _YAML_KEY.findall(text)
     elif kind.startswith("json") or language.startswith("json"):
         keys = _json(text)
     else:
         keys = _TABLE.findall(text) or _INI_KEY.findall(text)
-    return [key for key in dict.fromkeys(printable(key) for key in keys) if key][:_MAX_KEYS]
-
-
-def _toml(text: str) -> list[str]:
-    head = text[: found.start()] if (found := _TABLE.search(text)) else text
-    return [key.strip("\"'") for key in _TOML_KEY.findall(head)] + [
-        table.replace('"', "") for table in _TABLE.findall(text)
-    ]
+    return [key for key in dict.fromkeys(printable(key.replace('"', "")) for key in keys) if key][:_MAX_KEYS]
 
 
 def _json(text: str) -> list[str]:

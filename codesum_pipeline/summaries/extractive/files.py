@@ -68,28 +68,18 @@ def write_file(given: FileInput) -> Written:
 
 
 def _imported(given: FileInput) -> list[str]:
-    """The packages from elsewhere that it imports, by their first names."""
+    """The packages from elsewhere that it imports, each by the name that tells most."""
     names = [name.strip("\"'<>") for name in given.imports if not name.startswith((".", "/", '"'))]
-    if given.language == "php":
-        # A class without a namespace and a function are no packages.
-        names = [name for name in names if "\\" in name]
-    firsts = [_package(name) if given.language in _PATHED else _last_part(name, given.language) for name in names]
+    # In PHP a class without a namespace and a function are no packages.
+    told = [_package(name, given.language) for name in names if given.language != "php" or "\\" in name]
     own = {*_LANGUAGE_ROOTS, *(part.lower() for part in given.id.split("/"))}
-    return [name for name in dict.fromkeys(firsts) if len(name) > 1 and name[0] != "_" and name.lower() not in own]
+    return [name for name in dict.fromkeys(told) if len(name) > 1 and name[0] != "_" and name.lower() not in own]
 
 
-def _package(name: str) -> str:
-    """The package of a JavaScript module: `node:fs/promises.readFile` gives `node fs`, `@a/b/c` gives `a b`."""
-    parts = name.split("/")
-    told = parts[:2] if name.startswith("@") else parts[:1]
-    return " ".join(told).strip("@").split(".")[0].replace(":", " ")
-
-
-def _last_part(name: str, language: str) -> str:
-    """What a path to a package ends with, but for a version: `example.com/mail/v2` gives `mail`."""
-    parts = name.replace("::", ".").replace("\\", ".").split("/")
-    if language == "haskell":
-        return parts[-1].rpartition(".")[2]
-    last = parts[-2] if len(parts) > 1 and parts[-1][:1] == "v" and parts[-1][1:].isdigit() else parts[-1]
-    named = last.split(".")
-    return next((part for part in named if part not in _DOMAINS), named[0])
+def _package(name: str, language: str) -> str:
+    """`node:fs/promises.readFile` gives `node fs`, `@a/b/c` `a b`, `example.com/mail` `mail`, `org.junit.Test` `junit`."""
+    if language in _PATHED:
+        parts = name.strip("@").split("/")[: 1 + name.startswith("@")]
+        return " ".join(parts).partition(".")[0].replace(":", " ")
+    parts = name.replace("::", ".").replace("\\", ".").rpartition("/")[2].split(".")
+    return parts[-1] if language == "haskell" else next((part for part in parts if part not in _DOMAINS), parts[0])

@@ -74,8 +74,6 @@ def _kind(code: CodeFacts, around: str) -> str:
         return f"Destructor of {said(around)}."
     if not any(map(str.isalnum, name.removeprefix("operator"))):
         return f"Operator {printable(name.removeprefix('operator'))}."
-    if name.startswith("__") and name.endswith("__"):
-        return f"Special method {said(name)}."
     words = said(name, code.prefix)
     is_sentence = words.count(" ") >= (2 if words.startswith("test ") else 3)
     return f"{capitalized(words)}." if is_sentence else ""
@@ -106,7 +104,7 @@ def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
     summary = clip(f"{lead.lower()} {shown or kind}", MAX_TYPE_SUMMARY)
     if len(summary) < MIN_TYPE_SUMMARY:
         summary = f"{summary}, {known}"
-    details = sentence(doc.returns) if doc.returns else f"{lead} {shown}."
+    details = sentence(doc.returns) if doc.returns else f"{lead} {shown or kind}."
     if len(details) < MIN_DETAILS:
         details = f"{details.rstrip('.')}, {known}."
     return Returns(clip(kind, _MAX_TYPE_CHARS), summary, clip(details, MAX_DETAILS))
@@ -118,9 +116,8 @@ def _citations(code: CodeFacts, doc: Docstring) -> Iterator[Citation]:
     facts = code.facts
     first, last = sorted((facts.signature_line, facts.docstring_line))
     yield Citation("summary", first, last)
-    yield Citation(
-        "inputs", first if doc.parameters else facts.signature_line, last if doc.parameters else facts.signature_line
-    )
+    head = (first, last) if doc.parameters else (facts.signature_line, facts.signature_line)
+    yield Citation("inputs", *head)
     returned = [one.line for one in facts.returned[:3]]
     yield from (Citation("returns", line, line) for line in returned)
     if not returned:
