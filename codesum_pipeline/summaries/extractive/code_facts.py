@@ -79,9 +79,11 @@ class CodeFacts:
             return written if is_type else ""
         if self.is_constructor() or self._is_test():
             return ""
-        shown = dict.fromkeys(self._value(one) for one in self.facts.returned if one.form is not Form.NOTHING)
-        # Where one way out is not known, the others are not what comes back.
-        return "" if "" in shown else " or ".join(list(shown)[:_MAX_RESULTS])
+        ways = {one: self._value(one) for one in self.facts.returned if one.form is not Form.NOTHING}
+        # Where one way out is not known, a name from another is not what comes back.
+        is_named = all(ways.values())
+        shown = [value for one, value in ways.items() if value and (is_named or one.form not in (Form.NAME, Form.ITEM))]
+        return " or ".join([*dict.fromkeys(shown)][:_MAX_RESULTS])
 
     def is_constructor(self) -> bool:
         """Whether it makes an instance of the class around it."""

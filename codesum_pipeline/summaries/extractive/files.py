@@ -77,7 +77,7 @@ def _imported(given: FileInput) -> list[str]:
 
 
 def _package(name: str, language: str) -> str:
-    """`node:fs/promises.readFile` gives `node fs`, `@a/b/c` `a b`, `example.com/mail` `mail`, `org.junit.Test` `junit`."""
+    """`node:fs/promises.readFile` gives `node fs`, `@a/b/c` `a b`, `example.com/mail` and `org.mail.Test` `mail`."""
     if language in _PATHED:
         parts = name.strip("@").split("/")[: 1 + name.startswith("@")]
         return " ".join(parts).partition(".")[0].replace(":", " ")

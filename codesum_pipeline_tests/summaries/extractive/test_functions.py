@@ -410,6 +410,10 @@ def summary_in(path: str, source: str, name: str) -> str:
             "propertyOf", "Property of. Part of a.", id="a result of one way out",
         ),
         pytest.param(
+            "a.js", "function isOpen(door) { if (door) return true; return door.bolt > 2 }", "isOpen",
+            "Takes door. Returns true or false.", id="what kind of value comes back stays",
+        ),
+        pytest.param(
             "a.cpp", "long widen(short narrow) { return measure(static_cast<long>(narrow)); }\n", "widen",
             "Takes narrow. Returns long. Calls measure.", id="casts",
         ),
