@@ -10,7 +10,7 @@ from codesum_pipeline.summaries.documentation.word_lists import word_table
 from codesum_pipeline.summaries.extractive.children import names_of, offers, told_of_few
 from codesum_pipeline.summaries.extractive.composing import composed
 from codesum_pipeline.summaries.extractive.keywords import NAME, PARAMETER
-from codesum_pipeline.summaries.extractive.naming import capitalized, fact, listed, named, said, shared_prefix
+from codesum_pipeline.summaries.extractive.naming import capitalized, fact, named, said, shared_prefix, shortened
 from codesum_pipeline.summaries.extractive.places import place_of
 from codesum_pipeline.summaries.extractive.written import Written
 from codesum_pipeline.summaries.inputs import ClassInput
@@ -36,13 +36,15 @@ def write_class(given: ClassInput) -> Written:
     fields = [name for name in fields if not name.startswith("_")] or fields
     methods = [name for name in names_of(given.children, Level.FUNCTION) if name != given.name]
     bases = [_BASE_END.split(printable(base))[0].rpartition(".")[2] for base in given.bases]
+    # Without its `I` an interface would be called as the class that implements it.
+    told_bases = [base if said(base) == said(given.name) else said(base) for base in bases if base != "object"]
     return composed(
         given,
         told,
         [
             fact(
                 "Derives" if given.language == "haskell" else "Extends",
-                listed([base for base in bases if base != "object"], _MAX_BASES),
+                shortened(told_bases, _MAX_BASES),
             ),
             named("Values:" if kind == "enum" else "Fields:", fields, _MAX_FIELDS),
             offers(methods, shared_prefix(methods), "Methods:", _MAX_METHODS),

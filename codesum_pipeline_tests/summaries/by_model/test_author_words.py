@@ -30,8 +30,8 @@ class Counter:
 ''',
 }
 BESIDE = {
-    "till": "Tills. Everything about quokkas at the till. They are paid first.",
-    "till/README.md": "Tills. Everything about quokkas at the till. They are paid first.",
+    "till": "Tills: Everything about quokkas at the till. They are paid first.",
+    "till/README.md": "Tills: Everything about quokkas at the till. They are paid first.",
     "till/pay.py": "Paying of the numbats. They never wait.",
     "till/pay.py::Counter": "Where the wombats stand in line. It is long.",
     "till/pay.py::Counter::serve": "Let a bandicoot pay. It gets a receipt.",

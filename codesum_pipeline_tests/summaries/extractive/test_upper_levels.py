@@ -116,6 +116,12 @@ def test_a_name_opens_a_text_only_where_nothing_else_is_said():
     assert write_module(module_input()).text.summary == "Folder auth. Part of folder src."
 
 
+def test_a_class_does_not_extend_its_own_name():
+    assert write_class(class_input("Logger", bases=("ILogger", "IDisposable"))).text.summary.startswith(
+        "Extends ILogger, disposable."
+    )
+
+
 @pytest.mark.parametrize(("path", "told"), [("a.h", "Re-exports all of b.h."), ("a.cpp", "File a. Part of")])
 def test_only_a_header_hands_on_what_it_includes(path, told):
     handed_on = (Reexport("*", None, "b.h"),)
