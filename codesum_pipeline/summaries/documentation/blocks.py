@@ -21,9 +21,9 @@ _FENCE = re.compile(r"(?:```|~~~)[^`]*$")
 _LEFT_OUT = re.compile(r"\||\+[-=+]+\+|=+(?:\s+=+)+$|:{3,}|(?:>\s*)?\[!\w+\]$")
 # What is set in below these goes with them: directives, admonitions, fields.
 _DIRECTIVE = re.compile(r"\.\.(?:\s|$)|!!!\s|:\w[^:`]*:(?:\s|$)")
-# In code also epytext's fields and Google's sections, but for remarks.
+# In code also epytext's fields and Google's sections.
 _SECTION = re.compile(
-    r"@\w+\b[^:]*:\s|[:@](?:param|type|returns?|rtype|raises?)\b|(?:Examples?|Usage|See also|Todo)\s*:"
+    r"@\w+\b[^:]*:\s|[:@](?:param|type|returns?|rtype|raises?)\b|(?:Examples?|Usage|See also|Todo|Notes?|Warnings?)\s*:"
     r"|(?:Args?|Arguments?|Param(?:eter)?s?|Keyword Arg(?:ument)?s|Kwargs|Returns?|Yields?|Raises|Throws|Exceptions?"
     r"|Attributes|Inputs?|Outputs?|Options|Methods|Members):$",
     re.I,

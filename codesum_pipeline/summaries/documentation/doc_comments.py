@@ -39,7 +39,7 @@ _MARKS = {
     "haskell": re.compile(r"@([^@\n]+)@"),
     "ruby": re.compile(r"(?<!\S)\+([\w.:#?!]+)\+|\A(?:Public|Internal|Private): "),
 }
-_INTRA_LINK = re.compile(r"(?<!\w)\[{1,2}(`?[\w:.#*]+(?:\(\))?!?`?)\]{1,2}(?![\[(\]:])")
+_INTRA_LINK = re.compile(r"(?<!\w)\[{1,2}(`?[\w:.#*]+(?:\(\))?!?`?)\]{1,2}(?![\[(\]]|:[ \t]+\S+$)", re.M)
 _INTRA_LINKED = frozenset(("go", "kotlin", "rust", "scala", "zig"))
 _STATING = re.compile(r"\s+(?:\([^()]*\)\s+)?(?=[a-z]+s\b)(?!(?:is|was|has|does|as|this|its|plus|us)\b)")
 _DEFINING = re.compile(r"\s+(?:is|are|was)\s+(?=(?:an?|the|used|called|responsible|intended|meant)\b)")

@@ -29,14 +29,15 @@ def leading_comment(text: str) -> list[str]:
     inside = False
     for line in printable_lines(text.lstrip("\ufeff")[:_MAX_CHARS])[:_MAX_LINES]:
         opened = None if inside else _OPEN.match(line)
-        mark = opened or _LINE.match(line)
+        closed = _CLOSE.search(line, opened.end() if opened else 0)
+        mark = opened or _LINE.match(line[: closed.start()] if closed else line)
         if _PREAMBLE.match(line):
             continue
         if line.strip() and not (inside or mark):
             break
-        content = line[mark.end() :] if mark else line
-        inside = (inside or bool(opened)) and not _CLOSE.search(content)
-        content = _TAG.sub("", _CLOSE.sub("", content).strip(" *"))
+        content = line[mark.end() if mark else 0 : closed.start() if closed else len(line)]
+        inside = (inside or bool(opened)) and not closed
+        content = _TAG.sub("", content.strip(" *"))
         if any(map(str.isalnum, content)):
             paragraphs[-1].append(content)
         else:

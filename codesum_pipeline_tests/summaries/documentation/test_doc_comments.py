@@ -24,6 +24,9 @@ COMMENTS = {
     ),
     "KDoc": ("kotlin", "Adds to [Sum].\n@param[a] the one\n", Docstring(("Adds to Sum.",), {"a": "the one"})),
     "ExDoc": ("elixir", "Adds.\n\n## Examples\n\n    iex> add(1)\n    2\n", Docstring(("Adds.",))),
+    "Scaladoc": (
+        "scala", "Around [[java.lang.Process]]: see [[Sum]].\n", Docstring(("Around java.lang.Process: see Sum.",)),
+    ),
     "headings": ("zig", "Adds.\n# Arguments\n* `a` - the one\n", Docstring(("Adds.",), {"a": "the one"})),
 }  # fmt: skip
 

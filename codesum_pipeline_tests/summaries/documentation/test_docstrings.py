@@ -116,7 +116,6 @@ def test_each_style_gives_prose_parameters_result_and_types(text, read):
             ("Writes all.", "Nothing is buffered."),
             id="after a section",
         ),
-        pytest.param("Writes all.\n\nNote: slow.", ("Writes all.", "Note: slow."), id="in a note"),
         pytest.param(
             ":param rows:\nsome\n\nNothing is buffered.", ("Nothing is buffered.",), id="after a field that ends"
         ),

@@ -73,6 +73,7 @@ OPENINGS = {
         "bash",
         "Restores the nightly backup of the ledger. Needs rsync.",
     ),
+    "XML": ("pom.xml", "<!--\n  Copyright X\n-->\n<project>\n<a>1</a>\n", "xml", "Configures the Maven build. Part of"),
     "a Dockerfile": ("Dockerfile", "FROM debian\nRUN apt-get update\n", "dockerfile", "Builds a container image."),
     "a README": ("README.md", "# Tool\n\nTool counts things.\n", "markdown", "Tool counts things."),
     "plain lines": ("names.txt", "anna\nbert\n", "text", "Lines of text: anna; bert."),
