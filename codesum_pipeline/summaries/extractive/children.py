@@ -81,7 +81,8 @@ def _told(child: ChildText) -> str:
     own = [one for one in sentences(child.text.summary) if not one.startswith("Part of ")]
     name, text = said(bare_name(child)), join_sentences(own, _TOLD_CHARS)
     is_name = text.removesuffix(".").endswith(f" {name}") and len(text) < len(name) + _KIND_CHARS
-    return "" if is_name or not text else f"{capitalized(name)}: {text}"
+    mark = "." if text.partition(" ")[0].endswith(":") else ":"
+    return "" if is_name or not text else f"{capitalized(name)}{mark} {text}"
 
 
 def responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:

@@ -74,6 +74,8 @@ def _kind(code: CodeFacts, around: str) -> str:
         return f"Destructor of {said(around)}."
     if not any(map(str.isalnum, name.removeprefix("operator"))):
         return f"Operator {printable(name.removeprefix('operator'))}."
+    if name.startswith("__") and name.endswith("__"):
+        return f"Special method {said(name)}."
     words = said(name, code.prefix)
     is_sentence = words.count(" ") >= (2 if words.startswith("test ") else 3)
     return f"{capitalized(words)}." if is_sentence else ""

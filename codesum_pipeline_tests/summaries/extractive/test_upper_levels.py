@@ -186,4 +186,4 @@ def test_a_file_names_its_only_class_once_and_packages_by_what_tells_them_apart(
         literals=("node:fs/promises",),
     )
 
-    assert write_file(given).text.summary == "Store: Methods: open. Imports node fs, scope pkg."
+    assert write_file(given).text.summary == "Store. Methods: open. Imports node fs, scope pkg."
