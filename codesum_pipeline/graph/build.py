@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.graph.annotations import parse_annotation
 from codesum_pipeline.graph.contexts import Documents, SymbolPlace, find_contexts
-from codesum_pipeline.graph.declared.expressions import read_chain, read_type
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.importance import graph_stats
@@ -137,7 +136,7 @@ def _let_go() -> None:
 
     The few of these that live on would keep most of the memory around them from other steps.
     """
-    for read in (parse_annotation, read_chain, read_type, split_shape):
+    for read in (parse_annotation, split_shape):
         read.cache_clear()
     gc.collect()
     give_back()

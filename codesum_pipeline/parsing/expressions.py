@@ -57,10 +57,10 @@ def expression_at(tokens: Tokens, start: int, end: int) -> Expression:
     return read_expression(pieces_between(tokens, start, end))
 
 
-def pieces_between(tokens: Tokens, start: int, end: int) -> list[str]:
+def pieces_between(tokens: Tokens, start: int, end: int, *, most: int = MAX_TOKENS) -> list[str]:
     """The tokens of an expression as text, each with the blank before it, if it has one; of a long one the first."""
     first = bisect_left(tokens.offsets, start)
-    last = min(bisect_left(tokens.offsets, end, first), first + MAX_TOKENS)
+    last = min(bisect_left(tokens.offsets, end, first), first + most)
     pieces = tokens.parts[first:last]
     return pieces if tokens.is_ascii else [*map(tokens.decoded, pieces)]
 
@@ -198,8 +198,8 @@ def _flattened(pieces: Sequence[str]) -> tuple[list[str], str]:
         position += 1
         if not piece:
             continue
-        if _is_text(piece):
-            content, position = _text_at(pieces, position - 1)
+        if is_text(piece):
+            content, position = text_at(pieces, position - 1)
             said = said or content
             if not depth and flat[-1:] != ['""']:
                 flat.append('""')
@@ -229,7 +229,7 @@ def _type_arguments(pieces: Sequence[str], position: int) -> tuple[int, str]:
     return position, "<"
 
 
-def _is_text(piece: str) -> bool:
+def is_text(piece: str) -> bool:
     return piece[-1] in _QUOTES
 
 
@@ -238,7 +238,7 @@ def _is_quote(piece: str) -> bool:
     return len(piece) == 1
 
 
-def _text_at(pieces: Sequence[str], position: int) -> tuple[str, int]:
+def text_at(pieces: Sequence[str], position: int) -> tuple[str, int]:
     """The content of the text that begins here, and where what follows it begins."""
     quote = pieces[position].strip()
     if not _is_quote(quote):

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from codesum_pipeline.graph.call_sites import CallSite
 from codesum_pipeline.graph.declared.containers import GIVING, held_type, unwrapped
 from codesum_pipeline.graph.declared.definitions import Call, DeclaredFile, Definition, Key, Place
-from codesum_pipeline.graph.declared.expressions import NO_CALL, Link, read_chain, read_type
 from codesum_pipeline.graph.declared.names import Names
 from codesum_pipeline.graph.declared.outcomes import outcome_of
 from codesum_pipeline.graph.declared.rules import MAX_NAMESAKES, Rules
@@ -29,6 +28,7 @@ from codesum_pipeline.graph.declared.values import (
     weakened,
 )
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.model.expressions import CAST, NO_CALL, ROOT, Chain, Step, TypeName
 
 MAX_DEPTH = 12
 MAX_BASES = 100
@@ -42,7 +42,7 @@ class Calls:
         self.names = names
         self.tree = names.tree
         self.unique = unique
-        self._known: dict[tuple[DeclaredFile, Definition | None, str], Value] = {}
+        self._known: dict[tuple[DeclaredFile, Definition | None, Chain], Value] = {}
         self._in_progress: set[object] = set()
         self._own_members: dict[tuple[Definition, str], Sequence[Definition]] = {}
         # Bases that classes are given elsewhere.
@@ -71,12 +71,12 @@ class Calls:
             value = self.names.member(handed.key, handed.name) if handed else UNKNOWN
         if isinstance(value, Defined):
             return self._chosen(place, value, call.arguments)
-        if value is UNKNOWN and call.receiver and not call.is_new:
+        if value is UNKNOWN and call.receiver != () and not call.is_new:
             return self.unique.find(place, call.name) or UNKNOWN
         return value
 
     def _callee(self, place: Place, call: Call) -> Value:
-        if call.receiver:
+        if call.receiver != ():
             receiver = self.value(place, call.receiver)
             found = self.attribute(place, receiver, call.name)
             return AMBIGUOUS if receiver is AMBIGUOUS else found
@@ -137,44 +137,43 @@ class Calls:
         value = self.rules.pick(place, found, Reason.SELF) if found else None
         return value.as_class if isinstance(value, Defined) else None
 
-    def value(self, place: Place, text: str) -> Value:
+    def value(self, place: Place, chain: Chain | None) -> Value:
         """What an expression stands for."""
-        key = (place.file, place.scope, text)
+        if chain is None:
+            return UNKNOWN
+        key = (place.file, place.scope, chain)
         if key in self._known:
             return self._known[key]
         if self._depth >= MAX_DEPTH or key in self._in_progress:
             return UNKNOWN
         self._depth += 1
         self._in_progress.add(key)
-        value = self._follow(place, text)
+        value = self._follow(place, chain)
         self._in_progress.discard(key)
         self._depth -= 1
         if self._depth == 0 or value is not UNKNOWN:
             self._known[key] = value
         return value
 
-    def _follow(self, place: Place, text: str) -> Value:
-        chain = read_chain(text)
-        if chain is None:
-            return UNKNOWN
+    def _follow(self, place: Place, chain: Chain) -> Value:
         value = self._first(place, chain[0])
-        for number, link in enumerate(chain):
+        for number, step in enumerate(chain):
             if number:
-                value = self.attribute(place, value, link.name)
-            if link.arguments != NO_CALL or link.is_new:
-                value = self._result(place, value, link)
+                value = self.attribute(place, value, step.name)
+            if step.arguments != NO_CALL or step.is_new:
+                value = self._result(place, value, step)
             if value in (UNKNOWN, AMBIGUOUS):
                 break
         return value
 
-    def _first(self, place: Place, link: Link) -> Value:
-        name, rules = link.name, self.rules
-        if name.startswith(":"):
-            return self.type_value(place, name[1:])
+    def _first(self, place: Place, step: Step) -> Value:
+        name, rules = step.name, self.rules
+        if name == CAST:
+            return self.type_value(place, step.type)
         if name.startswith("@"):
             return self._own_field(place, name.lstrip("@"))
         own = rules.own_words | rules.class_words | rules.super_words
-        if name in own and link.arguments == NO_CALL and not self._is_typed(place, name):
+        if name in own and step.arguments == NO_CALL and not self._is_typed(place, name):
             owner = self.owner(place)
             if owner is None or (isinstance(owner, Space) and name not in rules.own_words):
                 return UNKNOWN
@@ -184,16 +183,16 @@ class Calls:
                 return Defined((owner,), Reason.SELF)
             is_super = name in rules.super_words
             return Instance(owner, Reason.SUPER if is_super else Reason.SELF, is_super)
-        scope = self.names.is_variable(place, name) if not link.is_new else None
+        scope = self.names.is_variable(place, name) if not step.is_new else None
         if scope is not None:
             return self._variable(Place(place.file, scope), name)
-        if link.arguments == NO_CALL:
+        if step.arguments == NO_CALL:
             if rules.sees_members and (field := self._own_field(place, name)) is not UNKNOWN:
                 return field
             if name in place.file.typed or name in place.file.bound:
                 return self._module_variable(place, name)
         found = self._plain(place, name)
-        return rules.fallback(place, name, link.arguments) if found is UNKNOWN and link.arguments != NO_CALL else found
+        return rules.fallback(place, name, step.arguments) if found is UNKNOWN and step.arguments != NO_CALL else found
 
     def _is_typed(self, place: Place, name: str) -> bool:
         scope = self.names.is_variable(place, name)
@@ -209,27 +208,27 @@ class Calls:
         if imported is not UNKNOWN:
             return imported
         if name in place.file.typed:
-            return agree([self.type_value(top, text) for text in place.file.typed[name]])
+            return agree([self.type_value(top, type_) for type_ in place.file.typed[name]])
         return self._given(top, place.file.bound[name])
 
     def _variable(self, place: Place, name: str) -> Value:
         scope = place.scope
         if scope is not None and name in scope.typed:
-            return agree([self.type_value(place, text) for text in scope.typed[name]])
+            return agree([self.type_value(place, type_) for type_ in scope.typed[name]])
         return self._given(place, scope.bound.get(name, ())) if scope is not None else UNKNOWN
 
-    def _given(self, place: Place, texts: Sequence[str]) -> Value:
+    def _given(self, place: Place, values: Sequence[Chain | None]) -> Value:
         """What a variable is that is first given these values; it is no class and no function by itself."""
-        value = agree([self.value(place, text) for text in texts if text])
+        value = agree([self.value(place, chain) for chain in values if chain != ()])
         return UNKNOWN if isinstance(value, Defined) else value
 
-    def _result(self, place: Place, value: Value, link: Link) -> Value:
+    def _result(self, place: Place, value: Value, step: Step) -> Value:
         """What a call gives."""
         if isinstance(value, Space):
             handed = self.rules.called(value)
             value = self.names.member(handed.key, handed.name) if handed else UNKNOWN
         if isinstance(value, Defined):
-            chosen = self._chosen(place, value, link.arguments)
+            chosen = self._chosen(place, value, step.arguments)
             if not isinstance(chosen, Defined):
                 return UNKNOWN
             called = chosen.definitions[0]
@@ -240,37 +239,34 @@ class Calls:
             return weakened(self.type_value(Place(called.file, called), called.returns), Reason.INFERRED_RETURN)
         if isinstance(value, Held | Instance):
             # A field or a step of a container that was reached already.
-            return value if isinstance(value, Held) or link.name in GIVING else UNKNOWN
+            return value if isinstance(value, Held) or step.name in GIVING else UNKNOWN
         return OUTSIDE if isinstance(value, External) or value is OUTSIDE else UNKNOWN
 
     # Types
 
-    def type_value(self, place: Place, text: str) -> Value:
-        """An object of the type that a text names."""
-        if self._depth >= MAX_DEPTH:
-            return UNKNOWN
-        text = unwrapped(text, self.rules.transparent, depth=MAX_DEPTH)
-        type_ = read_type(text)
-        if type_ is None:
+    def type_value(self, place: Place, said: TypeName | None) -> Value:
+        """An object of a type."""
+        type_ = unwrapped(said, self.rules.transparent)
+        if type_ is None or self._depth >= MAX_DEPTH:
             return UNKNOWN
         if type_.is_list:
-            return Held(text, place)
+            return Held(type_, place)
         self._depth += 1
-        value = self.named_type(place, type_.name)
+        value = self.named_type(place, type_.names)
         self._depth -= 1
         if isinstance(value, Defined) and (class_ := value.as_class) is not None:
             return Instance(class_, Reason.ANNOTATION)
         if isinstance(value, Space) and self.rules.files_are_types:
             return Instance(value, Reason.ANNOTATION)
         if type_.arguments and (isinstance(value, External) or value in (UNKNOWN, BUILTIN, OUTSIDE)):
-            return Held(text, place)
+            return Held(type_, place)
         if isinstance(value, External):
             return External(value.name, is_instance=True)
         return OUTSIDE if value is BUILTIN else value if value in (AMBIGUOUS, OUTSIDE) else UNKNOWN
 
-    def named_type(self, place: Place, dotted: str) -> Value:
-        """The class, or what holds it, that a dotted name says."""
-        names = dotted.replace("::", ".").replace("\\", ".").split(".")
+    def named_type(self, place: Place, said: Sequence[str]) -> Value:
+        """The class, or what holds it, that names say."""
+        names = said[1:] if said[0] == ROOT else said
         if names[0] in self.rules.class_words or names[0] == "@This()":
             owner = self.owner(place)
             value: Value = Defined((owner,), Reason.SELF) if isinstance(owner, Definition) else owner or UNKNOWN
@@ -361,13 +357,12 @@ class Calls:
 
     def _field(self, class_: Definition, name: str) -> Value:
         values = [
-            self.value(field.place, field.text) if field.is_value else self.type_value(field.place, field.text)
+            self.type_value(field.place, field.type) if field.is_typed else self.value(field.place, field.value)
             for field in self.tree.fields(class_.key, name)
         ]
         value = agree(values)
         for base in class_.bases if value is UNKNOWN and self.rules.has_embedded else ():
-            type_ = read_type(base)
-            if type_ is not None and type_.name.rpartition(".")[2] == name:
+            if base.names[-1] == name:
                 return self.type_value(Place(class_.file, class_), base)
         return UNKNOWN if isinstance(value, Defined) else value
 
@@ -381,10 +376,9 @@ class Calls:
         self._in_progress.discard(key)
         return [value for value in found if not (isinstance(value, Defined) and value.as_class is class_)]
 
-    def _named_types(self, place: Place, texts: Sequence[str]) -> list[Value]:
-        types = [(text, type_.name) for text in texts if (type_ := read_type(text)) is not None]
-        named = ((text, self.named_type(place, name)) for text, name in types)
-        return [self.rules.whole_name(text) if value is UNKNOWN else value for text, value in named]
+    def _named_types(self, place: Place, types: Sequence[TypeName]) -> list[Value]:
+        named = ((type_.names, self.named_type(place, type_.names)) for type_ in types)
+        return [self.rules.whole_name(names) if value is UNKNOWN else value for names, value in named]
 
     def extended(self, file: DeclaredFile) -> Iterator[tuple[Definition, Value]]:
         """The classes that a file gives bases to, each with one of them."""

@@ -2,10 +2,11 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from codesum_pipeline.graph.declared.expressions import names_in
+from codesum_pipeline.model.expressions import Chain, TypeName, chain_from_json, type_from_json
 from codesum_pipeline.model.ids import SEPARATOR
 
 # Where something stands in a language's tree of names: a package or file, then the names in it.
@@ -13,10 +14,13 @@ Key = tuple[str, ...]
 
 
 class Call(NamedTuple):
-    """A call as written; `arguments` is how many it has, -1 where that is not known."""
+    """A call as written; `arguments` is how many it has, -1 where that is not known.
+
+    `receiver` has no steps where there is none, and is None where it is no chain.
+    """
 
     symbol: int
-    receiver: str
+    receiver: Chain | None
     name: str
     is_new: bool
     arguments: int
@@ -40,8 +44,8 @@ class Extension(NamedTuple):
     """Bases that a type is given where it is not defined; `around` are the names around that place."""
 
     around: Key
-    type: str
-    bases: tuple[str, ...]
+    type: TypeName
+    bases: tuple[TypeName, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -52,8 +56,8 @@ class Definition:
     id: str
     is_class: bool
     parts: Key
-    bases: tuple[str, ...]
-    returns: str | None
+    bases: tuple[TypeName, ...]
+    returns: TypeName | None
     modifiers: frozenset[str]
     parameters: frozenset[str]
     least: int
@@ -61,8 +65,8 @@ class Definition:
     parent: "Definition | None" = None
     key: Key = ()
     children: dict[str, list["Definition"]] = field(default_factory=lambda: defaultdict(list))
-    typed: dict[str, list[str]] = field(default_factory=dict)
-    bound: dict[str, list[str]] = field(default_factory=dict)
+    typed: dict[str, list[TypeName | None]] = field(default_factory=dict)
+    bound: dict[str, list[Chain | None]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -84,8 +88,8 @@ class DeclaredFile:
     definitions: list[Definition]
     imports: list[ImportRow]
     calls: list[Call]
-    typed: dict[str, list[str]]
-    bound: dict[str, list[str]]
+    typed: dict[str, list[TypeName | None]]
+    bound: dict[str, list[Chain | None]]
     unit: Key = ()
     extensions: list[Extension] = field(default_factory=list)
     _scopes: dict[Key, Definition] = field(default_factory=dict)
@@ -134,14 +138,16 @@ def load_declared(path: str, references: str) -> DeclaredFile:
     """Read what `read_references` wrote."""
     facts = json.loads(references)
     calls = [
-        Call(symbol, receiver, name, bool(is_new), count)
+        Call(symbol, chain_from_json(receiver), name, bool(is_new), count)
         for (symbol, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
     ]
     imports = [ImportRow(*row) for row in facts["imports"]]
     file = DeclaredFile(
         path, facts["language"], facts["package"], tuple(facts["exports"]), [], imports, calls, {}, {}
     )  # fmt: skip
-    file.extensions = [Extension(tuple(around), type_, tuple(bases)) for around, type_, bases in facts["extensions"]]
+    file.extensions = [
+        Extension(tuple(around), _type(type_), tuple(map(_type, bases))) for around, type_, bases in facts["extensions"]
+    ]
     for symbol, head in zip(facts["symbols"], facts["heads"], strict=True):
         file.add(_definition(file, symbol, head))
     for definition in file.definitions:
@@ -156,15 +162,22 @@ def _definition(file: DeclaredFile, symbol: list[Any], head: list[Any]) -> Defin
     local_id, kind, parts, bases, returns = symbol
     modifiers, parameters, least, most = head
     return Definition(
-        file, f"{file.path}{SEPARATOR}{local_id}", kind == "class", tuple(parts), tuple(bases), returns,
-        frozenset(modifiers), frozenset(variable for name in parameters for variable in names_in(name)), least, most,
+        file, f"{file.path}{SEPARATOR}{local_id}", kind == "class", tuple(parts), tuple(map(_type, bases)),
+        type_from_json(returns), frozenset(modifiers), frozenset(parameters), least, most,
     )  # fmt: skip
 
 
+def _type(said: list[Any]) -> TypeName:
+    type_ = type_from_json(said)
+    assert type_ is not None
+    return type_
+
+
 def _add_names(file: DeclaredFile, facts: dict[str, Any]) -> None:
-    for kind in ("typed", "bound"):
-        for number, name, text in facts[kind]:
+    readers: dict[str, Callable[[Any], Chain | TypeName | None]] = {"typed": type_from_json, "bound": chain_from_json}
+    for kind, read in readers.items():
+        for number, name, said in facts[kind]:
             names = getattr(file.definitions[number] if number >= 0 else file, kind)
-            texts = names.setdefault(name, [])
-            if text not in texts:
-                texts.append(text)
+            values = names.setdefault(name, [])
+            if (value := read(said)) not in values:
+                values.append(value)

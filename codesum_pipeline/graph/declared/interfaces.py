@@ -3,18 +3,16 @@
 All that `read_references` wrote is part of it but for the calls, and for the
 variables of the file and of its functions on which nothing rests that others
 may ask for: others start from definitions, imports and fields, and go on by the
-words in what those are given. `graph.interfaces` says what this is good for.
+names in what those are given. `graph.interfaces` says what this is good for.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.model.hashing import sha1_hex
 
-_WORD = re.compile(r"\w+")
 _OWN = frozenset({"calls", "counts", "typed", "bound"})
 _VARIABLES = ("typed", "bound")
 
@@ -29,17 +27,16 @@ def interface_of(references: str) -> str:
 def _seen_variables(facts: dict[str, Any], rest: dict[str, Any]) -> list[list[list[Any]]]:
     classes = {number for number, symbol in enumerate(facts["symbols"]) if symbol[1] == "class"}
     rows = [(kind, row) for kind in _VARIABLES for row in facts[kind]]
-    words = {word for text in _texts(rest) for word in _WORD.findall(text)}
+    names = {*_texts(rest)}
     seen: set[int] = set()
     while found := [
         position
         for position, (_, (number, name, _)) in enumerate(rows)
-        if position not in seen
-        and (number in classes or NameTree.own_name(name) is not None or words.issuperset(_WORD.findall(name)))
+        if position not in seen and (number in classes or name in names or NameTree.own_name(name) is not None)
     ]:
         seen.update(found)
         for position in found:
-            words.update(_WORD.findall(rows[position][1][2]))
+            names.update(_texts(rows[position][1][2]))
     return [[row for position, (of, row) in enumerate(rows) if of == kind and position in seen] for kind in _VARIABLES]
 
 

@@ -8,6 +8,7 @@ from codesum_pipeline.graph.declared.projects import Projects, folders_above, jo
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
 from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.model.expressions import ROOT
 
 
 class PhpRules(Rules):
@@ -55,9 +56,9 @@ class PhpRules(Rules):
     def spaces_of(self, file: DeclaredFile) -> Iterable[Key]:
         return (file.unit, ())
 
-    def whole_name(self, text: str) -> Value:
+    def whole_name(self, names: Sequence[str]) -> Value:
         """A name that begins with `\\` is no namespace's."""
-        return External(text[1:]) if text.startswith("\\") else UNKNOWN
+        return External(self.separator.join(names[1:])) if names[0] == ROOT else UNKNOWN
 
     def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
         if "/" in row.module or row.module.endswith(".php"):

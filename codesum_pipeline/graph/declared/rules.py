@@ -136,8 +136,8 @@ class Rules:
         """What a name means that nothing else explains: the beginning of a path, a class that is seen anyhow."""
         return UNKNOWN
 
-    def whole_name(self, text: str) -> Value:
-        """A type that is nowhere in the repository, where its text says all of its name."""
+    def whole_name(self, names: Sequence[str]) -> Value:
+        """A type that is nowhere in the repository, where its names say all of it."""
         return UNKNOWN
 
     def external_name(self, *parts: str) -> str:

@@ -5,17 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, Key, Place
+from codesum_pipeline.model.expressions import Chain, TypeName
 from codesum_pipeline.model.guard import Guard
 
 _RECEIVER_WORDS = ("this.", "self.", "@", "$this->")
 
 
 class Field(NamedTuple):
-    """What is known of a field: its type, or with `is_value` what it is given, and where that is written."""
+    """What is known of a field: its type, or what it is given, where no type is said; and where that is written."""
 
-    text: str
     place: Place
-    is_value: bool
+    type: TypeName | None = None
+    value: Chain | None = ()
+    is_typed: bool = True
 
 
 class NameTree:
@@ -59,12 +61,19 @@ class NameTree:
 
     def _add_fields(self, definition: Definition) -> None:
         place = Place(definition.file, definition)
-        for names, is_value in ((definition.typed, False), (definition.bound, True)):
-            for name, texts in names.items():
-                own = self.own_name(name) if not definition.is_class else name
-                if own is not None:
-                    fields = self._fields[definition.key if definition.is_class else definition.key[:-1]]
-                    fields.setdefault(own, []).extend(Field(text, place, is_value) for text in texts)
+        known = [
+            *((name, Field(place, type_)) for name, types in definition.typed.items() for type_ in types),
+            *(
+                (name, Field(place, None, value, is_typed=False))
+                for name, values in definition.bound.items()
+                for value in values
+            ),
+        ]
+        for name, field in known:
+            own = self.own_name(name) if not definition.is_class else name
+            if own is not None:
+                fields = self._fields[definition.key if definition.is_class else definition.key[:-1]]
+                fields.setdefault(own, []).append(field)
 
     @staticmethod
     def own_name(name: str) -> str | None:
@@ -74,8 +83,8 @@ class NameTree:
     def fields(self, key: Key, name: str) -> Sequence[Field]:
         """What a class says about one of its fields; types count before values."""
         found = self._fields[key].get(name, ()) if key in self._fields else ()
-        said = [field for field in found if not field.is_value]
-        return said or [field for field in found if field.text]
+        said = [field for field in found if field.is_typed]
+        return said or [field for field in found if field.value != ()]
 
     def owner_key(self, definition: Definition) -> Key:
         """Where the class or object stands whose member a definition is in, also inside functions of it."""

@@ -6,6 +6,7 @@ from enum import Enum
 
 from codesum_pipeline.graph.declared.definitions import Definition, Key, Place
 from codesum_pipeline.graph.reasons import Reason, weaker
+from codesum_pipeline.model.expressions import TypeName
 
 
 class Nothing(Enum):
@@ -49,7 +50,7 @@ class Instance:
 class Held:
     """An object of a type outside the repository whose arguments say what it holds or gives."""
 
-    type: str
+    type: TypeName
     place: Place
 
 

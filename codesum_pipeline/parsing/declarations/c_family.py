@@ -13,7 +13,7 @@ from codesum_pipeline.parsing.declarations.c_family_declarators import (
     shape_of_declarator,
 )
 from codesum_pipeline.parsing.declared.braces import BRACKETS
-from codesum_pipeline.parsing.declared.declaration import Called, Imported, Text, Typed, field_text
+from codesum_pipeline.parsing.declared.declaration import Called, Code, Imported, Text, Typed, field_text
 from codesum_pipeline.parsing.spacing import Token
 
 DIRECTIVES = frozenset({
@@ -154,13 +154,13 @@ def return_type(node: Node, text: Text) -> str | None:
         return None
     for child in shape.function.children:
         if child.type == "trailing_return_type":
-            return text(child).removeprefix("->").lstrip()
+            return text(child.named_children[-1] if child.named_children else None)
     type_ = field_text(node, "type", text)
     if not type_ or node.type == "init_declarator":
         return None
     qualifiers = [text(child) for child in node.children if child.type == "type_qualifier"]
     words = [word for word in qualifiers if word in ("const", "volatile")]
-    return " ".join([*words, type_, *([shape.marks] if shape.marks else [])])
+    return Code.of(" ".join([*words, type_, *([shape.marks] if shape.marks else [])]), type_, *shape.marks)
 
 
 def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -228,7 +228,7 @@ def fields(node: Node, text: Text) -> Iterator[str]:
     """The members that a declaration gives a structure."""
     structure = node.child_by_field_name("type")
     has_body = structure is not None and structure.child_by_field_name("body") is not None
-    type_ = field_text(structure, "name", text) if structure is not None and has_body else text(structure)
+    type_: str = field_text(structure, "name", text) if structure is not None and has_body else text(structure)
     words = [text(child) for child in node.children if child.type == "type_qualifier"]
     type_ = " ".join([*words, type_])
     for declarator in node.children_by_field_name("declarator"):

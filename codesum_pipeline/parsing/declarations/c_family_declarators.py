@@ -106,6 +106,14 @@ def name_parts_of_one(node: Node | None) -> tuple[str, ...]:
     return ()
 
 
+def template_arguments(name: Node | None) -> list[Node]:
+    """What the last part of a name is given in angle brackets."""
+    while name is not None and name.type == "qualified_identifier":
+        name = name.child_by_field_name("name")
+    listed = name.child_by_field_name("arguments") if name is not None and name.type in _NAMED else None
+    return listed.named_children if listed is not None else []
+
+
 def function(node: Node) -> Defined | None:
     """A function with a body."""
     shape = shape_of(node)

@@ -133,7 +133,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared = node
     while declared.type in ("variable_declarator", "variable_declaration") and declared.parent is not None:
         declared = declared.parent
-    words = []
+    words: list[str] = []
     for child in annotations_and_words(declared):
         if child.type == "modifier":
             words.append(text(child))

@@ -15,6 +15,7 @@ from codesum_pipeline.parsing.declarations.c_family_declarators import (
     name_parts,
     named_by_typedef,
     structure,
+    template_arguments,
 )
 from codesum_pipeline.parsing.declarations.c_family_macros import masked, unknown
 from codesum_pipeline.parsing.declared.declaration import (
@@ -162,10 +163,10 @@ def _typed_by_value(node: Node, text: Text) -> Iterator[Typed]:
     if value.type in ("new_expression", "compound_literal_expression"):
         yield Typed(text(name).lstrip("*"), field_text(value, "type", text))
     elif value.type == "call_expression":
-        called, mark, argument = field_text(value, "function", text).partition("<")
-        maker = called.rpartition("::")[2]
-        if mark and maker in ("make_unique", "make_shared"):
-            yield Typed(text(name), f"std::{maker.removeprefix('make_')}_ptr<{argument}")
+        function = value.child_by_field_name("function")
+        arguments = template_arguments(function)
+        if arguments and name_parts(function)[-1:] in (("make_unique",), ("make_shared",)):
+            yield Typed(text(name), text(arguments[0]))
 
 
 DECLARATION = Declaration(

@@ -10,7 +10,7 @@ from codesum_pipeline.parsing.declarations.ecmascript_definitions import (
     key_name,
     unwrapped,
 )
-from codesum_pipeline.parsing.declared.declaration import Called, Facts, Text, Typed, field_text
+from codesum_pipeline.parsing.declared.declaration import Called, Code, Facts, Text, Typed, field_text
 
 _WORDS = frozenset({
     "abstract", "accessor", "async", "declare", "default", "export", "get", "override", "private", "protected",
@@ -109,7 +109,7 @@ def _class_in(node: Node) -> Node:
 def _heritage(heritage: Node, text: Text) -> Iterator[str]:
     for clause in heritage.named_children:
         if clause.type == "extends_clause":
-            yield text(clause).removeprefix("extends ")
+            yield Code.at(text(clause).removeprefix("extends "), clause.children[0].end_byte, clause.end_byte)
         elif clause.type == "implements_clause":
             yield from (text(type_) for type_ in clause.named_children)
         elif not clause.is_extra:

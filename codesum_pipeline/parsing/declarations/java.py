@@ -20,6 +20,7 @@ from codesum_pipeline.parsing.declarations.javadoc import plain_text
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
+    Code,
     Declaration,
     Defined,
     Docs,
@@ -164,7 +165,8 @@ def _spread(node: Node, text: Text) -> tuple[str, str]:
 
 def _declared_type(declaration: Node, declarator: Node, text: Text) -> str:
     """The type of one variable: `int a[]` is an `int[]`."""
-    return field_text(declaration, "type", text) + field_text(declarator, "dimensions", text)
+    type_, dimensions = field_text(declaration, "type", text), field_text(declarator, "dimensions", text)
+    return Code.of(type_ + dimensions, type_, dimensions)
 
 
 def _return_type(node: Node, text: Text) -> str | None:
@@ -186,7 +188,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared = node.parent if node.type == "variable_declarator" else node
     if declared is None:
         return
-    words = []
+    words: list[str] = []
     for child in annotations_and_words(declared):
         if child.type not in ANNOTATIONS:
             words.append(text(child))
@@ -209,7 +211,7 @@ def _is_in_interface(node: Node, words: list[str]) -> bool:
 def _call(node: Node, text: Text) -> Called:
     receiver = field_text(node, "object", text)
     if any(child.type == "super" for child in node.children[1:]):
-        receiver = f"{receiver}.super"
+        receiver = Code.of(f"{receiver}.super", receiver, ".", "super")
     return Called(receiver, field_text(node, "name", text))
 
 
@@ -285,7 +287,7 @@ def _typed(node: Node, text: Text) -> Iterator[Typed]:
     """A parameter, the variable of a loop or a resource."""
     if node.type == "spread_parameter":
         name, type_ = _spread(node, text)
-        yield Typed(name, f"{type_}[]")
+        yield Typed(name, Code.of(f"{type_}[]", type_, "[", "]"))
     elif (type_ := _declared_type(node, node, text)) != "var":
         yield Typed(field_text(node, "name", text), type_)
     elif (value := node.child_by_field_name("value")) is not None and value.type == "object_creation_expression":

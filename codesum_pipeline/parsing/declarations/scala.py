@@ -232,7 +232,7 @@ def _typed_pattern(node: Node, text: Text) -> Iterator[Typed]:
 def _typed_value(node: Node, text: Text) -> Iterator[Typed]:
     """A value that says its type, or is `new Item(…)` or `Item(…)`: what begins with a capital is a class."""
     name, value = _value_name(node), _bound(node)
-    type_ = field_text(node, "type", text)
+    type_: str = field_text(node, "type", text)
     if not type_ and value is not None and value.type == "instance_expression":
         type_ = _made(value, text)
     elif not type_ and value is not None and value.type == "call_expression":

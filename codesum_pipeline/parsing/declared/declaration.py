@@ -9,14 +9,41 @@ nothing: it never raises on what does not parse.
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Self
 
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.languages import LanguageSpec
 
+
+class Code(str):
+    """Canonical text on one line that knows what it is made of: the bytes between which it stands, or its parts.
+
+    Whatever is cut off one or added to it is plain text, and so at most a name.
+    """
+
+    __slots__ = ("parts", "span")
+    span: tuple[int, int] | None
+    parts: tuple[str, ...]
+
+    @classmethod
+    def at(cls, text: str, start: int, end: int) -> Self:
+        """A text that stands between two bytes."""
+        code = cls(text)
+        code.span, code.parts = (start, end), ()
+        return code
+
+    @classmethod
+    def of(cls, text: str, *parts: str) -> Self:
+        """A text put together from parts."""
+        code = cls(text)
+        code.span, code.parts = None, parts
+        return code
+
+
 # The canonical text of a node on one line.
-Text = Callable[[Node | None], str]
+Text = Callable[[Node | None], Code]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +249,7 @@ class Declaration:
         )  # fmt: skip
 
 
-def field_text(node: Node, name: str, text: Text) -> str:
+def field_text(node: Node, name: str, text: Text) -> Code:
     """The canonical text of a node's field; empty without it."""
     return text(node.child_by_field_name(name))
 

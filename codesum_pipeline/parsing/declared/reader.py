@@ -10,8 +10,9 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.canonical import Canonical, lay_out
+from codesum_pipeline.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.parsing.declared.comments import COMMENTS_VERSION, Comments
-from codesum_pipeline.parsing.declared.declaration import Declaration, Imported, Text
+from codesum_pipeline.parsing.declared.declaration import Code, Declaration, Imported, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.declared.facts import Calls, FactReader
 from codesum_pipeline.parsing.declared.references import (
@@ -20,6 +21,7 @@ from codesum_pipeline.parsing.declared.references import (
     read_names,
     read_references,
 )
+from codesum_pipeline.parsing.declared.structures import Structures
 from codesum_pipeline.parsing.declared.tests_in_file import has_test_calls, in_test_modules
 from codesum_pipeline.parsing.definition_lines import definition_lines
 from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
@@ -49,7 +51,8 @@ class DeclaredParser:
     def version(self, hash_policy: HashPolicy) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
         read = (
-            f"{RECOVERY_VERSION} {COMMENTS_VERSION} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION}"
+            f"{RECOVERY_VERSION} {COMMENTS_VERSION} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION} "
+            f"chains/{CHAINS_VERSION}"
         )
         return f"{self.declaration.spec.parser_version} {read} {hash_policy}"
 
@@ -190,7 +193,9 @@ class _File:
             imports=imports,
             globals=globals_,
             exports=exports,
-            references=read_references(declaration, outline, symbols, self._path, self._text, self._calls),
+            references=read_references(
+                declaration, outline, symbols, self._path, self._text, self._calls, Structures(self._tokens)
+            ),
             syntax_errors=len(self._tokens.errors),
             reexports=reexports,
             only_reexports=are_all(
@@ -345,8 +350,11 @@ def _after_preambles(node: Node, preambles: frozenset[str]) -> int:
     return start
 
 
-def _canonical_text(tokens: Tokens, node: Node | None) -> str:
-    return tokens.text(node.start_byte, node.end_byte) if node is not None else ""
+def _canonical_text(tokens: Tokens, node: Node | None) -> Code:
+    if node is None:
+        return Code.of("")
+    start, end = node.start_byte, node.end_byte
+    return Code.at(tokens.text(start, end), start, end)
 
 
 def _lines(canonical: Canonical, start: int, end: int) -> tuple[int, int]:

@@ -9,7 +9,8 @@ typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
 receiver, name, is_new]`, and its count how many arguments it has (-1: unknown).
 `symbol` is the number of the innermost symbol around it, -1 outside of all.
-Nothing here is looked up: names are as written.
+Receivers and values are chains, bases and types are names with arguments, as
+`model.expressions` says. Nothing here is looked up: names are as written.
 """
 
 import json
@@ -18,21 +19,26 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.model.symbols import Import, Symbol
+from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
-from codesum_pipeline.parsing.declared.declaration import Called, Declaration, Text
-from codesum_pipeline.parsing.declared.definitions import Outline
+from codesum_pipeline.parsing.chains import parameter_names
+from codesum_pipeline.parsing.declared.declaration import Declaration, Text
+from codesum_pipeline.parsing.declared.definitions import Definition, Outline
 from codesum_pipeline.parsing.declared.facts import Calls
+from codesum_pipeline.parsing.declared.structures import MAX_CHAIN, MAX_TYPE, Structures
 from codesum_pipeline.parsing.walk import Mark
 
-REFERENCES_VERSION = 4
-# Longer receivers are expressions whose class nobody can tell from their text.
-MAX_RECEIVER = 120
-MAX_TYPE = 200
+REFERENCES_VERSION = 5
 
 
 def read_references(
-    declaration: Declaration, outline: Outline, symbols: Sequence[Symbol], file_path: str, text: Text, calls: Calls
+    declaration: Declaration,
+    outline: Outline,
+    symbols: Sequence[Symbol],
+    file_path: str,
+    text: Text,
+    calls: Calls,
+    structures: Structures,
 ) -> str:
     """The JSON of one file."""
     content: dict[str, Any] = {
@@ -40,11 +46,11 @@ def read_references(
         "package": read_package(declaration, outline, text),
         "exports": read_names(declaration.exports, outline, text),
         "symbols": [
-            _symbol(symbol, definition.parts, file_path)
+            [*_named(symbol, definition.parts, file_path), *_types(declaration, symbol, definition, text, structures)]
             for symbol, definition in zip(symbols, outline.definitions, strict=True)
         ],
         "heads": [_head(symbol) for symbol in symbols],
-        "extensions": list(_extensions(declaration, outline, text)),
+        "extensions": list(_extensions(declaration, outline, text, structures)),
         "imports": [],
         "typed": [],
         "bound": [],
@@ -59,16 +65,18 @@ def read_references(
             )
         if read_typed := declaration.typed.get(kind):
             for found in read_typed(node, text):
-                if found.name and len(found.type) <= MAX_TYPE:
-                    content["typed" if found.type else "bound"].append([number, found.name, found.type])
+                if found.name and 0 < len(found.type) <= MAX_TYPE:
+                    content["typed"].append([number, found.name, structures.type(found.type)])
+                elif found.name and not found.type:
+                    content["bound"].append([number, found.name, []])
         if read_bound := declaration.bound.get(kind):
             content["bound"].extend(
-                [number, found.name, found.type if len(found.type) <= MAX_RECEIVER else ""]
+                [number, found.name, structures.chain(found.type) if len(found.type) <= MAX_CHAIN else []]
                 for found in read_bound(node, text)
                 if found.name
             )
         if kind in declaration.calls and (called := calls.read(kind, node)) and called.name:
-            content["calls"].append([number, *_call(called)])
+            content["calls"].append([number, structures.chain(called.receiver), called.name, int(called.is_new)])
             content["counts"].append(_argument_count(node))
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
@@ -107,11 +115,14 @@ def read_imports(
     ])  # fmt: skip
 
 
-def _extensions(declaration: Declaration, outline: Outline, text: Text) -> Iterator[list[Any]]:
+def _extensions(
+    declaration: Declaration, outline: Outline, text: Text, structures: Structures
+) -> Iterator[list[Any]]:
     for around, node in outline.extensions:
         found = declaration.extensions[node.type](node, text)
-        if found is not None and found.bases and len(found.type) <= MAX_TYPE:
-            yield [list(around), found.type, [base for base in found.bases if len(base) <= MAX_TYPE]]
+        type_ = structures.type(found.type) if found is not None and len(found.type) <= MAX_TYPE else None
+        if found is not None and found.bases and type_ is not None:
+            yield [list(around), type_, structures.types(found.bases)]
 
 
 def _all_marks(outline: Outline) -> Iterator[tuple[int, Mark]]:
@@ -120,9 +131,19 @@ def _all_marks(outline: Outline) -> Iterator[tuple[int, Mark]]:
         yield from ((number, mark) for mark in definition.marks)
 
 
-def _symbol(symbol: Symbol, parts: Sequence[str], file_path: str) -> list[Any]:
-    local_id = symbol.id.removeprefix(f"{file_path}::")
-    return [local_id, symbol.type.value, list(parts), list(symbol.bases), symbol.facts.return_type]
+def _named(symbol: Symbol, parts: Sequence[str], file_path: str) -> list[Any]:
+    return [symbol.id.removeprefix(f"{file_path}::"), symbol.type.value, list(parts)]
+
+
+def _types(
+    declaration: Declaration, symbol: Symbol, definition: Definition, text: Text, structures: Structures
+) -> tuple[list[Any], list[Any] | None]:
+    """The bases of a class; the type that a function returns."""
+    node = definition.nodes[0]
+    if symbol.type is SymbolType.CLASS:
+        return structures.types(declaration.bases(node, text)), None
+    returned = declaration.return_type(node, text)
+    return [], structures.type(returned) if returned else None
 
 
 def _head(symbol: Symbol) -> list[Any]:
@@ -130,7 +151,7 @@ def _head(symbol: Symbol) -> list[Any]:
     is_open = any(parameter.kind.startswith("var_") for parameter in parameters)
     fixed = [parameter for parameter in parameters if not parameter.kind.startswith("var_")]
     least = sum(parameter.default is None for parameter in fixed)
-    names = [parameter.name for parameter in symbol.facts.parameters]
+    names = [name for parameter in symbol.facts.parameters for name in parameter_names(parameter.name)]
     return [list(symbol.modifiers), names, least, -1 if is_open else len(fixed)]
 
 
@@ -141,8 +162,3 @@ def _argument_count(call: Node) -> int:
     shown = [child for child in arguments.named_children if not child.is_extra]
     is_open = any("spread" in child.type or "splat" in child.type for child in shown)
     return -1 if is_open else len(shown)
-
-
-def _call(called: Called) -> list[Any]:
-    receiver = called.receiver if len(called.receiver) <= MAX_RECEIVER else "?"
-    return [receiver, called.name, int(called.is_new)]

@@ -1,0 +1,86 @@
+"""What an expression and a type are made of, as parsing hands it to the graph.
+
+In JSON a plain name is its text and a call a list: `a.b(1, 2)` is `["a", ["b", 2]]`, `new A()` is `[["A", 0, 1]]`.
+The names of a type are texts and its arguments lists: `a.Map<Key, Item[]>` is `["a", "Map", ["Key"], ["[]", ["Item"]]]`.
+What cannot be read is null.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+# How many arguments a step has that is no call, and a call of which that is not known.
+NO_CALL = -2
+UNKNOWN_COUNT = -1
+# Steps and types that have no name of their own.
+ELEMENT = "[]"
+UNWRAPPED = "?"
+CAST = ":"
+# What a type's name begins with that says all of it.
+ROOT = "\\"
+
+
+class TypeName(NamedTuple):
+    """The names of a type, outermost first, and its arguments; a list is the type `[]` of what it holds."""
+
+    names: tuple[str, ...]
+    arguments: tuple["TypeName | None", ...] = ()
+
+    @property
+    def is_list(self) -> bool:
+        return self.names == (ELEMENT,)
+
+
+class Step(NamedTuple):
+    """One step of an expression: a name, and with how many arguments it is called.
+
+    `[]` takes an element, `?` what is in a result or an option; `:` stands for an object of a type.
+    """
+
+    name: str
+    arguments: int = NO_CALL
+    is_new: bool = False
+    type: TypeName | None = None
+
+
+# The steps that lead to what an expression stands for; none for no expression.
+Chain = tuple[Step, ...]
+
+
+def chain_to_json(chain: Chain | None) -> list[Any] | None:
+    """See above."""
+    return None if chain is None else [_step_to_json(step) for step in chain]
+
+
+def _step_to_json(step: Step) -> Any:
+    if step.name == CAST:
+        return [CAST, type_to_json(step.type)]
+    if step.arguments == NO_CALL and not step.is_new:
+        return step.name
+    return [step.name, step.arguments, 1] if step.is_new else [step.name, step.arguments]
+
+
+def chain_from_json(said: Sequence[Any] | None) -> Chain | None:
+    """What `chain_to_json` wrote."""
+    return None if said is None else tuple([_step_from_json(step) for step in said])
+
+
+def _step_from_json(said: Any) -> Step:
+    if isinstance(said, str):
+        return Step(said)
+    name, arguments, *is_new = said
+    return Step(CAST, type=type_from_json(arguments)) if name == CAST else Step(name, arguments, bool(is_new))
+
+
+def type_to_json(type_: TypeName | None) -> list[Any] | None:
+    """See above."""
+    return None if type_ is None else [*type_.names, *map(type_to_json, type_.arguments)]
+
+
+def type_from_json(said: Sequence[Any] | None) -> TypeName | None:
+    """What `type_to_json` wrote."""
+    if said is None:
+        return None
+    if len(said) == 1:
+        return TypeName((said[0],))
+    names = tuple([part for part in said if isinstance(part, str)])
+    return TypeName(names, tuple([type_from_json(part) for part in said[len(names) :]]))

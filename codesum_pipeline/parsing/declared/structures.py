@@ -1,0 +1,47 @@
+"""What a file's receivers, values and types are made of, as JSON; each text is read once."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from codesum_pipeline.model.expressions import chain_to_json, type_to_json
+from codesum_pipeline.parsing.chains import read_chain, read_type
+from codesum_pipeline.parsing.declared.declaration import Code
+from codesum_pipeline.parsing.expressions import pieces_between
+from codesum_pipeline.parsing.walk import Tokens
+
+# Longer ones are expressions and types whose class nobody can tell.
+MAX_CHAIN = 120
+MAX_TYPE = 200
+_MAX_TOKENS = 1_000
+
+
+class Structures:
+    """Reads those of one file."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._chains: dict[str, list[Any] | None] = {"": []}
+        self._types: dict[str, list[Any] | None] = {}
+
+    def chain(self, said: str) -> list[Any] | None:
+        """The steps of an expression, none of nothing; None for what is no chain."""
+        if said not in self._chains:
+            self._chains[said] = chain_to_json(read_chain(self._pieces(said))) if len(said) <= MAX_CHAIN else None
+        return self._chains[said]
+
+    def type(self, said: str) -> list[Any] | None:
+        """The names and arguments of a type; None for what has no name."""
+        if said not in self._types:
+            self._types[said] = type_to_json(read_type(self._pieces(said)))
+        return self._types[said]
+
+    def types(self, said: Iterable[str]) -> list[list[Any]]:
+        """Those that have a name."""
+        return [type_ for one in said if (type_ := self.type(one)) is not None]
+
+    def _pieces(self, said: str) -> list[str]:
+        if not isinstance(said, Code):
+            return [said]
+        if said.span is not None:
+            return pieces_between(self._tokens, *said.span, most=_MAX_TOKENS)
+        return [piece for part in said.parts for piece in self._pieces(part)]
