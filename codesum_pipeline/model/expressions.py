@@ -1,8 +1,8 @@
 """What an expression and a type are made of, as parsing hands it to the graph.
 
 In JSON a plain name is its text and a call a list: `a.b(1, 2)` is `["a", ["b", 2]]`, `new A()` is `[["A", 0, 1]]`.
-The names of a type are texts and its arguments lists: `a.Map<Key, Item[]>` is `["a", "Map", ["Key"], ["[]", ["Item"]]]`.
-What cannot be read is null.
+The names of a type are texts and its arguments lists: `a.Map<Key, Item[]>` is
+`["a", "Map", ["Key"], ["[]", ["Item"]]]`. What cannot be read is null.
 """
 
 from collections.abc import Sequence

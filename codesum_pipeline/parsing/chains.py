@@ -177,17 +177,14 @@ def _cast(signs: list[str]) -> Step | None:
     """What stands in brackets: `(Type) value` or `value as Type`."""
     end = _end_of(signs, 0) if signs[:1] == ["("] else -1
     said: Sequence[str] = ()
-    if 0 < end < len(signs) and (signs[end] == "(" or _is_name(signs[end])) and signs[end] not in _CASTS:
-        said = signs[1 : end - 1] if _steps_or_brackets(signs[end:]) else ()
+    if 0 < end < len(signs) and signs[end] not in _CASTS:
+        rest = signs[end:]
+        is_value = _steps(rest, is_new=False) or (rest[0] == "(" and _end_of(rest, 0) == len(rest))
+        said = signs[1 : end - 1] if is_value else ()
     elif (last := max((at for at, sign in enumerate(signs) if sign in _CASTS), default=0)) > 0:
         said = signs[last + 1 :]
     type_ = _type(said, _MAX_DEPTH) if said else None
     return Step(CAST, type=type_) if type_ is not None else None
-
-
-def _steps_or_brackets(signs: list[str]) -> bool:
-    """Whether nothing but names, dots and brackets stands here: a value that is said to be of a type."""
-    return all(sign in ("(", ")", ".") or _is_name(sign) for sign in signs)
 
 
 def _steps(signs: list[str], *, is_new: bool) -> Chain | None:
@@ -200,9 +197,10 @@ def _steps(signs: list[str], *, is_new: bool) -> Chain | None:
             if at < 0 or signs[at : at + 1] == []:
                 return None
             if wants_name:
-                # `Type::<Item>::name`, `name::<Item>()`.
-                wants_name = signs[at] in _JOINTS
-                at += wants_name
+                # `Type::<Item>::name`; what `name::<Item>()` gives, the item says.
+                if signs[at] not in _JOINTS:
+                    return None
+                at += 1
             elif signs[at] not in ("(", ".", ":", "::"):
                 return None
         elif wants_name:
@@ -254,7 +252,7 @@ def _type(signs: Sequence[str], depth: int) -> TypeName | None:
         return None
     rest, lists = alternatives[0], 0
     while rest:
-        if rest[0] in _TYPE_WORDS or rest[0][0] == "'" or _TYPE_MARKS.issuperset(rest[0]):
+        if _is_type_word(rest) or rest[0][0] == "'" or _TYPE_MARKS.issuperset(rest[0]):
             rest = rest[1:]
         elif rest[0] == "[" and (end := _end_of(rest, 0)) > 0:
             if end == len(rest) and (mapped := _mapping(rest[1:-1], depth)):
@@ -268,6 +266,11 @@ def _type(signs: Sequence[str], depth: int) -> TypeName | None:
             break
     named = _named_type(rest, depth) if rest else None
     return _listed(named, lists) if named is not None else None
+
+
+def _is_type_word(signs: Sequence[str]) -> bool:
+    """Whether a word stands before a type here; alone it is a type itself (`static`)."""
+    return signs[0] in _TYPE_WORDS and len(signs) > 1 and signs[1] not in _JOINTS and signs[1] != "<"
 
 
 def _mapping(signs: Sequence[str], depth: int) -> TypeName | None:
@@ -300,13 +303,12 @@ def _named_type(signs: Sequence[str], depth: int) -> TypeName | None:
         at += 1
     if signs[at : at + 1] in (["<"], ["["]) and (end := _end_of(signs, at)) > 0:
         inner = signs[at + 1 : end - 1]
-        if signs[at] == "[" and "".join(inner).isdigit():
+        if signs[at] == "[" and (not inner or "".join(inner).isdigit()):
             lists += 1
-        elif inner:
+        else:
             given = [part for part in _split(inner, ",", of_types=True) if part[0][0] != "'"]
             arguments = tuple([_type(part, depth - 1) for part in given])
-            at = end
-        at = end if lists else at
+        at = end
     if names == ("map",) and at < len(signs):
         arguments, at = (*arguments, _type(signs[at:], depth - 1)), len(signs)
     while signs[at : at + 2] == ["[", "]"] or signs[at : at + 1] == ["..."]:

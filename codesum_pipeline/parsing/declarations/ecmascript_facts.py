@@ -109,7 +109,7 @@ def _class_in(node: Node) -> Node:
 def _heritage(heritage: Node, text: Text) -> Iterator[str]:
     for clause in heritage.named_children:
         if clause.type == "extends_clause":
-            yield Code.at(text(clause).removeprefix("extends "), clause.children[0].end_byte, clause.end_byte)
+            yield Code.of(text(clause).removeprefix("extends "), *map(text, clause.children[1:]))
         elif clause.type == "implements_clause":
             yield from (text(type_) for type_ in clause.named_children)
         elif not clause.is_extra:

@@ -18,27 +18,19 @@ from codesum_pipeline.parsing.languages import LanguageSpec
 
 
 class Code(str):
-    """Canonical text on one line that knows what it is made of: the bytes between which it stands, or its parts.
+    """Canonical text on one line that knows what it is made of: a node, or parts.
 
     Whatever is cut off one or added to it is plain text, and so at most a name.
     """
 
-    __slots__ = ("parts", "span")
-    span: tuple[int, int] | None
-    parts: tuple[str, ...]
-
-    @classmethod
-    def at(cls, text: str, start: int, end: int) -> Self:
-        """A text that stands between two bytes."""
-        code = cls(text)
-        code.span, code.parts = (start, end), ()
-        return code
+    __slots__ = ("made_of",)
+    made_of: Node | tuple[str, ...]
 
     @classmethod
     def of(cls, text: str, *parts: str) -> Self:
         """A text put together from parts."""
         code = cls(text)
-        code.span, code.parts = None, parts
+        code.made_of = parts
         return code
 
 

@@ -353,8 +353,9 @@ def _after_preambles(node: Node, preambles: frozenset[str]) -> int:
 def _canonical_text(tokens: Tokens, node: Node | None) -> Code:
     if node is None:
         return Code.of("")
-    start, end = node.start_byte, node.end_byte
-    return Code.at(tokens.text(start, end), start, end)
+    code = Code(tokens.text(node.start_byte, node.end_byte))
+    code.made_of = node
+    return code
 
 
 def _lines(canonical: Canonical, start: int, end: int) -> tuple[int, int]:

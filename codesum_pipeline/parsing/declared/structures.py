@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
+from tree_sitter import Node
+
 from codesum_pipeline.model.expressions import chain_to_json, type_to_json
 from codesum_pipeline.parsing.chains import read_chain, read_type
-from codesum_pipeline.parsing.declared.declaration import Code
+from codesum_pipeline.parsing.declared.declaration import Code, raw_text
 from codesum_pipeline.parsing.expressions import pieces_between
 from codesum_pipeline.parsing.walk import Tokens
 
@@ -40,8 +42,21 @@ class Structures:
         return [type_ for one in said if (type_ := self.type(one)) is not None]
 
     def _pieces(self, said: str) -> list[str]:
-        if not isinstance(said, Code):
+        if not isinstance(said, Code) or said.isidentifier():
             return [said]
-        if said.span is not None:
-            return pieces_between(self._tokens, *said.span, most=_MAX_TOKENS)
-        return [piece for part in said.parts for piece in self._pieces(part)]
+        if isinstance(said.made_of, tuple):
+            return [piece for part in said.made_of for piece in self._pieces(part)]
+        start, end = said.made_of.start_byte, said.made_of.end_byte
+        return pieces_between(self._tokens, start, end, most=_MAX_TOKENS) or _leaves(said.made_of)
+
+
+def _leaves(node: Node) -> list[str]:
+    """The leaves of what stands in a text that is one token: `"${names.first()}"`."""
+    leaves: list[str] = []
+    waiting = [node]
+    while waiting and len(leaves) < _MAX_TOKENS:
+        current = waiting.pop()
+        waiting.extend(reversed(current.children))
+        if not current.children:
+            leaves.append(raw_text(current))
+    return leaves
