@@ -24,6 +24,7 @@ from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.reexports import handed_on, imports_in, reexport_edges
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
 from codesum_pipeline.graph.resolver import split_shape
+from codesum_pipeline.model.expressions import chain_of, type_of
 from codesum_pipeline.model.files import FilePlace, SourceFile
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.guard import Failure, Guard
@@ -38,7 +39,7 @@ from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 
-GRAPH_VERSION = "4"
+GRAPH_VERSION = "5"
 
 _FACTS = ["file_path", "language", "exports", "references"]
 _PLACES = ["id", "type", "parent_id"]
@@ -136,7 +137,7 @@ def _let_go() -> None:
 
     The few of these that live on would keep most of the memory around them from other steps.
     """
-    for read in (parse_annotation, split_shape):
+    for read in (parse_annotation, split_shape, chain_of, type_of):
         read.cache_clear()
     gc.collect()
     give_back()

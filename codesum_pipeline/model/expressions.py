@@ -6,6 +6,7 @@ The names of a type are texts and its arguments lists: `a.Map<Key, Item[]>` is
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 # How many arguments a step has that is no call, and a call of which that is not known.
@@ -61,12 +62,22 @@ def _step_to_json(step: Step) -> Any:
 
 def chain_from_json(said: Sequence[Any] | None) -> Chain | None:
     """What `chain_to_json` wrote."""
-    return None if said is None else tuple([_step_from_json(step) for step in said])
+    if said is None:
+        return None
+    if len(said) == 1 and isinstance(said[0], str):
+        return chain_of(said[0])
+    return tuple([_step_from_json(step) for step in said])
+
+
+@lru_cache(maxsize=1 << 15)
+def chain_of(name: str) -> Chain:
+    """The chain that one name is."""
+    return (Step(name),)
 
 
 def _step_from_json(said: Any) -> Step:
     if isinstance(said, str):
-        return Step(said)
+        return chain_of(said)[0]
     name, arguments, *is_new = said
     return Step(CAST, type=type_from_json(arguments)) if name == CAST else Step(name, arguments, bool(is_new))
 
@@ -81,6 +92,12 @@ def type_from_json(said: Sequence[Any] | None) -> TypeName | None:
     if said is None:
         return None
     if len(said) == 1:
-        return TypeName((said[0],))
+        return type_of(said[0])
     names = tuple([part for part in said if isinstance(part, str)])
     return TypeName(names, tuple([type_from_json(part) for part in said[len(names) :]]))
+
+
+@lru_cache(maxsize=1 << 15)
+def type_of(name: str) -> TypeName:
+    """The type that one name is."""
+    return TypeName((name,))

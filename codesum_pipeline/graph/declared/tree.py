@@ -1,7 +1,7 @@
 """All names of one family of languages, as a tree: packages or files, and what is defined in them."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, Key, Place
@@ -61,19 +61,16 @@ class NameTree:
 
     def _add_fields(self, definition: Definition) -> None:
         place = Place(definition.file, definition)
-        known = [
-            *((name, Field(place, type_)) for name, types in definition.typed.items() for type_ in types),
-            *(
-                (name, Field(place, None, value, is_typed=False))
-                for name, values in definition.bound.items()
-                for value in values
-            ),
-        ]
-        for name, field in known:
-            own = self.own_name(name) if not definition.is_class else name
-            if own is not None:
-                fields = self._fields[definition.key if definition.is_class else definition.key[:-1]]
-                fields.setdefault(own, []).append(field)
+        for name, types in definition.typed.items():
+            self._add_field(definition, name, (Field(place, type_) for type_ in types))
+        for name, values in definition.bound.items():
+            self._add_field(definition, name, (Field(place, None, value, is_typed=False) for value in values))
+
+    def _add_field(self, definition: Definition, name: str, said: Iterable[Field]) -> None:
+        own = self.own_name(name) if not definition.is_class else name
+        if own is not None:
+            fields = self._fields[definition.key if definition.is_class else definition.key[:-1]]
+            fields.setdefault(own, []).extend(said)
 
     @staticmethod
     def own_name(name: str) -> str | None:

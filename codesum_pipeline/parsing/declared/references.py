@@ -115,9 +115,7 @@ def read_imports(
     ])  # fmt: skip
 
 
-def _extensions(
-    declaration: Declaration, outline: Outline, text: Text, structures: Structures
-) -> Iterator[list[Any]]:
+def _extensions(declaration: Declaration, outline: Outline, text: Text, structures: Structures) -> Iterator[list[Any]]:
     for around, node in outline.extensions:
         found = declaration.extensions[node.type](node, text)
         type_ = structures.type(found.type) if found is not None and len(found.type) <= MAX_TYPE else None

@@ -35,7 +35,13 @@ def test_modules_are_found_by_their_names() -> None:
         [-1, "Data.Tax", "rate", None, 0],
         [-1, "Data.Map", None, "M", 0],
     ]
-    calls = [[0, "", "open", 0], [0, "P", "total", 0], [0, "", "rate", 0], [0, "M", "insert", 0], [0, "", "hidden", 0]]
+    calls = [
+        [0, [], "open", 0],
+        [0, ["P"], "total", 0],
+        [0, [], "rate", 0],
+        [0, ["M"], "insert", 0],
+        [0, [], "hidden", 0],
+    ]
     rows = [
         facts("app/Main.hs", "Main", ["main"], imports, calls),
         facts("src/Data/Shop.hs", "Data.Shop", ["open"], [], []),
