@@ -137,8 +137,9 @@ class Place:
 def load_declared(path: str, references: str) -> DeclaredFile:
     """Read what `read_references` wrote."""
     facts = json.loads(references)
+    receivers = [*map(chain_from_json, facts["receivers"])]
     calls = [
-        Call(symbol, chain_from_json(receiver), name, bool(is_new), count)
+        Call(symbol, receivers[receiver], name, bool(is_new), count)
         for (symbol, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
     ]
     imports = [ImportRow(*row) for row in facts["imports"]]

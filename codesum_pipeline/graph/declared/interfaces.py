@@ -13,7 +13,7 @@ from typing import Any
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.model.hashing import sha1_hex
 
-_OWN = frozenset({"calls", "counts", "typed", "bound"})
+_OWN = frozenset({"receivers", "calls", "counts", "typed", "bound"})
 _VARIABLES = ("typed", "bound")
 
 

@@ -1,13 +1,13 @@
 """What a file of a declared language says to the graph, as JSON.
 
 `{"language", "package", "exports", "symbols", "heads", "extensions", "imports",
-"typed", "bound", "calls", "counts"}`: a symbol is `[id without path, type, parts, bases,
+"typed", "bound", "receivers", "calls", "counts"}`: a symbol is `[id without path, type, parts, bases,
 return type]`, and its head `[modifiers, names of parameters, least arguments,
 most]` (-1: any number); an extension `[names around it, type, bases]`, of a
 type that stands elsewhere; an import `[symbol, module, name, alias, level]`; a
 typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
-receiver, name, is_new]`, and its count how many arguments it has (-1: unknown).
+number of its receiver, name, is_new]`, and its count how many arguments it has (-1: unknown).
 `symbol` is the number of the innermost symbol around it, -1 outside of all.
 Receivers and values are chains, bases and types are names with arguments, as
 `model.expressions` says. Nothing here is looked up: names are as written.
@@ -76,8 +76,9 @@ def read_references(
                 if found.name
             )
         if kind in declaration.calls and (called := calls.read(kind, node)) and called.name:
-            content["calls"].append([number, structures.chain(called.receiver), called.name, int(called.is_new)])
+            content["calls"].append([number, structures.receiver(called.receiver), called.name, int(called.is_new)])
             content["counts"].append(_argument_count(node))
+    content["receivers"] = structures.receivers
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 

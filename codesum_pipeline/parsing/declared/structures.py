@@ -22,8 +22,17 @@ class Structures:
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
+        self.receivers: list[list[Any] | None] = []
+        self._numbers: dict[str, int] = {}
         self._chains: dict[str, list[Any] | None] = {"": []}
         self._types: dict[str, list[Any] | None] = {}
+
+    def receiver(self, said: str) -> int:
+        """The number in `receivers` of what a call is called on: each is written down once."""
+        if said not in self._numbers:
+            self._numbers[said] = len(self.receivers)
+            self.receivers.append(self.chain(said))
+        return self._numbers[said]
 
     def chain(self, said: str) -> list[Any] | None:
         """The steps of an expression, none of nothing; None for what is no chain."""

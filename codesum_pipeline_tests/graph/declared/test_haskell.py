@@ -22,6 +22,7 @@ def facts(path: str, package: str, functions: list[str], imports: list[Any], cal
         "imports": imports,
         "typed": [],
         "bound": [],
+        "receivers": [[], ["P"], ["M"]],
         "calls": calls,
         "counts": [-1 for _ in calls],
     }
@@ -36,11 +37,11 @@ def test_modules_are_found_by_their_names() -> None:
         [-1, "Data.Map", None, "M", 0],
     ]
     calls = [
-        [0, [], "open", 0],
-        [0, ["P"], "total", 0],
-        [0, [], "rate", 0],
-        [0, ["M"], "insert", 0],
-        [0, [], "hidden", 0],
+        [0, 0, "open", 0],
+        [0, 1, "total", 0],
+        [0, 0, "rate", 0],
+        [0, 2, "insert", 0],
+        [0, 0, "hidden", 0],
     ]
     rows = [
         facts("app/Main.hs", "Main", ["main"], imports, calls),
