@@ -45,6 +45,8 @@ _THIS_TYPE = "@This"
 
 def read_chain(pieces: Sequence[str]) -> Chain | None:
     """The steps of an expression; None for one that is no chain of names, calls and elements."""
+    if len(pieces) == 1 and pieces[0].isidentifier():
+        return (Step(pieces[0]),)
     signs = _signs(pieces)
     while True:
         signs, is_new = _without_prefixes(signs)
@@ -60,6 +62,8 @@ def read_chain(pieces: Sequence[str]) -> Chain | None:
 
 def read_type(pieces: Sequence[str]) -> TypeName | None:
     """A type without what does not change its class; None for functions and other types without a name."""
+    if len(pieces) == 1 and pieces[0].isidentifier():
+        return TypeName((pieces[0],)) if pieces[0] not in _NOTHING else None
     return _type(_signs(pieces), _MAX_DEPTH)
 
 
