@@ -79,8 +79,8 @@ def _signs(pieces: Sequence[str]) -> list[str]:
         if is_text(piece) and not piece.startswith('@"'):
             position = text_at(pieces, position - 1)[1]
             signs.append(_TEXT)
-        elif piece == "@" and position < len(pieces) and _is_plain(pieces[position]):
-            signs.append(f"@{pieces[position]}")
+        elif piece in ("@", "$") and position < len(pieces) and _is_plain(pieces[position]):
+            signs.append(f"{piece}{pieces[position]}")
             position += 1
         elif piece in (">>", ">>>"):
             signs.extend(piece)
@@ -198,9 +198,11 @@ def _steps(signs: list[str], *, is_new: bool) -> Chain | None:
         sign = signs[at]
         if sign == "<" and steps:
             at = _end_of(signs, at)
-            if at < 0 or signs[at : at + 1] == []:
+            if wants_name and at == len(signs):
+                wants_name = False
+            elif at < 0 or at == len(signs):
                 return None
-            if wants_name:
+            elif wants_name:
                 # `Type::<Item>::name`; what `name::<Item>()` gives, the item says.
                 if signs[at] not in _JOINTS:
                     return None

@@ -1,7 +1,5 @@
 """What is read from Bash."""
 
-import json
-
 import pytest
 
 from codesum_pipeline.model.options import HashPolicy
@@ -9,6 +7,7 @@ from codesum_pipeline.model.symbols import Fact, Import
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline_tests.parsing.languages.bash_case import SOURCE
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
+from codesum_pipeline_tests.parsing.languages.references import references_of
 
 
 def texts(facts: tuple[Fact, ...]) -> list[str]:
@@ -64,7 +63,7 @@ def test_imports_and_globals() -> None:
 
 
 def test_commands_without_a_fixed_name_are_no_calls() -> None:
-    references = json.loads(parse("bash", '"$tool" a\n$x\n"quoted" b\n./run.sh\nexit 0\n').facts.references)
+    references = references_of(parse("bash", '"$tool" a\n$x\n"quoted" b\n./run.sh\nexit 0\n').facts)
 
     assert [call[2] for call in references["calls"]] == ["quoted", "./run.sh"]
 

@@ -1,10 +1,9 @@
 """What is read from C."""
 
-import json
-
 from codesum_pipeline.model.symbols import Import, Parameter
 from codesum_pipeline_tests.parsing.languages.c_case import SOURCE
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
+from codesum_pipeline_tests.parsing.languages.references import references_of
 
 
 def test_functions_structures_and_macros_with_parameters_are_found() -> None:
@@ -79,7 +78,7 @@ def test_members_and_enumerators_are_fields() -> None:
 
 def test_includes_globals_and_typed_names() -> None:
     facts = parse("c", SOURCE).facts
-    references = json.loads(facts.references)
+    references = references_of(facts)
 
     assert facts.imports == (
         Import(module="stdlib.h", level=0, name="*", alias=None, scope_id=None, line=5),

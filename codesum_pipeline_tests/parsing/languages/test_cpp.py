@@ -1,12 +1,11 @@
 """What is read from C++."""
 
-import json
-
 import pytest
 
 from codesum_pipeline.model.symbols import Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.parsing.languages.cpp_case import SOURCE
+from codesum_pipeline_tests.parsing.languages.references import references_of
 
 
 def test_classes_members_templates_and_what_is_defined_outside_of_the_class() -> None:
@@ -132,7 +131,7 @@ def test_a_function_is_found_whatever_its_declarator(
 
 def test_imports_calls_and_typed_names() -> None:
     facts = parse("cpp", SOURCE).facts
-    references = json.loads(facts.references)
+    references = references_of(facts)
     numbers = {symbol[0]: number for number, symbol in enumerate(references["symbols"])}
 
     assert facts.imports == (
@@ -141,7 +140,7 @@ def test_imports_calls_and_typed_names() -> None:
         Import(module="shapes/shape.h", level=0, name="*", alias=None, scope_id=None, line=10),
         Import(module="std", level=0, name="string", alias=None, scope_id=None, line=17),
     )
-    assert [numbers["shapes::Store"], "first_", "std::unique_ptr<T>"] in references["typed"]
+    assert [numbers["shapes::Store"], "first_", "std.unique_ptr<T>"] in references["typed"]
     assert [numbers["shapes::make"], "made", "Shape"] in references["typed"]
     assert [numbers["shapes::StoreTest::IsEmpty"], "store", "Store<Shape>"] in references["typed"]
     assert [numbers["shapes::make"], "", "Shape", 1] in references["calls"]
@@ -154,9 +153,9 @@ def test_new_objects_and_made_pointers_say_the_type_of_a_variable() -> None:
         "void f() {\n  auto a = new A(1);\n  auto b = std::make_unique<ns::B>(2);\n  auto c = C{3};\n  D d(4);\n}\n"
     )
 
-    assert json.loads(parse("cpp", source).facts.references)["typed"] == [
+    assert references_of(parse("cpp", source).facts)["typed"] == [
         [0, "a", "A"],
-        [0, "b", "std::unique_ptr<ns::B>"],
+        [0, "b", "ns.B"],
         [0, "c", "C"],
         [0, "d", "D"],
     ]

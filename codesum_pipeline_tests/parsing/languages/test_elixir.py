@@ -1,10 +1,9 @@
 """What is read from Elixir."""
 
-import json
-
 from codesum_pipeline.model.symbols import Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.parsing.languages.elixir_case import SOURCE
+from codesum_pipeline_tests.parsing.languages.references import references_of
 
 
 def test_modules_implementations_functions_macros_callbacks_and_tests_are_found() -> None:
@@ -141,7 +140,7 @@ def test_imports_name_modules_or_functions() -> None:
 
 
 def test_calls_and_structs_are_told_to_the_graph_and_types_are_no_calls() -> None:
-    references = json.loads(parse("elixir", SOURCE).facts.references)
+    references = references_of(parse("elixir", SOURCE).facts)
     names = [symbol[0] for symbol in references["symbols"]]
     add = names.index("Shop::Cart::add#50ed32")
 

@@ -1,10 +1,9 @@
 """Calls in texts are calls, in every language whose texts hold code."""
 
-import json
-
 import pytest
 
 from codesum_pipeline_tests.parsing.languages.cases import parse
+from codesum_pipeline_tests.parsing.languages.references import references_of
 
 SOURCES = {
     "bash": 'f() {\n  a="é $(foo x) `bar 1`"\n  cat <<X\nq $(qux 3)\nX\n}\n',
@@ -25,7 +24,7 @@ RECEIVERS = {"bash": ["", "", ""], "php": ["$m", "$m", "$m"]}
 @pytest.mark.parametrize("language", SOURCES)
 def test_calls_in_texts_are_calls(language: str) -> None:
     read = parse(language, SOURCES[language])
-    calls = [call[1:3] for call in json.loads(read.facts.references)["calls"] if call[2] not in ("cat", "C")]
+    calls = [call[1:3] for call in references_of(read.facts)["calls"] if call[2] not in ("cat", "C")]
 
     assert calls == [
         list(pair) for pair in zip(RECEIVERS.get(language, ["", "m", ""]), ["foo", "bar", "qux"], strict=True)

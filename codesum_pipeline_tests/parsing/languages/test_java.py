@@ -1,10 +1,9 @@
 """What is read from Java."""
 
-import json
-
 from codesum_pipeline.model.symbols import Import, Parameter, Symbol
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.parsing.languages.java_case import SOURCE
+from codesum_pipeline_tests.parsing.languages.references import references_of
 
 
 def one(source: str, name: str) -> Symbol:
@@ -169,13 +168,13 @@ def test_imports_and_package() -> None:
         Import("java.util", 0, "List", None, None, 10),
         Import("java.util.function", 0, "*", None, None, 11),
     )
-    assert json.loads(facts.references)["package"] == "com.example.store"
+    assert references_of(facts)["package"] == "com.example.store"
 
 
 def test_a_package_file_is_documented_by_its_comment() -> None:
     facts = parse("java", "/* Copyright 2024 */\n\n/** Stores of items. */\n@NullMarked\npackage a.b;\n").facts
 
-    assert (facts.docstring, json.loads(facts.references)["package"]) == ("Stores of items.", "a.b")
+    assert (facts.docstring, references_of(facts)["package"]) == ("Stores of items.", "a.b")
 
 
 def test_names_with_a_declared_type_and_calls_on_them_are_given_to_the_graph() -> None:
@@ -189,7 +188,7 @@ def test_names_with_a_declared_type_and_calls_on_them_are_given_to_the_graph() -
     switch (item) { case Film film -> use(film); case Pair(Left left, var right) -> use(left); default -> this.h(); }
   }
 }"""
-    references = json.loads(parse("java", source).facts.references)
+    references = references_of(parse("java", source).facts)
 
     assert references["typed"] == [
         [0, "repo", "Repo"],

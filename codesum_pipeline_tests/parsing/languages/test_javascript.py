@@ -1,12 +1,11 @@
 """What is read from JavaScript."""
 
-import json
-
 import pytest
 
 from codesum_pipeline.model.symbols import Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.parsing.languages.javascript_case import SOURCE
+from codesum_pipeline_tests.parsing.languages.references import references_of
 
 
 def names(source: str) -> list[str]:
@@ -92,7 +91,7 @@ def test_imports_exports_and_globals() -> None:
 
 
 def test_calls_and_typed_names() -> None:
-    references = json.loads(parse("javascript", SOURCE).facts.references)
+    references = references_of(parse("javascript", SOURCE).facts)
     names = [symbol[0] for symbol in references["symbols"]]
     calls = [(names[number] if number >= 0 else "", *call) for number, *call in references["calls"]]
 

@@ -1,10 +1,9 @@
 """What is read from Lua."""
 
-import json
-
 from codesum_pipeline.model.symbols import Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.parsing.languages.lua_case import SOURCE
+from codesum_pipeline_tests.parsing.languages.references import references_of
 
 
 def test_functions_belong_to_the_table_in_their_name() -> None:
@@ -56,7 +55,7 @@ def test_what_a_function_says_about_itself() -> None:
 
 def test_imports_globals_calls_and_typed_names() -> None:
     facts = parse("lua", SOURCE).facts
-    references = json.loads(facts.references)
+    references = references_of(facts)
     names = [symbol[0] for symbol in references["symbols"]]
     new = names.index("Account::new")
 

@@ -1,10 +1,9 @@
 """What is read from PHP."""
 
-import json
-
 from codesum_pipeline.model.symbols import Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.parsing.languages.php_case import SOURCE
+from codesum_pipeline_tests.parsing.languages.references import references_of
 
 
 def test_classes_interfaces_traits_enums_and_bound_functions_are_found() -> None:
@@ -83,22 +82,22 @@ def test_imports_package_and_globals() -> None:
         Import("Psr\\Log", 0, "LoggerInterface", None, None, 9),
         Import("bootstrap.php", 0, None, None, None, 11),
     )
-    assert json.loads(facts.references)["package"] == "App\\Billing"
+    assert references_of(facts)["package"] == "App\\Billing"
     assert facts.globals == ("LIMIT",)
 
 
 def test_typed_names_are_told_to_the_graph() -> None:
-    references = json.loads(parse("php", SOURCE).facts.references)
+    references = references_of(parse("php", SOURCE).facts)
     names = [symbol[0] for symbol in references["symbols"]]
 
     def typed(name: str) -> list[list[str]]:
         return [row[1:] for row in references["typed"] if row[0] == names.index(name)]
 
-    assert typed("Biller") == [["client", "?Client"], ["count", "int"]]
+    assert typed("Biller") == [["client", "Client"], ["count", "int"]]
     assert typed("Biller::__construct") == [
         ["$logger", "LoggerInterface"],
         ["$this->logger", "LoggerInterface"],
-        ["$limit", "?int"],
+        ["$limit", "int"],
         ["$tags", "string"],
         ["$this->mailer", "Mailer"],
     ]

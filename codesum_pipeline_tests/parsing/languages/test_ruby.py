@@ -1,11 +1,10 @@
 """What is read from Ruby."""
 
-import json
-
 import pytest
 
 from codesum_pipeline.model.symbols import Fact, Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
+from codesum_pipeline_tests.parsing.languages.references import references_of
 from codesum_pipeline_tests.parsing.languages.ruby_case import SOURCE
 
 
@@ -138,9 +137,9 @@ def test_imports_and_globals() -> None:
 
 def test_calls_and_typed_names() -> None:
     source = "def f(x)\n  y = A::B.new(x)\n  @z = C.new\n  y.go&.stop\n  helper\n  y\nend\n"
-    references = json.loads(parse("ruby", source).facts.references)
+    references = references_of(parse("ruby", source).facts)
 
-    assert [typed[1:] for typed in references["typed"]] == [["y", "A::B"], ["@z", "C"]]
+    assert [typed[1:] for typed in references["typed"]] == [["y", "A.B"], ["@z", "C"]]
     assert [call[1:] for call in references["calls"]] == [
         ["A", "B", 1],
         ["", "C", 1],

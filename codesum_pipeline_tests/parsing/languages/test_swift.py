@@ -1,9 +1,8 @@
 """What is read from Swift."""
 
-import json
-
 from codesum_pipeline.model.symbols import Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
+from codesum_pipeline_tests.parsing.languages.references import references_of
 from codesum_pipeline_tests.parsing.languages.swift_case import SOURCE
 
 
@@ -81,7 +80,7 @@ def test_what_a_method_says_about_itself() -> None:
 
 def test_imports_globals_calls_and_typed_names() -> None:
     facts = parse("swift", SOURCE).facts
-    references = json.loads(facts.references)
+    references = references_of(facts)
     names = [symbol[0] for symbol in references["symbols"]]
     find, cache = names.index("Cache::find"), names.index("Cache")
 

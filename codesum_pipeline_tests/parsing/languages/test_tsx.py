@@ -1,8 +1,7 @@
 """What is read from TypeScript with markup."""
 
-import json
-
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
+from codesum_pipeline_tests.parsing.languages.references import references_of
 from codesum_pipeline_tests.parsing.languages.tsx_case import SOURCE
 
 
@@ -29,7 +28,7 @@ def test_the_symbols_of_a_file_with_components_and_hooks() -> None:
 
 
 def test_components_are_called_where_markup_uses_them() -> None:
-    references = json.loads(parse("tsx", SOURCE).facts.references)
+    references = references_of(parse("tsx", SOURCE).facts)
     names = [symbol[0] for symbol in references["symbols"]]
     used = [(names[number], name) for number, receiver, name, _ in references["calls"] if not receiver]
 

@@ -1,11 +1,10 @@
 """What is read from TypeScript."""
 
-import json
-
 import pytest
 
 from codesum_pipeline.model.symbols import Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
+from codesum_pipeline_tests.parsing.languages.references import references_of
 from codesum_pipeline_tests.parsing.languages.typescript_case import SOURCE
 
 
@@ -130,7 +129,7 @@ def test_imports_exports_and_globals() -> None:
 
 
 def test_typed_names() -> None:
-    references = json.loads(parse("typescript", SOURCE).facts.references)
+    references = references_of(parse("typescript", SOURCE).facts)
     names = [symbol[0] for symbol in references["symbols"]]
     typed = {(names[number], name): type_ for number, name, type_ in references["typed"]}
 

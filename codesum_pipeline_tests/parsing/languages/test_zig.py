@@ -1,9 +1,8 @@
 """What is read from Zig."""
 
-import json
-
 from codesum_pipeline.model.symbols import Import, Parameter
 from codesum_pipeline_tests.parsing.languages.cases import parse, symbols_by_name
+from codesum_pipeline_tests.parsing.languages.references import references_of
 from codesum_pipeline_tests.parsing.languages.zig_case import SOURCE
 
 
@@ -77,7 +76,7 @@ def test_fields_imports_and_globals() -> None:
 
 
 def test_calls_and_typed_names_are_told_to_the_graph() -> None:
-    references = json.loads(parse("zig", SOURCE).facts.references)
+    references = references_of(parse("zig", SOURCE).facts)
     names = [symbol[0] for symbol in references["symbols"]]
     test = names.index("test points are made")
 
