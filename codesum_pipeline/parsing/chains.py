@@ -4,6 +4,7 @@ Alike in all languages: the parser has told names, marks and texts apart.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from codesum_pipeline.model.expressions import (
     CAST,
@@ -19,6 +20,8 @@ from codesum_pipeline.parsing.expressions import is_text, text_at
 # Part of the parsers' versions: a change reads every file again.
 CHAINS_VERSION = 1
 
+# Files share few with any but those around them.
+_MAX_KNOWN = 1 << 12
 # Deeper types are of no class that a reader would follow.
 _MAX_DEPTH = 12
 _TEXT = '""'
@@ -43,7 +46,8 @@ _AFTER_TYPES = frozenset(("+", "where", "=", "{"))
 _THIS_TYPE = "@This"
 
 
-def read_chain(pieces: Sequence[str]) -> Chain | None:
+@lru_cache(maxsize=_MAX_KNOWN)
+def read_chain(pieces: tuple[str, ...]) -> Chain | None:
     """The steps of an expression; None for one that is no chain of names, calls and elements."""
     if len(pieces) == 1 and pieces[0].isidentifier():
         return (Step(pieces[0]),)
@@ -60,7 +64,8 @@ def read_chain(pieces: Sequence[str]) -> Chain | None:
     return _steps(signs, is_new=is_new)
 
 
-def read_type(pieces: Sequence[str]) -> TypeName | None:
+@lru_cache(maxsize=_MAX_KNOWN)
+def read_type(pieces: tuple[str, ...]) -> TypeName | None:
     """A type without what does not change its class; None for functions and other types without a name."""
     if len(pieces) == 1 and pieces[0].isidentifier():
         return TypeName((pieces[0],)) if pieces[0] not in _NOTHING else None

@@ -66,7 +66,7 @@ CHAINS = {
 def test_an_expression_is_read_as_the_steps_that_lead_to_it(case):
     tokens, steps = CHAINS[case]
 
-    assert chain_to_json(read_chain([f" {token}" for token in tokens.split(" ")])) == steps
+    assert chain_to_json(read_chain(tuple(f" {token}" for token in tokens.split(" ")))) == steps
 
 
 TYPES = {
@@ -105,11 +105,11 @@ TYPES = {
 def test_a_type_is_read_as_its_names_and_arguments(case):
     tokens, names = TYPES[case]
 
-    assert type_to_json(read_type([f" {token}" for token in tokens.split(" ")])) == names
+    assert type_to_json(read_type(tuple(f" {token}" for token in tokens.split(" ")))) == names
 
 
 def test_deeply_nested_arguments_are_no_types():
-    nested = read_type(["A", "<"] * 40 + ["B"] + [">"] * 40)
+    nested = read_type(("A", "<") * 40 + ("B",) + (">",) * 40)
 
     depth = 0
     while nested is not None and nested.arguments:

@@ -37,13 +37,15 @@ class Structures:
     def chain(self, said: str) -> list[Any] | None:
         """The steps of an expression, none of nothing; None for what is no chain."""
         if said not in self._chains:
-            self._chains[said] = chain_to_json(read_chain(self._pieces(said))) if len(said) <= MAX_CHAIN else None
+            self._chains[said] = (
+                chain_to_json(read_chain(tuple(self._pieces(said)))) if len(said) <= MAX_CHAIN else None
+            )
         return self._chains[said]
 
     def type(self, said: str) -> list[Any] | None:
         """The names and arguments of a type; None for what has no name."""
         if said not in self._types:
-            self._types[said] = type_to_json(read_type(self._pieces(said)))
+            self._types[said] = type_to_json(read_type(tuple(self._pieces(said))))
         return self._types[said]
 
     def types(self, said: Iterable[str]) -> list[list[Any]]:
