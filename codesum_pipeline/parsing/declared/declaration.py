@@ -18,19 +18,20 @@ from codesum_pipeline.parsing.languages import LanguageSpec
 
 
 class Code(str):
-    """Canonical text on one line that knows what it is made of: a node, or parts.
+    """Canonical text on one line that knows what it is made of: the bytes between which it stands, or parts.
 
     Whatever is cut off one or added to it is plain text, and so at most a name.
     """
 
-    __slots__ = ("made_of",)
-    made_of: Node | tuple[str, ...]
+    __slots__ = ("parts", "span")
+    parts: tuple[str, ...]
+    span: tuple[int, int] | None
 
     @classmethod
     def of(cls, text: str, *parts: str) -> Self:
         """A text put together from parts."""
         code = cls(text)
-        code.made_of = parts
+        code.parts, code.span = parts, None
         return code
 
 

@@ -74,7 +74,9 @@ class DeclaredParser:
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
         blanked = changed_spans(shown, given) if is_mended else ()
-        parsed = _File(self, tokens, characters, source, file_path, hash_policy, blanked).read(blob)
+        parsed = _File(self, tokens, characters, source, file_path, hash_policy, blanked, root=tree.root_node).read(
+            blob
+        )
         return with_lost_definitions(parsed, source, read)
 
     def _recovered(self, source: bytes, file_path: str, shown: bytes, tree: Tree) -> tuple[bytes, Tree]:
@@ -149,8 +151,11 @@ class _File:
         file_path: str,
         hash_policy: HashPolicy,
         blanked: Sequence[Span] = (),
+        *,
+        root: Node,
     ) -> None:
         self._parser = parser
+        self._root = root
         self._blanked = blanked
         self._declaration = parser.declaration
         self._tokens = tokens
@@ -194,7 +199,7 @@ class _File:
             globals=globals_,
             exports=exports,
             references=read_references(
-                declaration, outline, symbols, self._path, self._text, self._calls, Structures(self._tokens)
+                declaration, outline, symbols, self._path, self._text, self._calls, Structures(self._tokens, self._root)
             ),
             syntax_errors=len(self._tokens.errors),
             reexports=reexports,
@@ -353,8 +358,10 @@ def _after_preambles(node: Node, preambles: frozenset[str]) -> int:
 def _canonical_text(tokens: Tokens, node: Node | None) -> Code:
     if node is None:
         return Code.of("")
-    code = Code(tokens.text(node.start_byte, node.end_byte))
-    code.made_of = node
+    # Not the node itself: what is read of a file would keep its tree.
+    span = node.start_byte, node.end_byte
+    code = Code(tokens.text(*span))
+    code.span = span
     return code
 
 

@@ -20,8 +20,9 @@ _MAX_TOKENS = 1_000
 class Structures:
     """Reads those of one file."""
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: Tokens, root: Node) -> None:
         self._tokens = tokens
+        self._root = root
         self.receivers: list[list[Any] | None] = []
         self._numbers: dict[str, int] = {}
         self._chains: dict[str, list[Any] | None] = {"": []}
@@ -55,16 +56,16 @@ class Structures:
     def _pieces(self, said: str) -> list[str]:
         if not isinstance(said, Code) or said.isidentifier():
             return [said]
-        if isinstance(said.made_of, tuple):
-            return [piece for part in said.made_of for piece in self._pieces(part)]
-        start, end = said.made_of.start_byte, said.made_of.end_byte
-        return pieces_between(self._tokens, start, end, most=_MAX_TOKENS) or _leaves(said.made_of)
+        if said.span is None:
+            return [piece for part in said.parts for piece in self._pieces(part)]
+        pieces = pieces_between(self._tokens, *said.span, most=_MAX_TOKENS)
+        return pieces or _leaves(self._root.descendant_for_byte_range(*said.span))
 
 
-def _leaves(node: Node) -> list[str]:
+def _leaves(node: Node | None) -> list[str]:
     """The leaves of what stands in a text that is one token: `"${names.first()}"`."""
     leaves: list[str] = []
-    waiting = [node]
+    waiting = [node] if node is not None else []
     while waiting and len(leaves) < _MAX_TOKENS:
         current = waiting.pop()
         waiting.extend(reversed(current.children))
