@@ -25,9 +25,10 @@ from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.extractive.words import spoken
 
 # Part of every text's hash: a change embeds and indexes everything again.
-LANES_VERSION = f"2/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
+LANES_VERSION = f"3/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
 
 # How much of a body a vector sees: about what 512 tokens hold,
 # and beyond it one vector says less and less about each line.
@@ -121,7 +122,9 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
         "type": documents.column("type"),
         "file_path": _wide(documents.column("file_path")),
         "name": pa.array([name or path for name, path in zip(qualified_names, paths, strict=True)], pa.large_string()),
-        "summary": _beside_author(ws, documents),
+        "summary": pa.array(
+            map(with_name, (names[id_] for id_ in ids), _beside_author(ws, documents).to_pylist()), pa.large_string()
+        ),
         "business_intent": _wide(documents.column("business_intent")),
         "keywords": documents.column("keywords"),
         "signature": pc.fill_null(_wide(documents.column("signature")), _text("")),
@@ -129,6 +132,12 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
         "is_placeholder": documents.column("is_placeholder"),
     }
     return pa.table(heads).combine_chunks(), pa.array(module_bodies, pa.large_string())
+
+
+def with_name(name: str, summary: str) -> str:
+    """A text that does not say the words of its document's name is found by them all the same."""
+    words = spoken(name.partition(".")[0] or name)
+    return summary if words.lower() in summary.lower() else f"{words}. {summary}"
 
 
 def _beside_author(ws: Workspace, documents: pa.Table) -> pa.ChunkedArray:

@@ -66,7 +66,7 @@ def test_a_vector_is_the_embedding_of_its_lanes_text(tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path)
     embed_documents(workspace)
 
-    text = "add_item\nServes add_item.\nPut an article into the shopping cart."
+    text = "add_item\nServes add_item.\nadd item. Put an article into the shopping cart."
     assert (
         vector_of(workspace, "shop/cart.py::add_item", "summary") == load_embedder("static").embed([text])[0].tolist()
     )
@@ -152,7 +152,7 @@ def test_a_long_summary_is_cut_and_name_and_intent_never(tmp_path: Path) -> None
         vectors[limit] = vector_of(workspace, "a.py::calculate_everything_at_once", "summary")
 
     assert vectors[1] == embedder.embed([head])[0].tolist()
-    assert vectors[30] == embedder.embed([embedder.truncate(head + wordy.summary, 30)])[0].tolist()
+    assert vectors[30] == embedder.embed([embedder.truncate(f"{head}calculate everything at once. {wordy.summary}", 30)])[0].tolist()
 
 
 def test_a_repository_without_documents_has_no_vectors(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from codesum_pipeline.indexes.lane_texts import (
     BODY_CHARACTERS,
@@ -8,6 +9,7 @@ from codesum_pipeline.indexes.lane_texts import (
     dense_texts,
     lane_sources,
     term_texts,
+    with_name,
 )
 from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
 from codesum_pipeline.indexes.tokens import tokenize
@@ -38,14 +40,27 @@ def test_each_lane_reads_its_own_part_of_a_function(tmp_path: Path) -> None:
 
     assert dense_of(source) == {
         Lane.CODE: f"add_item\n{body}",
-        Lane.FUSED: f"def add_item(...)\nPut an article into the shopping cart.\n{body}",
-        Lane.SUMMARY: "add_item\nServes add_item.\nPut an article into the shopping cart.",
+        Lane.FUSED: f"def add_item(...)\nadd item. Put an article into the shopping cart.\n{body}",
+        Lane.SUMMARY: "add_item\nServes add_item.\nadd item. Put an article into the shopping cart.",
     }
     assert terms_of(source) == {
         Lane.CODE: f"add_item\n{body}",
         Lane.KEYWORDS: "an article cart into put shopping the add_item shop/cart.py",
-        Lane.SUMMARY: "add_item\nPut an article into the shopping cart.\nServes add_item.",
+        Lane.SUMMARY: "add_item\nadd item. Put an article into the shopping cart.\nServes add_item.",
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "summary", "read"),
+    [
+        pytest.param("parseReq", "Returns the head.", "parse request. Returns the head.", id="clipped and in one word"),
+        pytest.param("parseReq", "To parse request by request.", "To parse request by request.", id="said already"),
+        pytest.param("http_server.go", "Serves.", "HTTP server. Serves.", id="a file"),
+        pytest.param(".env", "Settings.", "environment. Settings.", id="a file without a stem"),
+    ],
+)
+def test_lanes_read_the_words_of_a_name_that_a_summary_does_not_say(name: str, summary: str, read: str) -> None:
+    assert with_name(name, summary) == read
 
 
 def test_above_functions_the_fused_lane_reads_the_names_below(tmp_path: Path) -> None:
