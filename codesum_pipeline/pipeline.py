@@ -12,6 +12,7 @@ from codesum_pipeline.indexes.candidate import CandidateReport, write_candidate
 from codesum_pipeline.indexes.dense import DenseReport, embed_documents
 from codesum_pipeline.indexes.publish import PublishReport
 from codesum_pipeline.indexes.sparse import SparseReport, index_terms
+from codesum_pipeline.indexes.version_folder import MANIFEST
 from codesum_pipeline.overviews.page import OVERVIEW_VERSION
 from codesum_pipeline.overviews.step import OverviewReport, write_overview
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
@@ -78,8 +79,9 @@ def _version_files(_ws: Workspace, report: CandidateReport) -> Sequence[Path]:
     return sorted(path for path in Path(report.folder).rglob("*") if path.is_file())
 
 
-def _published_name(ws: Workspace, _report: OverviewReport) -> Sequence[Path]:
-    return [ws.layout.published(ws.key)]
+def _published_manifest(ws: Workspace, _report: OverviewReport) -> Sequence[Path]:
+    """By the name that readers resolve: another file once that points at another version."""
+    return [ws.layout.published(ws.key) / MANIFEST]
 
 
 # What stops a model rests on what the levels read and on settings; the plan says why a text is written.
@@ -156,7 +158,7 @@ REPO_OVERVIEW = Step(
     write_overview,
     OverviewReport,
     idle=_nothing_rewritten,
-    files=_published_name,
+    files=_published_manifest,
     version=OVERVIEW_VERSION,
 )
 

@@ -2,10 +2,13 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.theme import Theme
 
 from codesum_pipeline.cli.checkout import checkout_of, entries_of
 from codesum_pipeline.cli.completion import complete_keys
@@ -36,7 +39,7 @@ def overview(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the facts as one JSON object.")] = False,
 ) -> None:
-    """Show what a newcomer asks of a repository: parts, entry points, frameworks, where to start, what changed.
+    """Show a repository to a newcomer: its parts, entry points, frameworks, where to start.
 
     Through a pipe it is the page's Markdown, with a Mermaid diagram of the parts.
     """
@@ -50,9 +53,20 @@ def overview(
     if not on_terminal():
         typer.echo(clean(row["page"]), nl=False)
         return
-    from rich.markdown import Markdown
+    show_parts(Page(_DIAGRAM.sub("", clean(row["page"]))))
 
-    show_parts(Markdown(_DIAGRAM.sub("", clean(row["page"])), hyperlinks=False))
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Markdown whose code keeps the terminal's own background."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.markdown import Markdown
+
+        with console.use_theme(Theme({"markdown.code": "cyan"})):
+            yield from console.render(Markdown(self.text, hyperlinks=False), options)
 
 
 def _entry(called: Invocation, name: str | None) -> RepositoryEntry:

@@ -15,6 +15,7 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.overviews.overview import make_overview
 from codesum_pipeline.overviews.page import render
 from codesum_pipeline.store.schemas import OVERVIEWS
+from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import write_serving_file
 from codesum_pipeline.store.workspace import Workspace
 
@@ -55,12 +56,17 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
         "page": render(overview),
         "facts": json.dumps(overview.as_json(), ensure_ascii=False, sort_keys=True),
     }
-    is_first = ws.tables.readable_path("overviews", ws.key) is None
-    ws.tables.write("overviews", ws.key, pa.Table.from_pylist([row], schema=OVERVIEWS))
-    if is_first and ws.tables.base is None:
-        write_serving_file(ws.tables, ws.layout.duckdb_file)
+    before = ws.tables.read_or_empty("overviews", ws.key).to_pylist()
+    if before == [row] and not ws.force:
+        ws.tables.keep("overviews", ws.key)
+    else:
+        ws.tables.write("overviews", ws.key, pa.Table.from_pylist([row], schema=OVERVIEWS))
+    if ws.tables.base is None:
+        # The first page of a home is a file that no view knew when the index was published. What is looked at to make
+        # views is no input of the page.
+        write_serving_file(TableStore(ws.tables.root), ws.layout.duckdb_file)
     progress("writing the overview", 1, 1)
-    return _report(ws, written=True, held=False)
+    return _report(ws, written=before != [row], held=False)
 
 
 def _kept(ws: Workspace) -> OverviewReport:

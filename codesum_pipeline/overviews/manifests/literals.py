@@ -32,7 +32,7 @@ _GRAMMARS: Mapping[str, Callable[[], object]] = {
     "swift": tree_sitter_swift.language,
     "zig": tree_sitter_zig.language,
 }
-_LITERALS = frozenset({"string", "string_literal", "line_string_literal", "atom"})
+_LITERALS = frozenset({"string", "string_literal", "line_string_literal", "interpolated_string", "atom"})
 _NAMING = frozenset({
     "call", "call_expression", "function_call", "keyword_argument", "pair", "assignment", "assignment_statement",
     "assignment_expression", "value_argument", "field", "infix_expression", "property_declaration",
