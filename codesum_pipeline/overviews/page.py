@@ -44,9 +44,10 @@ _OPENING = 700
 # Folders say little where a repository has fewer of them among its parts.
 _FEW_FOLDERS = 4
 # What a text says of a folder or file where nobody described it: only what it holds.
-_OF_ANYTHING = frozenset(
-    {"a", "an", "the", "class", "function", "method", "module", "file", "folder", "type", "interface"}
-)
+_OF_ANYTHING = frozenset({
+    "a", "an", "the", "class", "enum", "file", "folder", "function", "interface", "method", "module", "object",
+    "protocol", "struct", "trait", "type",
+})  # fmt: skip
 _SAYS_LITTLE = ("Folder ", "Folders: ", "Files: ", "File ", "Defines ", "Classes: ", "Functions: ", "Imports ")
 
 
@@ -78,14 +79,12 @@ def _head(overview: Overview) -> str:
     shown = [f"{_language(name)} ({_counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
     if len(languages) > _LANGUAGES:
         shown.append(f"{len(languages) - _LANGUAGES} other languages")
-    size = f"{', '.join(shown)}; {_counted(overview.definitions, 'function')} and classes." if shown else "No programs."
-    size = size.replace("function and", "functions and") if overview.definitions == 1 else size
+    counted = _counted(overview.definitions, "function and class", "functions and classes")
+    not_counted = "Tests, examples and copies of others' code are not counted."
+    size = f"{', '.join(shown)}; {counted}. {not_counted}" if shown else "No programs."
     subject = f": {prose(overview.subject)}" if overview.subject else ""
     stands = f"Commit {code(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
-    tests = "Tests, examples and copies of others' code are not counted." if shown else ""
-    return "\n\n".join(
-        part for part in (f"# {prose(overview.repo)}", f"{said}{where}", stands, f"{size} {tests}") if part
-    )
+    return "\n\n".join(part for part in (f"# {prose(overview.repo)}", f"{said}{where}", stands, size) if part)
 
 
 def _frameworks(frameworks: Sequence[Framework]) -> Iterator[str]:
@@ -211,5 +210,5 @@ def _and_more(number: int, noun: str = "") -> str:
     return f" and {_counted(number, f'more {noun}')}" if noun else f" and {number} more"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
+def _counted(number: int, noun: str, plural: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -17,6 +17,8 @@ MOST_PARTS = 12
 _FEW_PARTS = 5
 # A part with more of the code hides what the repository is made of.
 _LARGEST_SHARE = 0.5
+# A part with no more is whole enough, however few there are.
+_SMALL_SHARE = 0.25
 # More files than this are one part together.
 _FILES_ALONE = 14
 # A use of one part by another counts from this share of the heaviest one on.
@@ -71,8 +73,10 @@ def divide(view: View) -> Division:
         for name, paths in _divided(divided, parts.pop(divided)).items():
             parts[name] = paths
     found = [Part(name, tuple(paths), sum(sizes[path] for path in paths)) for name, paths in parts.items() if paths]
-    least = sum(sizes.values()) * _LEAST_PART if len(found) > _FEW_PARTS else 0
-    largest_first = sorted(found, key=lambda part: (-part.size, part.name))[:MOST_PARTS]
+    # What only hands on, or is empty, is no part where others define something.
+    defining = [part for part in found if part.size > len(part.paths)] or found
+    least = sum(sizes.values()) * _LEAST_PART if len(defining) > _FEW_PARTS else 0
+    largest_first = sorted(defining, key=lambda part: (-part.size, part.name))[:MOST_PARTS]
     shown = sorted((part for part in largest_first if part.size >= least), key=lambda part: part.name)
     links = _links(shown, view.links)
     return Division(tuple(shown), len(found) - len(shown), tuple(links[:MOST_LINKS]), max(len(links) - MOST_LINKS, 0))
@@ -84,7 +88,7 @@ def _to_divide(parts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> 
     weights = {name: sum(sizes[path] for path in paths) for name, paths in parts.items()}
     for name in sorted(parts, key=lambda name: (-weights[name], name)):
         is_large = weights[name] > total * _LARGEST_SHARE
-        if not is_large and len(parts) >= _FEW_PARTS:
+        if not is_large and (len(parts) >= _FEW_PARTS or weights[name] <= total * _SMALL_SHARE):
             return None
         if len(parts[name]) > 1 and (is_large or not name.endswith("*")):
             return name

@@ -6,7 +6,7 @@ rank is multiplied by the geometric mean of how many files use it and how many i
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from codesum_pipeline.overviews.view import Place, View
 
 MOST_STARTS = 7
 _DEFINITIONS = 3
+_HELD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,22 @@ def _neighbours(view: View) -> dict[str, float]:
 
 
 def _best(definitions: Sequence[Place]) -> tuple[Place, ...]:
-    """Public ones before others, classes and free functions before methods; of equals the earlier one."""
-    order = sorted(definitions, key=lambda each: (not each.is_public, _is_member(each), -each.rank, each.line, each.id))
+    """Public ones before others, classes and free functions before methods, the most used first.
+
+    A class is used with its members. One that does little but hold another class is a namespace, and left out.
+    """
+    used: dict[str, float] = defaultdict(float)
+    for each in definitions:
+        parts = each.id.split(SEPARATOR)
+        for length in range(2, len(parts) + 1):
+            used[SEPARATOR.join(parts[:length])] += each.rank
+    classes = [each for each in definitions if each.level == Level.CLASS]
+    around = {inner.id.rpartition(SEPARATOR)[0]: inner for inner in sorted(classes, key=lambda each: used[each.id])}
+    namespaces = {outer for outer, inner in around.items() if used[inner.id] >= used[outer] * _HELD}
+    definitions = [each for each in definitions if each.id not in namespaces]
+    order = sorted(
+        definitions, key=lambda each: (not each.is_public, _is_member(each), -used[each.id], each.line, each.id)
+    )
     return tuple(order[:_DEFINITIONS])
 
 
