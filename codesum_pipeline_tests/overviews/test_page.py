@@ -175,7 +175,7 @@ def test_a_class_is_used_with_its_members_and_a_namespace_is_none():
 
     (start,) = where_to_start(View("desk", ".", places, ["a.rb"], {}))
 
-    assert [each.name for each in start.definitions] == ["Book", "trim", "open"]
+    assert [each.name for each in start.definitions] == ["Book", "trim", "close"]
 
 
 def test_a_readme_opens_with_what_it_says_the_repository_is():
