@@ -7,6 +7,8 @@ from markdown_it import MarkdownIt
 
 from codesum_pipeline.model.markdown import code, prose
 from codesum_pipeline.overviews.diagram import label, mermaid
+from codesum_pipeline.overviews.facts import facts_of
+from codesum_pipeline.overviews.manifests.manifest import EntryKind, EntryPoint
 from codesum_pipeline.overviews.neighbourhoods import find_neighbourhoods
 from codesum_pipeline.overviews.opening import Opening, opening_of
 from codesum_pipeline.overviews.overview import Overview
@@ -245,3 +247,13 @@ def test_the_most_changed_files_are_in_two_commits_at_least_and_bulk_changes_do_
     ]
 
     assert most_changed(commits) == [("a.py", 2)]
+
+
+def test_the_stored_facts_are_bounded_and_say_what_they_leave_out():
+    entries = [EntryPoint(f"c{n}", EntryKind.COMMAND, "a.py", n) for n in range(700)]
+    places = [place(f"a/{n}.py::f{n}", community=n // 4) for n in range(1_600)]
+
+    facts = facts_of(overview_of(view_of(), entry_points=entries, neighbourhoods=find_neighbourhoods(places)))
+
+    assert (len(facts["entry_points"]), facts["entry_points_left_out"]) == (500, 200)
+    assert (len(facts["neighbourhoods"]), facts["neighbourhoods_left_out"]) == (300, 100)
