@@ -194,6 +194,14 @@ def test_a_row_of_links_is_no_opening():
     assert opening_of(view_of(name="gale"), ("README.md", readme)).text == "Forecasts for sailors."
 
 
+def test_a_title_that_is_more_than_a_name_opens_the_page():
+    readme = "# Gale: forecasts for sailors\n\n[Site](x) | [Docs](y)\n\nIt reads buoys.\n"
+
+    found = opening_of(view_of(name="gale"), ("README.md", readme))
+
+    assert (found.text, found.line) == ("Gale: forecasts for sailors. It reads buoys.", 5)
+
+
 def test_without_a_readme_the_root_folder_speaks():
     view = view_of("a.py")
     view = View("shop", ".", {".": place(".", summary="Folders: a.")}, ["a.py"], {})
