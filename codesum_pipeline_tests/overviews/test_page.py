@@ -233,6 +233,20 @@ def test_a_neighbourhood_is_named_by_the_words_that_set_it_apart_and_the_place_i
     assert (mail.name, mail.folder, mail.folder_share) == ("mail, queue", "src/mail/q.py", 0.75)
 
 
+def test_a_word_that_most_neighbourhoods_have_and_another_form_of_one_name_none():
+    places = [
+        place(f"desk/{group}/{n}.py::desk_{word}", community=number, rank=0.1)
+        for number, (group, words) in enumerate(
+            {"a": ("link", "links"), "b": ("book", "page"), "c": ("tax", "rate"), "d": ("mail", "queue")}.items()
+        )
+        for n, word in enumerate(words * 2)
+    ]
+
+    names = [each.name for each in find_neighbourhoods(places)]
+
+    assert "desk" not in " ".join(names) and "link" in names and "link, links" not in names
+
+
 def test_no_two_neighbourhoods_have_one_name():
     places = [place(f"a/{n}.py::get_thing", community=n % 2, rank=1 / (n + 1)) for n in range(8)]
 
