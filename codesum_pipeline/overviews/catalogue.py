@@ -1,0 +1,113 @@
+"""The frameworks that are recognised, and by what: data, in `frameworks.toml`."""
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import lru_cache
+from importlib import resources
+
+# PEP 503: runs of these are one dash in a name of PyPI.
+_DASHES = re.compile(r"[-_.]+")
+# An import of `a.b` is one of what `a` stands for; so are `a/b`, `a::b` and `a\b`.
+_PART = re.compile(r"[^./:\\]+")
+# Languages that share their libraries.
+_FAMILY = {"typescript": "javascript", "tsx": "javascript", "c": "cpp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A framework's name and kind."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Which frameworks packages, imports and files stand for."""
+
+    kinds: tuple[str, ...]
+    packages: Mapping[tuple[str, str], Known]
+    package_patterns: tuple[tuple[str, re.Pattern[str], Known], ...]
+    imports: Mapping[tuple[str, tuple[str, ...]], Known]
+    names: Mapping[str, tuple[Known, ...]]
+    paths: Mapping[str, tuple[Known, ...]]
+    file_patterns: tuple[tuple[re.Pattern[str], bool, Known], ...]
+    any_pattern: re.Pattern[str]
+
+    def of_package(self, ecosystem: str, name: str) -> Known | None:
+        """The framework that a dependency is, or is a part of."""
+        plain = package_name(ecosystem, name)
+        if found := self.packages.get((ecosystem, plain)):
+            return found
+        patterns = (
+            known for where, pattern, known in self.package_patterns if where == ecosystem and pattern.match(plain)
+        )
+        return next(patterns, None)
+
+    def of_import(self, language: str, module: str) -> Known | None:
+        """The framework that an imported module belongs to: the longest of the declared ones."""
+        language, parts = _FAMILY.get(language, language), tuple(_PART.findall(module))
+        for length in range(len(parts), 0, -1):
+            if found := self.imports.get((language, parts[:length])):
+                return found
+        return None
+
+    def of_file(self, path: str) -> Iterator[Known]:
+        """The frameworks that a file belongs to."""
+        name = path.rpartition("/")[2]
+        yield from self.names.get(name, ())
+        yield from self.paths.get(path, ())
+        # Few files fit any pattern, and all are asked of every file of a repository.
+        if self.any_pattern.match(name) or self.any_pattern.match(path):
+            for pattern, is_path, known in self.file_patterns:
+                if pattern.match(path if is_path else name):
+                    yield known
+
+
+def package_name(ecosystem: str, name: str) -> str:
+    """A name as its registry compares it."""
+    return _DASHES.sub("-", name).lower() if ecosystem == "pypi" else name.lower()
+
+
+@lru_cache(maxsize=1)
+def read_catalogue() -> Catalogue:
+    """The catalogue that ships with the package."""
+    text = (resources.files(__package__) / "frameworks.toml").read_text(encoding="utf-8")
+    content = tomllib.loads(text)
+    every = [(Known(name, kind), marks) for kind, group in content.items() for name, marks in group.items()]
+    packages = [(known, *pair) for known, marks in every for pair in _pairs(marks, "packages")]
+    files = [(known, file) for known, marks in every for file in marks.get("files", ())]
+    wild = [(known, file) for known, file in files if "*" in file]
+    return Catalogue(
+        kinds=tuple(content),
+        packages={(ecosystem, name): known for known, ecosystem, name in packages if "*" not in name},
+        package_patterns=tuple((where, _pattern(name), known) for known, where, name in packages if "*" in name),
+        imports={
+            (_FAMILY.get(language, language), tuple(_PART.findall(module))): known
+            for known, marks in every
+            for language, module in _pairs(marks, "imports")
+        },
+        names=_by_name((known, file) for known, file in files if "*" not in file and "/" not in file),
+        paths=_by_name((known, file) for known, file in files if "*" not in file and "/" in file),
+        file_patterns=tuple((_pattern(file), "/" in file, known) for known, file in wild),
+        any_pattern=re.compile("|".join(translate(file) for _, file in wild)),
+    )
+
+
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))
+
+
+def _by_name(found: Iterable[tuple[Known, str]]) -> dict[str, tuple[Known, ...]]:
+    by_name: dict[str, list[Known]] = defaultdict(list)
+    for known, name in found:
+        by_name[name].append(known)
+    return {name: tuple(known) for name, known in by_name.items()}
+
+
+def _pairs(marks: Mapping[str, list[str]], field: str) -> list[tuple[str, str]]:
+    return [(before, after) for mark in marks.get(field, ()) for before, _, after in [mark.partition(":")]]
