@@ -34,7 +34,7 @@ from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import build_symbol_names
 from codesum_pipeline.indexes.token_counts import count_tokens
 from codesum_pipeline.indexes.torch_file import write_tensor
-from codesum_pipeline.indexes.uses import OF_USES, build_uses
+from codesum_pipeline.indexes.use_edges import OF_USES, build_uses
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     CODE_BM25,

@@ -23,7 +23,8 @@ from codesum_pipeline.indexes.published_documents import content_of, document_li
 from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.torch_file import map_tensor
-from codesum_pipeline.indexes.uses import Uses, build_uses
+from codesum_pipeline.indexes.use_edges import build_uses
+from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     CODE_BM25,

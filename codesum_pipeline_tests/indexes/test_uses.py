@@ -5,7 +5,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.uses import KINDS, OF_USES, Uses, build_uses
+from codesum_pipeline.indexes.use_edges import OF_USES, build_uses
+from codesum_pipeline.indexes.uses import KINDS, Uses
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline_tests.indexes.synthetic import call_edge
