@@ -1,7 +1,10 @@
 """Who uses each function, class and file, and how: the graph as an index has it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from codesum_pipeline.indexes.stored_zip import Array, map_npz, write_npz
 from codesum_pipeline.model.graph import EdgeKind
@@ -30,8 +33,13 @@ class Uses:
 
     def used_by(self, row: int, kind: EdgeKind) -> list[int]:
         """What a row calls, imports or inherits from, ascending."""
-        places = ((self.users == row) & (self.kinds == KINDS.index(kind))).nonzero()[0]
-        found: list[int] = (self.indptr.searchsorted(places, side="right") - 1).tolist()
+        return self.used_by_any([row], kind)
+
+    def used_by_any(self, rows: Sequence[int], kind: EdgeKind) -> list[int]:
+        """What any of some rows calls, imports or inherits from, ascending, each once."""
+        is_one = np.isin(self.users, np.array(rows, dtype=self.users.dtype))
+        places = (is_one & (self.kinds == KINDS.index(kind))).nonzero()[0]
+        found: list[int] = np.unique(self.indptr.searchsorted(places, side="right") - 1).tolist()
         return found
 
     def write(self, path: Path) -> None:
