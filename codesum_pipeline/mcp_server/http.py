@@ -2,6 +2,7 @@
 
 import hmac
 import ipaddress
+import os
 import re
 import socket
 import stat
@@ -102,8 +103,10 @@ def listen(address: Address) -> tuple[socket.socket, Address]:
     try:
         bound = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
     except OSError as error:
+        # Python adds the address; the number of an unknown host is none of the system's errors.
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise ConfigurationError(
-            f"--http {address.host}:{address.port}: {error.strerror}: choose another address, or port 0 for a free one"
+            f"--http {address.host}:{address.port}: {reason}: choose another address, or port 0 for a free one"
         ) from error
     return bound, Address(address.host, bound.getsockname()[1])
 

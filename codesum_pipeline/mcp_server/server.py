@@ -77,9 +77,7 @@ class IndexTool(McpTool):
         except CodesumError as error:
             raise ToolError(one_line(str(error))) from error
         except Exception as error:
-            raise UnexpectedToolError(
-                f"{self.name} failed for a reason of its own: the server's log says which"
-            ) from error
+            raise UnexpectedToolError(f"{self.name} met an error of codesum: the server's log has it") from error
 
 
 def make_server(catalogue: Catalogue, *, folder: Path, every_tool: bool = False) -> MCPServer[Any]:
