@@ -47,6 +47,7 @@ COMMANDS = (
     Command("status", _BUILD, "Show how fresh each repository's index is."),
     Command("search", _ASK, "Find functions, classes, files and modules by what they do."),
     Command("show", _ASK, "Show one document with all its fields."),
+    Command("overview", _ASK, "Show a repository to a newcomer: its parts, entry points, frameworks, where to start."),
     Command("explain", _ASK, "Show why a document was last rewritten, as the chain of causes."),
     Command(
         "eval", _ASK, "Measure how well questions with known answers are answered, by lane and level.", loads_long=True
