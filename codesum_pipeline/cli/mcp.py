@@ -1,16 +1,22 @@
 """`codesum mcp`: the tools for coding agents, over the Model Context Protocol."""
 
 import os
+import shutil
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import note
+from codesum_pipeline.cli.safe_text import clean
+from codesum_pipeline.mcp_server.agents import Agent
+from codesum_pipeline.mcp_server.installing import Installer
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.settings.own_homes import state_folder
 
 
 class WhichTools(StrEnum):
@@ -47,13 +53,24 @@ def mcp(
         list[str] | None,
         typer.Option(metavar="NAME", show_default=False, help="Another name that clients call the HTTP server by."),
     ] = None,
+    install: Annotated[
+        Agent | None,
+        typer.Option(show_default=False, help="Write `codesum mcp` into the configuration of an agent, and stop."),
+    ] = None,
+    uninstall: Annotated[
+        Agent | None,
+        typer.Option(show_default=False, help="Take away what --install wrote for an agent, and stop."),
+    ] = None,
 ) -> None:
     """Serve the indexes to coding agents (MCP).
 
-    An agent starts it itself: give it the command [bold]codesum mcp[/]. In a checkout of an indexed repository that
-    one is asked where a call names none.
+    An agent starts it itself: [bold]codesum mcp --install AGENT[/] tells it how. In a checkout of an indexed
+    repository that one is asked where a call names none.
     """
     called = invocation(ctx)
+    if install or uninstall:
+        _configure(called, install, uninstall, tools)
+        return
     # Half a second, which no other command waits for.
     from codesum_pipeline.mcp_server.server import make_server
 
@@ -80,3 +97,27 @@ def mcp(
     shown = f"[{address.host}]" if ":" in address.host else address.host
     note(f"serving MCP at http://{shown}:{address.port}{PATH}")
     serve(make_app(server, address, token=token, host_names=host_name or ()), bound)
+
+
+def _configure(called: Invocation, install: Agent | None, uninstall: Agent | None, tools: WhichTools) -> None:
+    """Write or take away the entry of one agent, and say what was done."""
+    if install and uninstall:
+        raise ConfigurationError("--install and --uninstall: choose one of them")
+    installer = Installer(folder=Path.cwd(), home=Path.home(), state=state_folder())
+    if install:
+        file, text = installer.install(install, _command(called, tools))
+        note(f"written into {file}:")
+    elif uninstall:
+        file, text = installer.uninstall(uninstall)
+        note(f"taken away from {file}:" if text else f"{file} has no entry for codesum any more")
+    typer.echo(clean(text.strip("\n")))
+
+
+def _command(called: Invocation, tools: WhichTools) -> list[str]:
+    """How an agent starts this program: from its own folder, with the home that was named here."""
+    program = shutil.which("codesum")
+    is_this = program is not None and Path(program).resolve() == Path(sys.argv[0]).resolve()
+    start = [program] if program and is_this else [sys.executable, "-m", "codesum_pipeline.cli"]
+    home = ["--home", str(called.settings.home)] if called.flags.get("home") else []
+    every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
+    return [*start, *home, "mcp", *every]
