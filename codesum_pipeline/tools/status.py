@@ -11,7 +11,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.lease import current_holder
 from codesum_pipeline.tools.answers import Names, Page, PagedArguments
 from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.changes import Change, before_last_run, change_line, changes_after, read_history
+from codesum_pipeline.tools.changes import Change, change_line, read_history
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.published_state import age, moment
 from codesum_pipeline.tools.text import indented, with_frame
@@ -119,8 +119,9 @@ def _line(each: RepositoryStatus) -> str:
 
 def _changes(call: Call, index: PublishedIndex, asked: StatusArguments) -> tuple[list[Change], int]:
     """The last ones, and how many are left out."""
-    history = read_history(call, index.repo)
-    found = [change for _, change in changes_after(index, history, before_last_run(history)).rows]
-    found.reverse()
-    kept = fitting(((each, change_line(each)) for each in found), limit=asked.changes, tokens=asked.tokens // 2)
-    return kept, len(found) - len(kept)
+    history = read_history(call, index)
+    after = history.before_last_run()
+    places = history.changes(after).places
+    newest = (history.change(place, after) for place in reversed(places))
+    kept = fitting(((each, change_line(each)) for each in newest), limit=asked.changes, tokens=asked.tokens // 2)
+    return kept, len(places) - len(kept)
