@@ -1,8 +1,9 @@
 """One call of a tool: which versions of which indexes it answers from, and what it has to say beside the answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable, UnknownRepository
@@ -16,8 +17,24 @@ from codesum_pipeline.tools.as_of import AsOf, as_of_all
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.checkout import checkout_of
 from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
-from codesum_pipeline.tools.paging import Cursor
+from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.sources import Sources
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[T]):
+    """Some of `total` items, and the cursor of those behind them."""
+
+    items: list[T]
+    total: int
+    next: str | None
+
+    @property
+    def frame(self) -> dict[str, Any]:
+        """The fields of a page that say so."""
+        return {"shown": len(self.items), "total": self.total, "next": self.next}
 
 
 @dataclass(frozen=True)
@@ -68,6 +85,10 @@ class Call:
             raise UnknownRepository(shortened(str(last)))
         return list(found.values())
 
+    def index(self, key: str) -> PublishedIndex:
+        """That of one repository; raises `MissingTable` or `BrokenIndex`."""
+        return self._indexes.setdefault(key, self.catalogue.open(key))
+
     def sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
         return Sources.of(self.catalogue, indexes, tell=self.tell)
 
@@ -90,6 +111,21 @@ class Call:
 
     def next(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
         return str(Cursor.after(tool, asked.question(), at, self.versions(indexes)))
+
+    def part(
+        self,
+        tool: str,
+        asked: PagedArguments,
+        indexes: Sequence[PublishedIndex],
+        items: Sequence[T],
+        line: Callable[[T], str],
+    ) -> "Part[T]":
+        """Of all items those that the call has room for, from where its cursor says."""
+        start = (self.start(tool, asked, indexes) or (0,))[0]
+        kept = fitting(((each, line(each)) for each in items[start:]), limit=asked.limit, tokens=asked.tokens)
+        end = start + len(kept)
+        goes_on = kept and end < len(items)
+        return Part(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
 
     def find(self, text: str, repo: str = "") -> Found:
         """The one document that a text names: by its id, `path:line`, or a name that no other has.

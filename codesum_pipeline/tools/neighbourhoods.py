@@ -10,7 +10,6 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, row_of
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.facts import one_index, read_facts
-from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.relations import Relation, related
 from codesum_pipeline.tools.text import indented, row_line, with_frame
 
@@ -53,24 +52,14 @@ def get_semantic_neighborhoods(call: Call, asked: NeighbourhoodArguments) -> Nei
         alike = [Neighbourhood(name=name, kind="alike", size=len(rows), members=rows[: asked.members])] if rows else []
     else:
         index, wanted = one_index(call, asked.repo), ""
-    start = (call.start(_TOOL, asked, [index]) or (0,))[0]
     facts = read_facts(call, index)
     communities = [
         _community(index, each, asked.members)
         for each in (facts["neighbourhoods"] if facts else ())
         if not wanted or wanted in {member["id"] for member in each["members"]}
     ]
-    every = [*communities, *alike]
-    kept = fitting(((each, "\n".join(_lines(each))) for each in every[start:]), limit=asked.limit, tokens=asked.tokens)
-    end = start + len(kept)
-    return NeighbourhoodPage(
-        as_of=call.as_of([index.repo]),
-        notes=call.notes,
-        shown=len(kept),
-        total=len(every),
-        next=call.next(_TOOL, asked, [index], (end,)) if kept and end < len(every) else None,
-        neighbourhoods=kept,
-    )
+    part = call.part(_TOOL, asked, [index], [*communities, *alike], lambda each: "\n".join(_lines(each)))
+    return NeighbourhoodPage(as_of=call.as_of([index.repo]), notes=call.notes, neighbourhoods=part.items, **part.frame)
 
 
 def neighbourhoods_text(page: NeighbourhoodPage) -> str:
