@@ -3,12 +3,16 @@
     python -m benchmarks.tools_latency [FOLDER] [--documents 5000 100000] [--rounds 20]
 
 Prints a table in Markdown: the median and the 90th percentile of the wall time of a call, the median of its processor
-time, and the characters of its text. FOLDER keeps what was built for the next time.
+time, and the characters of its text; then what `codesum mcp` takes to its first answer, and to import the SDK of it.
+FOLDER keeps what was built for the next time.
 """
 
 import argparse
+import json
+import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -113,6 +117,39 @@ def measure(tool: Tool, catalogue: Catalogue, rounds: int) -> tuple[float, float
     )
 
 
+def first_answer(home: Path, *, rounds: int = 5) -> tuple[float, float]:
+    """Medians of processor seconds: a process that answers one search over stdio, and one that imports the SDK."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
+    search = {"name": "search", "arguments": {"query": "check every order"}}
+    messages = (
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": search},
+    )
+    command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home), "mcp"]
+    importing = [sys.executable, "-c", "from mcp.server.mcpserver import MCPServer"]
+    answers, imports = [], []
+    for _ in range(rounds):
+        imports.append(_processor_seconds(importing, []))
+        answers.append(_processor_seconds(command, [json.dumps(message) for message in messages]))
+    return statistics.median(answers), statistics.median(imports)
+
+
+def _processor_seconds(command: list[str], lines: list[str]) -> float:
+    """Of a process that is given lines and answers each request, to its end."""
+    before = os.times()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin and process.stdout
+        for line in lines:
+            process.stdin.write(f"{line}\n")
+            process.stdin.flush()
+            if '"id"' in line:
+                process.stdout.readline()
+        process.stdin.close()
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
@@ -133,6 +170,10 @@ def main() -> None:
                 Call(catalogue, Path("/")).find("area_1/part_x/unitt_9.py")
             except ConfigurationError:
                 print(f"| an unknown id, with the nearest | {(time.perf_counter() - begin) * 1000:.0f} | | | |")
+            answer, importing = first_answer(catalogue.layout.home)
+            print(
+                f"\nFirst answer of `codesum mcp`: {answer:.2f} s of a processor, importing the SDK {importing:.2f} s"
+            )
 
 
 if __name__ == "__main__":

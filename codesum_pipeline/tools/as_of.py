@@ -38,7 +38,8 @@ class AsOf(BaseModel):
         if self.behind is None:
             behind = "how far behind HEAD is unknown"
         else:
-            behind = f"{self.behind:,} commits behind HEAD" if self.behind else "at HEAD"
+            commits = "1 commit" if self.behind == 1 else f"{self.behind:,} commits"
+            behind = f"{commits} behind HEAD" if self.behind else "at HEAD"
         return f"{behind} ({self.note})" if self.note else behind
 
     def __str__(self) -> str:

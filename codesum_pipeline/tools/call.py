@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable, UnknownRepository
+from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -21,6 +22,7 @@ from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.sources import Sources
 
 T = TypeVar("T")
+_ALSO_TOLD = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +145,12 @@ class Call:
         if not found:
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.index.arrays["importance"][each.row])
-        if len(found) > 1:
-            others_told = ", ".join(f"{each.id} in {each.repo}" for each in found[:10] if each is not best)
-            self.tell(f"{len(found)} documents are meant by {shortened(text)!r}; also: {others_told}")
+        # Overloads of one function are one answer.
+        same = (best.repo, without_suffix(best.id))
+        also = [each for each in found if (each.repo, without_suffix(each.id)) != same]
+        if also:
+            told = ", ".join(f"{each.id} in {each.repo}" for each in also[:_ALSO_TOLD])
+            self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {told}")
         return best
 
     def _published(self, names: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments
+from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments, counted
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.facts import Facts, one_index, read_facts
 from codesum_pipeline.tools.finding import shortened
@@ -83,7 +83,7 @@ def _framework(found: Mapping[str, Any]) -> Finding:
     said = (
         one_line(found["constraint"] or ""),
         "for development" if found["development_only"] else "",
-        f"imported by {importing:,} files" if importing else "",
+        f"imported by {counted(importing, 'file')}" if importing else "",
     )
     return Finding(
         place=places[0] if places else "",

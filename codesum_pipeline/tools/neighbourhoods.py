@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, row_of
+from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, counted, row_of
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.facts import one_index, read_facts
 from codesum_pipeline.tools.relations import Relation, related
@@ -69,7 +69,7 @@ def neighbourhoods_text(page: NeighbourhoodPage) -> str:
 
 def _lines(each: Neighbourhood) -> list[str]:
     where = f", mostly in {each.folder}" if each.folder not in ("", ".") else ""
-    return [f"{each.name}  {each.kind}  {each.size:,} members{where}", *indented(map(row_line, each.members))]
+    return [f"{each.name}  {each.kind}  {counted(each.size, 'member')}{where}", *indented(map(row_line, each.members))]
 
 
 def _community(index: PublishedIndex, found: Mapping[str, Any], members: int) -> Neighbourhood:
