@@ -2,7 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
@@ -32,7 +33,10 @@ class Catalogue:
     packages: Mapping[tuple[str, str], Known]
     package_patterns: tuple[tuple[str, re.Pattern[str], Known], ...]
     imports: Mapping[tuple[str, tuple[str, ...]], Known]
-    files: tuple[tuple[re.Pattern[str], bool, Known], ...]
+    names: Mapping[str, tuple[Known, ...]]
+    paths: Mapping[str, tuple[Known, ...]]
+    file_patterns: tuple[tuple[re.Pattern[str], bool, Known], ...]
+    any_pattern: re.Pattern[str]
 
     def of_package(self, ecosystem: str, name: str) -> Known | None:
         """The framework that a dependency is, or is a part of."""
@@ -55,7 +59,13 @@ class Catalogue:
     def of_file(self, path: str) -> Iterator[Known]:
         """The frameworks that a file belongs to."""
         name = path.rpartition("/")[2]
-        return (known for pattern, is_path, known in self.files if pattern.match(path if is_path else name))
+        yield from self.names.get(name, ())
+        yield from self.paths.get(path, ())
+        # Few files fit any pattern, and all are asked of every file of a repository.
+        if self.any_pattern.match(name) or self.any_pattern.match(path):
+            for pattern, is_path, known in self.file_patterns:
+                if pattern.match(path if is_path else name):
+                    yield known
 
 
 def package_name(ecosystem: str, name: str) -> str:
@@ -68,21 +78,35 @@ def read_catalogue() -> Catalogue:
     """The catalogue that ships with the package."""
     text = (resources.files(__package__) / "frameworks.toml").read_text(encoding="utf-8")
     content = tomllib.loads(text)
-    packages: dict[tuple[str, str], Known] = {}
-    patterns, files = [], []
-    imports: dict[tuple[str, tuple[str, ...]], Known] = {}
-    for kind, frameworks in content.items():
-        for name, marks in frameworks.items():
-            known = Known(name, kind)
-            for ecosystem, package in _pairs(marks, "packages"):
-                if "*" in package:
-                    patterns.append((ecosystem, re.compile(translate(package)), known))
-                else:
-                    packages[ecosystem, package] = known
-            for language, module in _pairs(marks, "imports"):
-                imports[_FAMILY.get(language, language), tuple(_PART.findall(module))] = known
-            files += [(re.compile(translate(file)), "/" in file, known) for file in marks.get("files", ())]
-    return Catalogue(tuple(content), packages, tuple(patterns), imports, tuple(files))
+    every = [(Known(name, kind), marks) for kind, group in content.items() for name, marks in group.items()]
+    packages = [(known, *pair) for known, marks in every for pair in _pairs(marks, "packages")]
+    files = [(known, file) for known, marks in every for file in marks.get("files", ())]
+    wild = [(known, file) for known, file in files if "*" in file]
+    return Catalogue(
+        kinds=tuple(content),
+        packages={(ecosystem, name): known for known, ecosystem, name in packages if "*" not in name},
+        package_patterns=tuple((where, _pattern(name), known) for known, where, name in packages if "*" in name),
+        imports={
+            (_FAMILY.get(language, language), tuple(_PART.findall(module))): known
+            for known, marks in every
+            for language, module in _pairs(marks, "imports")
+        },
+        names=_by_name((known, file) for known, file in files if "*" not in file and "/" not in file),
+        paths=_by_name((known, file) for known, file in files if "*" not in file and "/" in file),
+        file_patterns=tuple((_pattern(file), "/" in file, known) for known, file in wild),
+        any_pattern=re.compile("|".join(translate(file) for _, file in wild)),
+    )
+
+
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))
+
+
+def _by_name(found: Iterable[tuple[Known, str]]) -> dict[str, tuple[Known, ...]]:
+    by_name: dict[str, list[Known]] = defaultdict(list)
+    for known, name in found:
+        by_name[name].append(known)
+    return {name: tuple(known) for name, known in by_name.items()}
 
 
 def _pairs(marks: Mapping[str, list[str]], field: str) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.ids import SEPARATOR, module_path_of
 from codesum_pipeline.overviews.view import Place
 from codesum_pipeline.summaries.extractive.words import split_identifier
@@ -20,6 +21,9 @@ _SHARED = 0.6
 _WORDS = 3
 # A word that few names have tells nothing of the others.
 _LEAST_NAMES = 2
+# Nor one that most neighbourhoods have: the name of the repository.
+_COMMON = 0.5
+_FEW_GROUPS = 4
 _TOO_COMMON = frozenset({
     "init", "get", "set", "new", "test", "main", "self", "the", "index", "mod", "src", "lib", "from", "with", "for",
     "and", "all", "default", "make", "create", "add",
@@ -82,14 +86,17 @@ def _shared_folder(members: Sequence[Place]) -> tuple[str, float]:
 
 
 def _own_words(members: Sequence[Place], spread: Mapping[str, int], groups: int) -> tuple[str, ...]:
-    """The words with the highest tf-idf: in many names here, in few neighbourhoods."""
+    """The words with the highest tf-idf, one of each stem: in many names here, in few neighbourhoods."""
     names = _names_with(members)
     scores = {
         word: count / len(members) * math.log((1 + groups) / spread[word])
         for word, count in names.items()
-        if count >= _LEAST_NAMES
+        if count >= _LEAST_NAMES and (groups < _FEW_GROUPS or spread[word] <= groups * _COMMON)
     }
-    return tuple(sorted(scores, key=lambda word: (-scores[word], word))[:_WORDS])
+    by_stem: dict[str, str] = {}
+    for word in sorted(scores, key=lambda word: (-scores[word], word)):
+        by_stem.setdefault(" ".join(tokenize(word)), word)
+    return tuple(by_stem.values())[:_WORDS]
 
 
 def _names_with(members: Sequence[Place]) -> Counter[str]:

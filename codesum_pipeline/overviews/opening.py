@@ -1,7 +1,7 @@
 """What a repository says of itself first: its README's opening words, else those of its root folder's document."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codesum_pipeline.model.ids import ROOT_MODULE
@@ -17,8 +17,8 @@ _INTRODUCES = re.compile(r"\b(?:(?:is|are) (?:an?|the|one)|provides|offers|imple
 # After a badge, a notice and a release; later ones are about details.
 _LATEST = 5
 _LINK = re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\])?")
-_SEPARATORS = re.compile(r" [•|·»/] ")
-_NAVIGATION = 2
+_SEPARATORS = re.compile(r" [•|·»] ")
+_TELLING_TITLE = 4
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -44,18 +44,23 @@ def opening_of(view: View, readme: tuple[str, str] | None) -> Opening:
     if readme:
         path, text = readme
         prose = read_prose(text)
-        told = ""
         first = _introducing(prose, view)
-        for sentence in map(_without_brackets, prose.sentences[first : first + _SENTENCES]):
-            if _is_navigation(sentence):
-                break
-            if len(told) + len(sentence) > _MOST_CHARS:
-                break
-            told = f"{told} {sentence}".strip()
+        kept = [one for one in prose.sentences[first : first + _SENTENCES] if not _is_navigation(one)]
+        told = _told(prose.title, [_without_brackets(one) for one in kept])
         if told:
-            return Opening(prose.title, told, path, _line_of(text, prose.sentences[first]))
+            return Opening(prose.title, told, path, _line_of(text, kept[0] if kept else prose.title))
     root = view.places.get(view.root)
     return Opening("", root.summary if root else "")
+
+
+def _told(title: str, sentences: Sequence[str]) -> str:
+    """A title that is more than a name, and as many sentences as fit."""
+    told = f"{title.rstrip('.')}." if len(_WORD.findall(title)) >= _TELLING_TITLE else ""
+    for sentence in sentences:
+        if len(told) + len(sentence) > _MOST_CHARS:
+            break
+        told = f"{told} {sentence}".strip()
+    return told
 
 
 def _introducing(prose: Prose, view: View) -> int:
@@ -75,7 +80,8 @@ def _without_brackets(sentence: str) -> str:
 
 def _is_navigation(sentence: str) -> bool:
     """A row of links is no sentence."""
-    return len(_SEPARATORS.findall(sentence)) >= _NAVIGATION
+    links = _LINK.findall(sentence)
+    return bool(_SEPARATORS.search(sentence)) or (len(links) > 1 and not _WORD.search(_LINK.sub("", sentence)))
 
 
 def _line_of(text: str, sentence: str) -> int:

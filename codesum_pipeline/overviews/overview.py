@@ -1,8 +1,7 @@
 """All that a page says of one repository at one commit."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.overviews.entry_points import find_entry_points
@@ -14,11 +13,8 @@ from codesum_pipeline.overviews.opening import Opening, opening_of, readme_path
 from codesum_pipeline.overviews.parts import Division, divide
 from codesum_pipeline.overviews.recent import Commit, recent_commits
 from codesum_pipeline.overviews.starts import Start, where_to_start
-from codesum_pipeline.overviews.view import Place, View
+from codesum_pipeline.overviews.view import View
 from codesum_pipeline.store.workspace import Workspace
-
-# Members of a neighbourhood that the stored form names.
-_MEMBERS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,62 +37,6 @@ class Overview:
     starts: Sequence[Start]
     commits: Sequence[Commit]
     malformed: Mapping[str, str]
-
-    def as_json(self) -> dict[str, Any]:
-        """For programs: every fact with its place."""
-        division = asdict(self.division)
-        for part in division["parts"]:
-            part["files"] = len(part.pop("paths"))
-            part["summary"] = self.part_texts.get(part["name"], "")
-        return {
-            "repo": self.repo,
-            "commit": self.commit,
-            "committed_at": self.committed_at,
-            "opening": asdict(self.opening),
-            "languages": dict(self.languages),
-            "files": self.files,
-            "definitions": self.definitions,
-            "frameworks": [
-                {
-                    "name": each.name,
-                    "kind": each.kind,
-                    "constraint": each.constraint,
-                    "development_only": each.is_for_development,
-                    "importing_files": each.importing_files,
-                    "places": each.places,
-                    "evidence": [
-                        {"place": one.place, "known_by": one.known_by.name.lower(), "said": one.said}
-                        for one in each.evidence
-                    ],
-                }
-                for each in self.frameworks
-            ],
-            "entry_points": [
-                {"name": each.name, "kind": each.kind, "place": f"{each.path}:{each.line}", "target": each.target}
-                for each in self.entry_points
-            ],
-            "parts": division,
-            "neighbourhoods": [
-                {
-                    "name": each.name,
-                    "size": each.size,
-                    "folder": each.folder,
-                    "folder_share": each.folder_share,
-                    "words": list(each.words),
-                    "members": [_place(member) for member in each.members[:_MEMBERS]],
-                }
-                for each in self.neighbourhoods
-            ],
-            "where_to_start": [
-                {**_place(each.file), "definitions": [_place(one) for one in each.definitions]} for each in self.starts
-            ],
-            "commits": [asdict(each) for each in self.commits],
-            "unread_manifests": dict(self.malformed),
-        }
-
-
-def _place(place: Place) -> dict[str, Any]:
-    return {"id": place.id, "place": f"{place.path}:{place.line}", "level": place.level, "summary": place.summary}
 
 
 def make_overview(ws: Workspace) -> Overview:

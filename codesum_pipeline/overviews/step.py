@@ -12,6 +12,7 @@ import pyarrow as pa
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.overviews.facts import facts_of
 from codesum_pipeline.overviews.overview import make_overview
 from codesum_pipeline.overviews.page import render
 from codesum_pipeline.store.schemas import OVERVIEWS
@@ -54,7 +55,7 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
         "commit": published.manifest["commit"],
         "digest": published.digest,
         "page": render(overview),
-        "facts": json.dumps(overview.as_json(), ensure_ascii=False, sort_keys=True),
+        "facts": json.dumps(facts_of(overview), ensure_ascii=False, sort_keys=True),
     }
     before = ws.tables.read_or_empty("overviews", ws.key).to_pylist()
     if before == [row] and not ws.force:

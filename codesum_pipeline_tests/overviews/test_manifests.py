@@ -238,6 +238,7 @@ _ALIASES = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 
         pytest.param("Cargo.toml", "a = " + "[" * 10_000, id="TOML nested without end"),
         pytest.param("package.yaml", "[" * 10_000, id="YAML nested without end"),
         pytest.param("package.yaml", "a: b: c", id="YAML that is none"),
+        pytest.param("compose.yaml", "- a\n" * 100_000, id="YAML of a length that takes long"),
         pytest.param("setup.cfg", "no section", id="INI that is none"),
     ],
 )
@@ -276,3 +277,20 @@ def test_the_manifests_nearest_the_root_come_first():
     paths = ["packages/a/package.json", "src/main.py", "package.json", "api/go.mod", "README.md"]
 
     assert manifest_paths(paths) == ["package.json", "api/go.mod", "packages/a/package.json"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        pytest.param("requirements.txt", " " * 300_000 + "x", id="white space before nothing"),
+        pytest.param("go.mod", "require " + "a." * 150_000 + "\n", id="a name without an end"),
+        pytest.param("CMakeLists.txt", "\n" * 300_000, id="empty lines"),
+        pytest.param("x.cabal", "build-depends:" + " " * 300_000 + "{", id="white space in a field"),
+        pytest.param("Gemfile", "a(" * 100_000, id="calls in calls"),
+        pytest.param("setup.py", "[" * 100_000, id="lists in lists"),
+        pytest.param("build.gradle", "implementation(" * 20_000, id="brackets"),
+        pytest.param("pyproject.toml", f'[project]\ndependencies = ["{"a[" * 100_000}"]\n', id="a requirement"),
+    ],
+)
+def test_a_manifest_made_to_take_long_says_nothing_and_ends(path, text):
+    assert read(path, text).dependencies == ()

@@ -7,6 +7,8 @@ from markdown_it import MarkdownIt
 
 from codesum_pipeline.model.markdown import code, prose
 from codesum_pipeline.overviews.diagram import label, mermaid
+from codesum_pipeline.overviews.facts import facts_of
+from codesum_pipeline.overviews.manifests.manifest import EntryKind, EntryPoint
 from codesum_pipeline.overviews.neighbourhoods import find_neighbourhoods
 from codesum_pipeline.overviews.opening import Opening, opening_of
 from codesum_pipeline.overviews.overview import Overview
@@ -192,6 +194,14 @@ def test_a_row_of_links_is_no_opening():
     assert opening_of(view_of(name="gale"), ("README.md", readme)).text == "Forecasts for sailors."
 
 
+def test_a_title_that_is_more_than_a_name_opens_the_page():
+    readme = "# Gale: forecasts for sailors\n\n[Site](x) | [Docs](y)\n\nIt reads buoys.\n"
+
+    found = opening_of(view_of(name="gale"), ("README.md", readme))
+
+    assert (found.text, found.line) == ("Gale: forecasts for sailors. It reads buoys.", 5)
+
+
 def test_without_a_readme_the_root_folder_speaks():
     view = view_of("a.py")
     view = View("shop", ".", {".": place(".", summary="Folders: a.")}, ["a.py"], {})
@@ -223,6 +233,20 @@ def test_a_neighbourhood_is_named_by_the_words_that_set_it_apart_and_the_place_i
     assert (mail.name, mail.folder, mail.folder_share) == ("mail, queue", "src/mail/q.py", 0.75)
 
 
+def test_a_word_that_most_neighbourhoods_have_and_another_form_of_one_name_none():
+    places = [
+        place(f"desk/{group}/{n}.py::desk_{word}", community=number, rank=0.1)
+        for number, (group, words) in enumerate(
+            {"a": ("link", "links"), "b": ("book", "page"), "c": ("tax", "rate"), "d": ("mail", "queue")}.items()
+        )
+        for n, word in enumerate(words * 2)
+    ]
+
+    names = [each.name for each in find_neighbourhoods(places)]
+
+    assert "desk" not in " ".join(names) and "link" in names and "link, links" not in names
+
+
 def test_no_two_neighbourhoods_have_one_name():
     places = [place(f"a/{n}.py::get_thing", community=n % 2, rank=1 / (n + 1)) for n in range(8)]
 
@@ -245,3 +269,13 @@ def test_the_most_changed_files_are_in_two_commits_at_least_and_bulk_changes_do_
     ]
 
     assert most_changed(commits) == [("a.py", 2)]
+
+
+def test_the_stored_facts_are_bounded_and_say_what_they_leave_out():
+    entries = [EntryPoint(f"c{n}", EntryKind.COMMAND, "a.py", n) for n in range(700)]
+    places = [place(f"a/{n}.py::f{n}", community=n // 4) for n in range(1_600)]
+
+    facts = facts_of(overview_of(view_of(), entry_points=entries, neighbourhoods=find_neighbourhoods(places)))
+
+    assert (len(facts["entry_points"]), facts["entry_points_left_out"]) == (500, 200)
+    assert (len(facts["neighbourhoods"]), facts["neighbourhoods_left_out"]) == (300, 100)

@@ -33,7 +33,7 @@ from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.pipeline import STEPS
+from codesum_pipeline.pipeline import REPO_OVERVIEW, STEPS
 from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.views import connect
 from codesum_pipeline.store.workspace import Connect, Workspace
@@ -133,6 +133,8 @@ class Build:
         outages = standing_outages(ws.layout, self.key, fingerprint=fingerprint)
         unanswered = None
         if outages:
+            # The run fails here, before its last step; what is published has its page all the same.
+            carry_out(REPO_OVERVIEW, ws, progress=self.progress)
             whys = "; ".join(outage.because for outage in outages.values())
             unanswered = (
                 f"the index is {'held back' if hold else 'up to date'} with extractive texts instead: {whys} "

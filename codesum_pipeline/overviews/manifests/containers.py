@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from codesum_pipeline.overviews.manifests.lines import short_lines
 from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest
 from codesum_pipeline.overviews.manifests.plain import yaml_pairs
 
@@ -15,7 +16,7 @@ def read_dockerfile(path: str, text: str) -> Manifest:
     found: list[Dependency] = []
     stages: set[str] = set()
     start: EntryPoint | None = None
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in short_lines(text):
         said = line.strip()
         if match := _FROM.fullmatch(said):
             if match[1].lower() not in stages:

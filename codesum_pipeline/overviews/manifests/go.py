@@ -2,16 +2,17 @@
 
 import re
 
+from codesum_pipeline.overviews.manifests.lines import short_lines
 from codesum_pipeline.overviews.manifests.manifest import Dependency, Manifest
 
 _MODULE = re.compile(r"module\s+(\S+)")
-_REQUIRED = re.compile(r"(?:require\s+)?(\S+\.\S+/?\S*)\s+(v\S+)")
+_REQUIRED = re.compile(r"(?:require\s+)?(\S+)\s+(v\S+)")
 
 
 def read_go_mod(path: str, text: str) -> Manifest:
     """The module and what it requires itself; what others require (`// indirect`) is left out."""
     names, found, block = [], [], ""
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in short_lines(text):
         said, _, comment = line.partition("//")
         said = said.strip()
         if said.endswith("("):

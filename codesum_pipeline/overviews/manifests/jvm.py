@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.overviews.manifests.lines import Lines
+from codesum_pipeline.overviews.manifests.lines import Lines, short_lines
 from codesum_pipeline.overviews.manifests.literals import Literal, read_literals
 from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest, Scope
 from codesum_pipeline.overviews.manifests.plain import read_toml, read_xml, table, text_of
@@ -44,7 +44,7 @@ def read_pom(path: str, text: str) -> Manifest:
 def read_gradle(path: str, text: str) -> Manifest:
     """Gradle's in Groovy."""
     found: list[Dependency] = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in short_lines(text):
         if match := _GROOVY_DEPENDENCY.match(line):
             found += _coordinate(path, number, match[2], match[1])
         elif match := _GROOVY_PLUGIN.match(line):

@@ -6,9 +6,18 @@ the text, after the names of the sections that it stands in.
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 
 _BEFORE, _AFTER = (r"(?<![\w@./-])", r"(?<![\w@/-])"), r"(?![\w./-])"
+
+# A longer line declares nothing that a person wrote, and expressions may take its length squared.
+_LONGEST = 1_000
+
+
+def short_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text with their numbers, from 1; overlong ones are left out."""
+    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if len(line) <= _LONGEST)
 
 
 class Lines:

@@ -40,6 +40,8 @@ _NAMING = frozenset({
 # The part of a naming node that names it; else its first child does.
 _NAME_FIELDS = ("method", "function", "target", "name", "key", "left")
 _LONGEST_NAME = 80
+# No manifest nests as deep.
+_DEEPEST = 60
 _NAME = re.compile(r"[\w.@/-]+[?!]?")
 _QUOTES = "\"'`"
 
@@ -100,7 +102,8 @@ def _literals(root: Node) -> Iterator[tuple[Node, tuple[str, ...], int]]:
             continue
         if node.type in _NAMING and (name := _name(node)):
             under, call = (*under, name), node.id
-        waiting.extend((child, under, call) for child in reversed(node.named_children))
+        if len(under) < _DEEPEST:
+            waiting.extend((child, under, call) for child in reversed(node.named_children))
 
 
 def _name(node: Node) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from codesum_pipeline.overviews.manifests.lines import short_lines
 from codesum_pipeline.overviews.manifests.literals import read_literals
 from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest, Scope
 from codesum_pipeline.overviews.manifests.plain import yaml_pairs
@@ -13,7 +14,7 @@ _CABAL_STANZA = re.compile(r"\s*(executable|test-suite|benchmark|library|foreign
 _CABAL_PACKAGE = re.compile(r"\s*,?\s*([A-Za-z][\w-]*)(?::[\w{}, -]+)?\s*([^,]*)")
 _LUA_DEPENDENCY = re.compile(r"([\w.-]+(?:/[\w.-]+)?)\s*(.*)")
 _CMAKE = re.compile(
-    r"^\s*(find_package|FetchContent_Declare|add_executable|CPMAddPackage|project|pkg_check_modules|add_subdirectory)"
+    r"^[ \t]*(find_package|FetchContent_Declare|add_executable|CPMAddPackage|project)"
     r"\s*\(\s*\"?(?:NAME\s+)?(?:gh:)?([\w./+:${}-]+)[ \t]*([\w.]*)",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -70,7 +71,7 @@ def read_cabal(path: str, text: str) -> Manifest:
     found: list[Dependency] = []
     commands, names = [], []
     stanza, field, depth = "", "", 0
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in short_lines(text):
         said = "" if line.lstrip().startswith("--") else line
         if match := _CABAL_STANZA.fullmatch(said):
             stanza, field = match[1], ""

@@ -12,6 +12,8 @@ import yaml
 from codesum_pipeline.overviews.manifests.manifest import MalformedManifest
 
 _DEEPEST = 60
+# Read at some 100,000 characters a second.
+_LARGEST_YAML = 100_000
 
 
 def read_json(text: str) -> dict[str, Any]:
@@ -61,6 +63,8 @@ def yaml_pairs(text: str) -> list[tuple[tuple[str, ...], str, int]]:
 
     Nodes are read and no values made: an alias is the node that it names, visited once.
     """
+    if len(text) > _LARGEST_YAML:
+        raise MalformedManifest(f"longer than {_LARGEST_YAML:,} characters, which no such file is")
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from codesum_pipeline.overviews.manifests.lines import Lines
+from codesum_pipeline.overviews.manifests.lines import Lines, short_lines
 from codesum_pipeline.overviews.manifests.literals import read_literals
 from codesum_pipeline.overviews.manifests.manifest import (
     Dependency,
@@ -18,6 +18,7 @@ from codesum_pipeline.overviews.manifests.manifest import (
 )
 from codesum_pipeline.overviews.manifests.plain import read_toml, table, text_of, texts
 
+_LONGEST = 1_000
 _DEV_FILE = re.compile(r"(?:dev|test|lint|docs?|ci|typing)", re.IGNORECASE)
 
 
@@ -117,7 +118,7 @@ def read_requirements(path: str, text: str) -> Manifest:
     """A requirements file: one requirement a line; options, URLs and other files are passed over."""
     scope = Scope.DEV if _DEV_FILE.search(path) else Scope.RUN
     found: list[Dependency] = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in short_lines(text):
         found += _requirement(path, number, re.sub(r"\s+--hash=.*|\s+#.*|\\$", "", line), scope)
     return Manifest(path, (), tuple(found))
 
@@ -146,6 +147,8 @@ def _requirements(
 
 def _requirement(path: str, line: int, text: str, scope: Scope) -> list[Dependency]:
     """One requirement; none where the text is something else."""
+    if len(text) > _LONGEST:
+        return []
     try:
         wanted = Requirement(text.strip())
     except InvalidRequirement:

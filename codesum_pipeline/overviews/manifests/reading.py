@@ -1,7 +1,8 @@
 """Which files are manifests, and which reader each has."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 
 from codesum_pipeline.overviews.manifests import (
     containers,
@@ -64,6 +65,8 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("docker-compose*.y*ml", containers.read_compose),
     ("compose*.y*ml", containers.read_compose),
 )
+# Asked of every file of a repository.
+_ANY = re.compile("|".join(translate(pattern) for pattern, _ in _READERS))
 # Folders whose files are requirements, whatever they are called.
 _FOLDERS: Mapping[str, Reader] = {"requirements": python.read_requirements}
 # Scala's dependencies may stand in the sources of the build.
@@ -73,10 +76,9 @@ _BUILD_SOURCES = "project/*.scala"
 def reader_of(path: str) -> Reader | None:
     """The reader of a manifest; None for a file that is none."""
     folder, _, name = path.lower().rpartition("/")
-    for pattern, reader in _READERS:
-        if fnmatchcase(name, pattern):
-            return reader
-    if fnmatchcase(path, _BUILD_SOURCES):
+    if _ANY.match(name):
+        return next(reader for pattern, reader in _READERS if fnmatchcase(name, pattern))
+    if name.endswith(".scala") and fnmatchcase(path, _BUILD_SOURCES):
         return jvm.read_sbt
     return _FOLDERS.get(folder.rpartition("/")[2]) if name.endswith((".txt", ".in")) else None
 
