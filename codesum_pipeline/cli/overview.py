@@ -10,17 +10,17 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.theme import Theme
 
-from codesum_pipeline.cli.checkout import checkout_of, entries_of
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.lookup import entries_named
-from codesum_pipeline.cli.published_state import read_published
+from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, on_terminal
 from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.tools.checkout import checkout_of, entries_of
+from codesum_pipeline.tools.published_state import read_published
 
 # A terminal shows what uses what in words.
 _DIAGRAM = re.compile(r"```mermaid\n.*?\n```\n+", re.DOTALL)
@@ -72,7 +72,7 @@ class Page:
 def _entry(called: Invocation, name: str | None) -> RepositoryEntry:
     """The one repository that is meant; raises `ConfigurationError` where there are several, or none."""
     if name:
-        found = entries_named(called.registry, name)
+        found = catalogue_of(called).entries_named(name)
     else:
         checkout = checkout_of(Path.cwd())
         every = called.entries()

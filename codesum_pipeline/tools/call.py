@@ -1,0 +1,186 @@
+"""One call of a tool: which versions of which indexes it answers from, and what it has to say beside the answer."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import ConfigurationError, MissingTable, UnknownRepository
+from codesum_pipeline.model.ids import without_suffix
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.retrieval.pointers import innermost
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.answers import PagedArguments
+from codesum_pipeline.tools.as_of import AsOf, as_of_all
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.checkout import checkout_of
+from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
+from codesum_pipeline.tools.paging import Cursor, fitting
+from codesum_pipeline.tools.sources import Sources
+
+T = TypeVar("T")
+_ALSO_TOLD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[T]):
+    """Some of `total` items, and the cursor of those behind them."""
+
+    items: list[T]
+    total: int
+    next: str | None
+
+    @property
+    def frame(self) -> dict[str, Any]:
+        """The fields of a page that say so."""
+        return {"shown": len(self.items), "total": self.total, "next": self.next}
+
+
+@dataclass(frozen=True)
+class Call:
+    """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands."""
+
+    catalogue: Catalogue
+    folder: Path
+    progress: Progress = no_progress
+    notes: list[str] = field(default_factory=list)
+    _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
+
+    def tell(self, note: str) -> None:
+        """Something that the caller should know; each once."""
+        if one_line(note) not in self.notes:
+            self.notes.append(one_line(note))
+
+    def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
+        """Of the named repositories, else of those of the caller's folder, else of all.
+
+        Unknown names are left out, and told; raises `UnknownRepository` where no other is named.
+        """
+        wanted = self._published(names) if names else self.catalogue.keys_of_folder(self.folder)
+        if not wanted and names:
+            raise MissingTable(f"no index of {', '.join(names)} yet: run `codesum index KEY`")
+        checkout = None if wanted else checkout_of(self.folder)
+        try:
+            opened = self.catalogue.open_all(wanted, tell=self.tell, progress=self.progress)
+        except MissingTable as error:
+            if checkout is None:
+                raise
+            raise MissingTable(f"this repository is not indexed yet: run `codesum index {checkout.root}`") from error
+        if checkout is not None:
+            self.tell(f"the repository of this folder is not indexed (`codesum index {checkout.root}`): others answer")
+        return [self._indexes.setdefault(index.repo, index) for index in opened]
+
+    def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
+        """The registered repositories of some names; unknown names are told. Raises where none is known."""
+        found: dict[str, RepositoryEntry] = {}
+        last: UnknownRepository | None = None
+        for name in names:
+            try:
+                found.update((entry.key, entry) for entry in self.catalogue.entries_named(name))
+            except UnknownRepository as error:
+                last = error
+                self.tell(f"left out: {shortened(str(error))}")
+        if not found and last is not None:
+            raise UnknownRepository(shortened(str(last)))
+        return list(found.values())
+
+    def index(self, key: str) -> PublishedIndex:
+        """That of one repository; raises `MissingTable` or `BrokenIndex`."""
+        return self._indexes.setdefault(key, self.catalogue.open(key))
+
+    def sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
+        return Sources.of(self.catalogue, indexes, tell=self.tell)
+
+    def as_of(self, repos: Iterable[str]) -> list[AsOf]:
+        """For the repositories that an answer is made from, in their order."""
+        return as_of_all(self.catalogue, [self._indexes[repo] for repo in dict.fromkeys(repos)])
+
+    def versions(self, indexes: Sequence[PublishedIndex]) -> dict[str, str]:
+        return {index.repo: index.version.digest for index in indexes}
+
+    def start(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
+        """Where a cursor says to go on; nothing without one. It is told where the version changed since."""
+        if not asked.cursor:
+            return ()
+        cursor = Cursor.read(asked.cursor, tool, asked.question())
+        changed = cursor.changed(self.versions(indexes))
+        if changed:
+            self.tell(f"{', '.join(changed)} was published anew since the last part: rows may be missing or come twice")
+        return cursor.at
+
+    def next(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
+        return str(Cursor.after(tool, asked.question(), at, self.versions(indexes)))
+
+    def part(
+        self,
+        tool: str,
+        asked: PagedArguments,
+        indexes: Sequence[PublishedIndex],
+        items: Sequence[T],
+        line: Callable[[T], str],
+    ) -> "Part[T]":
+        """Of all items those that the call has room for, from where its cursor says."""
+        start = (self.start(tool, asked, indexes) or (0,))[0]
+        kept = fitting(((each, line(each)) for each in items[start:]), limit=asked.limit, tokens=asked.tokens)
+        end = start + len(kept)
+        goes_on = kept and end < len(items)
+        return Part(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
+
+    def find(self, text: str, repo: str = "") -> Found:
+        """The one document that a text names: by its id, `path:line`, or a name that no other has.
+
+        Of several, it is that of the caller's repository, or the most important one; the others are told. Raises
+        `ConfigurationError` where there is none, naming the nearest.
+        """
+        if not text.strip():
+            raise ConfigurationError("the id is empty: give a document's id, `path:line`, or a name")
+        indexes = self.indexes([repo] if repo else [])
+        found = with_id(indexes, _as_id(text)) or list(_pointed(indexes, text)) or _named(indexes, text)
+        if not found and not repo:
+            others = self.catalogue.open_all(tell=self.tell)
+            found = with_id([self._indexes.setdefault(index.repo, index) for index in others], _as_id(text))
+        if not found:
+            raise no_such_document(text, indexes)
+        best = max(found, key=lambda each: each.index.arrays["importance"][each.row])
+        # Overloads of one function are one answer.
+        same = (best.repo, without_suffix(best.id))
+        also = [each for each in found if (each.repo, without_suffix(each.id)) != same]
+        if also:
+            told = ", ".join(f"{each.id} in {each.repo}" for each in also[:_ALSO_TOLD])
+            self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {told}")
+        return best
+
+    def _published(self, names: Sequence[str]) -> list[str]:
+        """The keys of those that are indexed; the others are told."""
+        entries = self.entries(names)
+        for entry in entries:
+            if not self.catalogue.is_published(entry.key):
+                self.tell(f"left out: {entry.key} has no index yet: run `codesum index {entry.key}`")
+        return [entry.key for entry in entries if self.catalogue.is_published(entry.key)]
+
+
+def _as_id(text: str) -> str:
+    """A folder as rows show it ends with a slash."""
+    return text.rstrip("/") or text if text != "./" else "."
+
+
+def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterable[Found]:
+    """What stands at `path:line` or `path:first-last`."""
+    path, _, lines = text.rpartition(":")
+    first = lines.partition("-")[0]
+    if not path or not first.isdecimal() or len(first) > 9:
+        return
+    for index in indexes:
+        file = index.row(path)
+        if file is not None:
+            around = innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
+            yield Found(index, file if around is None else around)
+
+
+def _named(indexes: Sequence[PublishedIndex], text: str) -> list[Found]:
+    """By a name or qualified name, as `Class.method` or `Class::method`."""
+    name = text.replace("::", ".")
+    return [Found(index, row) for index in indexes for row in index.names.exactly(name)]

@@ -1,0 +1,134 @@
+"""`status`: which repositories are indexed, at which commit, how far behind, and what changed last."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.model.errors import BrokenStore, MissingTable
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.store.lease import current_holder
+from codesum_pipeline.tools.answers import Names, Page, PagedArguments
+from codesum_pipeline.tools.as_of import AsOf
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.changes import Change, change_line, read_history
+from codesum_pipeline.tools.paging import fitting
+from codesum_pipeline.tools.published_state import age, moment
+from codesum_pipeline.tools.text import indented, with_frame
+
+_TOOL = "status"
+# About as much as a line says besides the key.
+_LONG_LINE = " " * 100
+
+
+class StatusArguments(PagedArguments):
+    """Of which repositories, and how much of what changed."""
+
+    repos: Names = []
+    limit: int = Field(20, ge=1, le=200)
+    changes: Annotated[int, Field(ge=0, le=100, description="Of one repository: how many last changes")] = 10
+
+
+class RepositoryStatus(BaseModel):
+    """One repository; without an index, `state` says why."""
+
+    repo: str
+    state: str
+    behind: int | None = None
+    commit: str = ""
+    published_at: str = ""
+    levels: dict[str, int] = {}
+    embedder: str = ""
+
+
+class StatusPage(Page):
+    """Repositories by key, and of a single one what changed last."""
+
+    repositories: list[RepositoryStatus] = []
+    changes: list[Change] = []
+    more_changes: int = 0
+
+
+def status(call: Call, asked: StatusArguments) -> StatusPage:
+    """Those of the caller's folder, else all."""
+    entries = _entries(call, asked)
+    part = call.part(_TOOL, asked, [], entries, lambda entry: entry.key + _LONG_LINE)
+    opened = {entry.key: _opened(call, entry) for entry in part.items}
+    indexes = [found for found in opened.values() if isinstance(found, PublishedIndex)]
+    stands = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
+    changes: list[Change] = []
+    left = 0
+    if asked.changes and len(indexes) == len(entries) == 1:
+        changes, left = _changes(call, indexes[0], asked)
+    return StatusPage(
+        as_of=list(stands.values()),
+        notes=call.notes,
+        repositories=[_status(call, key, found, stands.get(key)) for key, found in opened.items()],
+        changes=changes,
+        more_changes=left,
+        **part.frame,
+    )
+
+
+def status_text(page: StatusPage) -> str:
+    lines = [_line(each) for each in page.repositories] or ["no repository is registered: run `codesum index PATH|URL`"]
+    if page.changes:
+        lines += ["what the last build changed:", *indented(map(change_line, page.changes))]
+    if page.more_changes:
+        lines.append(f"{page.more_changes:,} more changes: ask with a higher `changes`, or watch_changes")
+    return with_frame(page, lines, what="repositories")
+
+
+def _entries(call: Call, asked: StatusArguments) -> list[RepositoryEntry]:
+    if asked.repos:
+        return call.entries(asked.repos)
+    keys = call.catalogue.keys_of_folder(call.folder)
+    return [entry for entry in call.catalogue.entries(call.tell) if entry.key in keys or not keys]
+
+
+def _opened(call: Call, entry: RepositoryEntry) -> PublishedIndex | str:
+    """Why there is no index, or what cannot be read: the others are told all the same."""
+    try:
+        return call.index(entry.key)
+    except MissingTable:
+        return f"never indexed: run `codesum index {entry.key}`"
+    except (BrokenStore, OSError) as error:
+        return f"broken: {error}"
+
+
+def _status(call: Call, key: str, found: PublishedIndex | str, stands: AsOf | None) -> RepositoryStatus:
+    layout = call.catalogue.layout
+    try:
+        holder = current_holder(layout.state(key))
+    except BrokenStore as error:
+        call.tell(f"{key}: {error}")
+        holder = None
+    building = "being built, " if holder and not holder.is_gone() else ""
+    if isinstance(found, str) or stands is None:
+        return RepositoryStatus(repo=key, state=f"{building}{found}")
+    manifest, published_at = found.version.manifest, layout.published(key).lstat().st_mtime
+    return RepositoryStatus(
+        repo=key,
+        state=f"{building}{stands.standing}, published {age(published_at)} ago",
+        behind=stands.behind,
+        commit=stands.commit,
+        published_at=moment(published_at),
+        levels={level.value: manifest["counts"]["levels"][level] for level in LEVELS},
+        embedder=manifest["embedder"]["name"],
+    )
+
+
+def _line(each: RepositoryStatus) -> str:
+    counts = ", ".join(f"{number:,} {level}" for level, number in each.levels.items())
+    return f"{each.repo}  {each.state}" + (f"  {counts}" if counts else "")
+
+
+def _changes(call: Call, index: PublishedIndex, asked: StatusArguments) -> tuple[list[Change], int]:
+    """The last ones, and how many are left out."""
+    history = read_history(call, index)
+    after = history.before_last_run()
+    places = history.changes(after).places
+    newest = (history.change(place, after) for place in reversed(places))
+    kept = fitting(((each, change_line(each)) for each in newest), limit=asked.changes, tokens=asked.tokens // 2)
+    return kept, len(places) - len(kept)
