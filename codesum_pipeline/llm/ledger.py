@@ -57,7 +57,7 @@ class Attempt:
     """A call that is about to be made, and the most that it can cost."""
 
     id: str
-    level: Level
+    level: str
     request_hash: str
     model: str
     attempt: int
