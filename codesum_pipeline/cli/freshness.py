@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 
-from codesum_pipeline.cli.published_state import Published, read_published
 from codesum_pipeline.evaluation.gate import Hold, standing_hold
 from codesum_pipeline.model.errors import BrokenStore, CodesumError
 from codesum_pipeline.model.files import Snapshot
@@ -13,6 +12,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.store.lease import Holder, current_holder
+from codesum_pipeline.tools.published_state import Published, read_published
 from codesum_pipeline.wiring import Home
 
 # Waiting for git and for other machines, not computing.

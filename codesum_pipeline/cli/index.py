@@ -13,7 +13,6 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.model_report import model_lines, model_report, model_warnings, shut_out
 from codesum_pipeline.cli.new_entries import NewEntries, was_fetched
 from codesum_pipeline.cli.progress_bar import progress_bar
-from codesum_pipeline.cli.published_state import read_published
 from codesum_pipeline.cli.registration import (
     EntryOptions,
     ExcludeOption,
@@ -31,6 +30,7 @@ from codesum_pipeline.cli.uncommitted import tell_uncommitted, uncommitted_json
 from codesum_pipeline.model.errors import ConfigurationError, LeaseHeld
 from codesum_pipeline.store.lease import hold_lease
 from codesum_pipeline.store.schemas import BOOKS
+from codesum_pipeline.tools.published_state import read_published
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.published_state import age, moment, read_published
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.source.locations import redact
+from codesum_pipeline.tools.published_state import age, moment, read_published
 
 
 def repos(

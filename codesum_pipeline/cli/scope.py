@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesum_pipeline.cli.checkout import checkout_of, entries_of
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.lookup import open_published
 from codesum_pipeline.cli.render import count
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.checkout import checkout_of, entries_of
 
 
 @dataclass(frozen=True, slots=True)

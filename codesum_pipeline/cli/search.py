@@ -19,8 +19,7 @@ from codesum_pipeline.cli.asking_options import (
 )
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.lookup import open_published
-from codesum_pipeline.cli.reading_aids import Sources
+from codesum_pipeline.cli.lookup import catalogue_of, open_published
 from codesum_pipeline.cli.render import note, show
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.cli.scope import open_scope
@@ -34,6 +33,7 @@ from codesum_pipeline.retrieval.filters import ANYTHING, WhichTests, check_filte
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import DEFAULT_TOP, SearchAnswer, answer
+from codesum_pipeline.tools.sources import Sources
 
 _STDIN = "-"
 
@@ -98,7 +98,7 @@ def search(
     nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
     check_filters(nameable, filters)
     asking = _Asking(
-        sources=Sources.of(called, nameable),
+        sources=Sources.of(catalogue_of(called), nameable, tell=note),
         ask=partial(
             answer, embedder=embedder_of(called.settings.options), top=top, lanes=lane or LANES, filters=filters
         ),

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.cli.reading_aids import Sources, described, excerpt_json, numbered
+from codesum_pipeline.cli.reading_aids import described, excerpt_json, numbered
 from codesum_pipeline.cli.render import fields, indented, lines_of, styled
 from codesum_pipeline.cli.safe_text import clean, one_line
 from codesum_pipeline.retrieval.excerpts import Excerpt
@@ -15,6 +15,7 @@ from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import SearchAnswer
 from codesum_pipeline.retrieval.surroundings import BoundedSurroundings, bounded, surroundings_of
+from codesum_pipeline.tools.sources import Sources
 
 # What `--context` adds to all hits together, unless another bound is asked for.
 CONTEXT_TOKENS = 1200

@@ -13,7 +13,6 @@ from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of
 from codesum_pipeline.cli.freshness import Freshness, State, look_at
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.published_state import age, moment
 from codesum_pipeline.cli.render import SHORT_COMMIT, fields, note, show, styled, table
 from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.llm.ledger import spent_today
@@ -22,6 +21,7 @@ from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.source.locations import redact
+from codesum_pipeline.tools.published_state import age, moment
 from codesum_pipeline.wiring import Home, utc_now
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import build_symbol_names
 from codesum_pipeline.indexes.token_counts import count_tokens
 from codesum_pipeline.indexes.torch_file import write_tensor
+from codesum_pipeline.indexes.use_edges import OF_USES, build_uses
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     CODE_BM25,
@@ -50,6 +51,7 @@ from codesum_pipeline.indexes.version_folder import (
     SHOWN_FIELDS,
     SUMMARY_BM25,
     SYMBOL_NAMES,
+    USES,
     VECTOR_FILES,
 )
 from codesum_pipeline.model.documents import LEVELS, Level
@@ -164,6 +166,7 @@ def write_files(parts: Parts, tables: CandidateTables, *, progress: Progress) ->
         ("document arrays", lambda: _make_arrays(parts, tables)),
         ("what hits show", lambda: _make_shown(parts, tables)),
         ("callers", lambda: _make_callers(parts, tables)),
+        ("uses", lambda: _make_uses(parts, tables)),
         ("vectors", lambda: without_provenance.update(_make_vectors(parts, tables))),
         ("words", lambda: _make_terms(parts, tables)),
         ("names", lambda: _make_names(parts, tables)),
@@ -256,6 +259,17 @@ def _write_callers(folder: Path, tables: CandidateTables) -> None:
     edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_EDGES), having=calls)
     files = np.searchsorted(level_numbers(tables.heads), LEVELS.index(Level.FILE))
     build_callers(edges, tables.ids.slice(0, int(files))).write(_new_file(folder, CALLERS))
+
+
+def _make_uses(parts: Parts, tables: CandidateTables) -> None:
+    made_from = [tables.content_hash("documents", _HEAD), tables.content_hash("edges", OF_USES)]
+    parts.make("uses", made_from, [USES], lambda: _write_uses(parts.folder, tables))
+
+
+def _write_uses(folder: Path, tables: CandidateTables) -> None:
+    edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_USES))
+    modules = np.searchsorted(level_numbers(tables.heads), LEVELS.index(Level.MODULE))
+    build_uses(edges, tables.ids.slice(0, int(modules))).write(_new_file(folder, USES))
 
 
 def _importance(

@@ -23,6 +23,8 @@ from codesum_pipeline.indexes.published_documents import content_of, document_li
 from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.torch_file import map_tensor
+from codesum_pipeline.indexes.use_edges import build_uses
+from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     CODE_BM25,
@@ -38,6 +40,7 @@ from codesum_pipeline.indexes.version_folder import (
     PASSAGES,
     SHOWN_FIELDS,
     SUMMARY_BM25,
+    USES,
     VECTOR_FILES,
     Version,
 )
@@ -69,6 +72,11 @@ class Content:
     def symbol_ids(self) -> list[str]:
         """Of the functions and classes, which come first."""
         return [document["id"] for document in self.documents if document["type"] in (Level.FUNCTION, Level.CLASS)]
+
+    @property
+    def modules_start(self) -> int:
+        """The row where folders begin, which come last."""
+        return sum(document["type"] != Level.MODULE for document in self.documents)
 
 
 def read_content(version: Version) -> Content:
@@ -184,6 +192,10 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
     said = Callers.map(content.version.folder / CALLERS)
     if not (np.array_equal(called.rows, said.rows) and np.array_equal(called.indptr, said.indptr)):
         yield "warehouse", CALLERS, "names other callers than the warehouse's edges"
+    used = build_uses([edges], pa.array(content.ids[: content.modules_start], pa.string()))
+    uses = Uses.map(content.version.folder / USES)
+    if not all(np.array_equal(getattr(used, name), getattr(uses, name)) for name in ("users", "kinds", "indptr")):
+        yield "warehouse", USES, "names other users than the warehouse's edges"
     files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
     for document in content.documents:
         if document["type"] != Level.MODULE and document["file_path"] not in files:
@@ -207,6 +219,11 @@ def _check_callers(content: Content) -> Iterator[Problem]:
         yield "row map", CALLERS, f"has {len(callers)} rows, {DOCUMENTS} has {count} functions and classes"
     if callers.rows.max(initial=-1) >= count or callers.indptr[-1] != len(callers.rows):
         yield "row map", CALLERS, "points at functions and classes that are not there"
+    uses = Uses.map(content.version.folder / USES)
+    if len(uses) != content.modules_start:
+        yield "row map", USES, f"has {len(uses)} rows, {DOCUMENTS} has {content.modules_start} that are no folders"
+    if uses.users.max(initial=-1) >= content.modules_start or uses.indptr[-1] != len(uses.users):
+        yield "row map", USES, "points at documents that are not there"
 
 
 def _check_words(content: Content) -> Iterator[Problem]:

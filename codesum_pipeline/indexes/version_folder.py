@@ -11,7 +11,7 @@ from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex
 
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
-INDEX_SCHEMA_VERSION = 5
+INDEX_SCHEMA_VERSION = 6
 
 MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"
@@ -28,6 +28,8 @@ DOCUMENT_ARRAYS = "documents/arrays.npz"
 SHOWN_FIELDS = "documents/shown.npz"
 # Who calls each document.
 CALLERS = "documents/callers.npz"
+# Who uses each function, class and file, and how.
+USES = "documents/uses.npz"
 # The words of each document, and after them those of each passage of a file.
 CODE_BM25 = "code/bm25.npz"
 # The document of each passage.

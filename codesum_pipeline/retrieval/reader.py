@@ -21,6 +21,7 @@ from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames
 from codesum_pipeline.indexes.torch_file import map_tensor
+from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     CODE_BM25,
@@ -35,6 +36,7 @@ from codesum_pipeline.indexes.version_folder import (
     SHOWN_FIELDS,
     SUMMARY_BM25,
     SYMBOL_NAMES,
+    USES,
     VECTOR_FILES,
     Version,
     read_version,
@@ -62,6 +64,7 @@ class PublishedIndex:
     passage_files: Array
     names: SymbolNames
     callers: Callers
+    uses: Uses
     shown: ShownFields
     _lines: npt.NDArray[np.uint8] | None
     _offsets: Array
@@ -118,6 +121,7 @@ class PublishedIndex:
             passage_files=map_npy(folder / PASSAGES),
             names=SymbolNames.map(folder / SYMBOL_NAMES),
             callers=Callers.map(folder / CALLERS),
+            uses=Uses.map(folder / USES),
             shown=ShownFields.map(folder / SHOWN_FIELDS),
             _lines=map_bytes(folder / DOCUMENTS) if manifest["counts"]["documents"] else None,
             _offsets=map_npy(folder / OFFSETS),

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from codesum_pipeline.cli.lookup import nearest_ids
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.tools.finding import nearest_ids
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 
 

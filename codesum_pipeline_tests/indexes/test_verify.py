@@ -12,10 +12,12 @@ from codesum_pipeline.indexes.manifest import describe_files
 from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import map_npz, write_npz
 from codesum_pipeline.indexes.torch_file import map_tensor, write_tensor
+from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.indexes.verify import Finding, verify_index
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     SHOWN_FIELDS,
+    USES,
     Version,
     content_digest,
     manifest_bytes,
@@ -220,11 +222,23 @@ def test_callers_of_other_documents_are_found(workspace: Workspace) -> None:
     ]
 
 
+def test_users_of_other_documents_are_found(workspace: Workspace) -> None:
+    def add_a_row(folder: Path) -> None:
+        indptr = np.array([0] * 30 + [1], dtype=np.int32)
+        Uses(np.array([99], dtype=np.int32), np.array([0], dtype=np.uint8), indptr).write(folder / USES)
+
+    sign_again(workspace, add_a_row)
+
+    found = [finding.detail for finding in findings_of(workspace) if finding.subject == USES]
+    assert found[0].startswith("has 30 rows")
+    assert found[1:] == ["points at documents that are not there", "names other users than the warehouse's edges"]
+
+
 def test_a_call_that_the_warehouse_does_not_have_is_found(workspace: Workspace) -> None:
     called, caller = "shop/cart.py::total_price", "shop/cart.py::add_item"
     workspace.tables.write_rows("edges", workspace.key, [call_edge(caller, called)], Edge)
 
-    assert checks_of(workspace) == {("warehouse", CALLERS)}
+    assert checks_of(workspace) == {("warehouse", CALLERS), ("warehouse", USES)}
 
 
 def test_an_index_map_that_is_too_short_is_found(workspace: Workspace) -> None:

@@ -1,4 +1,4 @@
-"""The checkout that a command is called in, and which registered repositories it is one of.
+"""The checkout that somebody stands in, and which registered repositories it is one of.
 
 Files of git are read, and of its programs only `git config` on one file, which runs nothing.
 """

@@ -1,0 +1,1 @@
+"""The tools as a server of the Model Context Protocol, for coding agents."""

@@ -1,0 +1,115 @@
+"""What tools are asked with, and what all their answers have in common."""
+
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.as_of import AsOf
+
+_LONGEST_SUMMARY = 240
+_LONGEST_NAME = 2000
+
+
+def _listed(value: Any) -> Any:
+    """Agents write a list as JSON in a text, or one name alone."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return [value]
+    return [value] if value else []
+
+
+Name = Annotated[str, Field(max_length=_LONGEST_NAME)]
+Names = Annotated[list[Name], BeforeValidator(_listed), Field(max_length=50)]
+
+
+class Arguments(BaseModel):
+    """What a tool is called with; a name that it does not know is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PagedArguments(Arguments):
+    """Of an answer that may be long."""
+
+    limit: int = Field(10, ge=1, le=100)
+    tokens: int = Field(2000, ge=100, le=50_000)
+    cursor: Annotated[str, Field(description="`next` of the last answer")] = ""
+
+    def question(self) -> dict[str, Any]:
+        """What another part of the answer is asked with, too."""
+        return self.model_dump(exclude={"limit", "tokens", "cursor"})
+
+
+class Row(BaseModel):
+    """A document, where it stands, and what it is for in a line."""
+
+    repo: str
+    id: str
+    kind: str
+    path: str
+    start_line: int | None = None
+    end_line: int | None = None
+    text: str = ""
+
+    @property
+    def place(self) -> str:
+        return place_of(self.path, self.start_line, self.end_line)
+
+
+class Page(BaseModel):
+    """`shown` of `total`; where there is more, `next` is the cursor of the rest. `notes` say what was left out."""
+
+    as_of: list[AsOf] = []
+    notes: list[str] = []
+    shown: int = 0
+    total: int | None = None
+    next: str | None = None
+
+
+def place_of(path: str, start_line: int | None = None, end_line: int | None = None) -> str:
+    """`path:line` or `path:first-last`, on one line."""
+    lines = (
+        ""
+        if start_line is None
+        else f":{start_line}"
+        if end_line in (None, start_line)
+        else f":{start_line}-{end_line}"
+    )
+    return f"{one_line(path)}{lines}"
+
+
+def row_of(index: PublishedIndex, row: int, *, note: str = "") -> Row:
+    """A document of an index; `note` comes before what it says."""
+    id_, shown, level = index.ids[row], index.shown.of_row(row), index.level_of(row)
+    path = id_.partition(SEPARATOR)[0]
+    name = one_line(shown["qualified_name"] or "")
+    said = one_line(shown["summary"])
+    text = ": ".join(part for part in (name, said) if part)
+    return Row(
+        repo=index.repo,
+        id=id_,
+        kind=level.value,
+        path=f"{path}/" if level is Level.MODULE else path,
+        start_line=shown["start_line"],
+        end_line=shown["end_line"],
+        text=shortened(f"{note}{text}"),
+    )
+
+
+def shortened(text: str, *, most: int = _LONGEST_SUMMARY) -> str:
+    """A line that ends with … where it is too long."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def name_of(id_: str) -> str:
+    """The last part of an id."""
+    return without_suffix(id_).rpartition(SEPARATOR)[2].rpartition("/")[2]

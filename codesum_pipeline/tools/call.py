@@ -1,0 +1,133 @@
+"""One call of a tool: which versions of which indexes it answers from, and what it has to say beside the answer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import ConfigurationError, MissingTable, UnknownRepository
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.retrieval.pointers import innermost
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.answers import PagedArguments
+from codesum_pipeline.tools.as_of import AsOf, as_of_all
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
+from codesum_pipeline.tools.paging import Cursor
+from codesum_pipeline.tools.sources import Sources
+
+
+@dataclass(frozen=True)
+class Call:
+    """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands."""
+
+    catalogue: Catalogue
+    folder: Path
+    progress: Progress = no_progress
+    notes: list[str] = field(default_factory=list)
+    _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
+
+    def tell(self, note: str) -> None:
+        """Something that the caller should know; each once."""
+        if one_line(note) not in self.notes:
+            self.notes.append(one_line(note))
+
+    def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
+        """Of the named repositories, else of those of the caller's folder, else of all.
+
+        Unknown names are left out, and told; raises `UnknownRepository` where no other is named.
+        """
+        wanted = self._known(names) if names else self.catalogue.keys_of_folder(self.folder)
+        if not wanted and names:
+            raise MissingTable(f"no index of {', '.join(names)} yet: run `codesum index KEY`")
+        opened = self.catalogue.open_all(wanted, tell=self.tell, progress=self.progress)
+        return [self._indexes.setdefault(index.repo, index) for index in opened]
+
+    def sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
+        return Sources.of(self.catalogue, indexes, tell=self.tell)
+
+    def as_of(self, repos: Iterable[str]) -> list[AsOf]:
+        """For the repositories that an answer is made from, in their order."""
+        return as_of_all(self.catalogue, [self._indexes[repo] for repo in dict.fromkeys(repos)])
+
+    def versions(self, indexes: Sequence[PublishedIndex]) -> dict[str, str]:
+        return {index.repo: index.version.digest for index in indexes}
+
+    def start(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
+        """Where a cursor says to go on; nothing without one. It is told where the version changed since."""
+        if not asked.cursor:
+            return ()
+        cursor = Cursor.read(asked.cursor, tool, asked.question())
+        changed = cursor.changed(self.versions(indexes))
+        if changed:
+            self.tell(f"{', '.join(changed)} was published anew since the last part: rows may be missing or come twice")
+        return cursor.at
+
+    def next(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
+        return str(Cursor.after(tool, asked.question(), at, self.versions(indexes)))
+
+    def find(self, text: str, repo: str = "") -> Found:
+        """The one document that a text names: by its id, `path:line`, or a name that no other has.
+
+        Of several, it is that of the caller's repository, or the most important one; the others are told. Raises
+        `ConfigurationError` where there is none, naming the nearest.
+        """
+        if not text.strip():
+            raise ConfigurationError("the id is empty: give a document's id, `path:line`, or a name")
+        indexes = self.indexes([repo] if repo else [])
+        found = with_id(indexes, _as_id(text)) or list(_pointed(indexes, text)) or _named(indexes, text)
+        if not found and not repo:
+            others = self.catalogue.open_all(tell=self.tell)
+            found = with_id([self._indexes.setdefault(index.repo, index) for index in others], _as_id(text))
+        if not found:
+            raise no_such_document(text, indexes)
+        best = max(found, key=lambda each: each.index.arrays["importance"][each.row])
+        if len(found) > 1:
+            others_told = ", ".join(f"{each.id} in {each.repo}" for each in found[:10] if each is not best)
+            self.tell(f"{len(found)} documents are meant by {shortened(text)!r}; also: {others_told}")
+        return best
+
+    def _known(self, names: Sequence[str]) -> list[str]:
+        """The keys of names that are registered and indexed."""
+        keys: list[str] = []
+        last: Exception | None = None
+        for name in names:
+            try:
+                entries = self.catalogue.entries_named(name)
+            except UnknownRepository as error:
+                last = error
+                self.tell(f"left out: {shortened(str(error))}")
+                continue
+            for entry in entries:
+                if self.catalogue.is_published(entry.key):
+                    keys.append(entry.key)
+                else:
+                    self.tell(f"left out: {entry.key} has no index yet: run `codesum index {entry.key}`")
+        if not keys and last is not None:
+            raise last
+        return keys
+
+
+def _as_id(text: str) -> str:
+    """A folder as rows show it ends with a slash."""
+    return text.rstrip("/") or text if text != "./" else "."
+
+
+def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterable[Found]:
+    """What stands at `path:line` or `path:first-last`."""
+    path, _, lines = text.rpartition(":")
+    first = lines.partition("-")[0]
+    if not path or not first.isdecimal() or len(first) > 9:
+        return
+    for index in indexes:
+        file = index.row(path)
+        if file is not None:
+            around = innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
+            yield Found(index, file if around is None else around)
+
+
+def _named(indexes: Sequence[PublishedIndex], text: str) -> list[Found]:
+    """By a name or qualified name, as `Class.method` or `Class::method`."""
+    name = text.replace("::", ".")
+    return [Found(index, row) for index in indexes for row in index.names.exactly(name)]

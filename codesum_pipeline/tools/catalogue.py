@@ -1,0 +1,121 @@
+"""A home as those who ask see it: which repositories there are, and the published index of each."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from codesum_pipeline.indexes.embedders import Embedder, embedder_of
+from codesum_pipeline.model.errors import BrokenStore, MissingTable
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.settings import Settings
+from codesum_pipeline.source.registry import Registry, slug
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.tools.checkout import checkout_of, entries_of
+
+# Told of what is left out, and why.
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """An index, and the link that named its version: each that is published is a file of its own."""
+
+    link: tuple[int, int]
+    index: PublishedIndex
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Opened indexes are kept until another version of them is published. Several threads may ask."""
+
+    settings: Settings
+    layout: HomeLayout
+    registry: Registry
+    _opened: dict[str, _Opened] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Catalogue":
+        layout = HomeLayout(settings.home)
+        return cls(settings, layout, Registry(settings.repos_file or layout.repos_file))
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        return embedder_of(self.settings.options)
+
+    def entries(self, tell: Tell) -> list[RepositoryEntry]:
+        """The registry's entries; one that cannot be read is told, and does not silence the others."""
+        survey = self.registry.survey()
+        for problem in survey.problems.values():
+            tell(f"left out: {problem}")
+        return list(survey.entries)
+
+    def entries_named(self, name: str) -> list[RepositoryEntry]:
+        """The entry with a key, else those of an owner/name (a monorepo may have several)."""
+        by_slug = [entry for entry in self.registry.entries() if slug(entry) == name]
+        return by_slug if "/" in name and by_slug else [self.registry.get(name)]
+
+    def keys_of_folder(self, folder: Path) -> list[str]:
+        """The indexed repositories that a folder is a checkout of."""
+        checkout = checkout_of(folder)
+        entries = entries_of(checkout, self.registry.entries()) if checkout else []
+        return [entry.key for entry in entries if entry.enabled and self.is_published(entry.key)]
+
+    def is_published(self, key: str) -> bool:
+        return os.path.lexists(self.layout.published(key))
+
+    def open(self, key: str) -> PublishedIndex:
+        """The version that is published now; raises `MissingTable` where none is, `BrokenIndex` for a damaged one."""
+        path = self.layout.published(key)
+        try:
+            link = path.lstat()
+        except FileNotFoundError as error:
+            with self._lock:
+                self._opened.pop(key, None)
+            raise MissingTable(f"repository {key!r} has no index yet: run `codesum index {key}`") from error
+        identity = (link.st_ino, link.st_mtime_ns)
+        with self._lock:
+            known = self._opened.get(key)
+        if known is None or known.link != identity:
+            known = _Opened(identity, PublishedIndex.open(path))
+            with self._lock:
+                self._opened[key] = known
+        return known.index
+
+    def open_all(
+        self, names: Sequence[str] = (), *, tell: Tell, progress: Progress = no_progress
+    ) -> list[PublishedIndex]:
+        """The indexes of the repositories with these keys or owner/names; without names, of all enabled ones.
+
+        Raises `UnknownRepository` for a name, and `MissingTable` where nothing is published.
+        """
+        if names:
+            entries = {entry.key: entry for name in names for entry in self.entries_named(name)}
+            return [self.open(key) for key in entries]
+        enabled = [entry.key for entry in self.entries(tell) if entry.enabled]
+        opened = []
+        for place, key in enumerate(enabled):
+            progress(f"opening {key}", place, len(enabled))
+            index = self._open_if_whole(key, tell)
+            if index is not None:
+                opened.append(index)
+        if not opened and any(map(self.is_published, enabled)):
+            raise BrokenStore(f"no index in {self.layout.home} can be read: run `codesum index`, or `codesum doctor`")
+        if not opened:
+            raise MissingTable(f"{self.layout.home} holds no index yet: run `codesum index PATH|URL`")
+        return opened
+
+    def _open_if_whole(self, key: str, tell: Tell) -> PublishedIndex | None:
+        """None where nothing is published; one broken index is told, and does not silence the others."""
+        try:
+            return self.open(key) if self.is_published(key) else None
+        except MissingTable:
+            return None
+        except BrokenStore as error:
+            tell(f"left out: {error}")
+            return None

@@ -1,0 +1,168 @@
+"""`graph`, and by the names of others `get_symbol_info` and `get_dependencies`: what belongs together, both ways."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments, Row, row_of
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.finding import Found, shortened
+from codesum_pipeline.tools.paging import fitting, tokens_of
+from codesum_pipeline.tools.relations import OF_FILES, OF_SYMBOLS, Related, Relation, external, related
+from codesum_pipeline.tools.text import indented, row_line, with_frame
+
+_TOOL = "graph"
+
+
+class GraphArguments(PagedArguments):
+    """One document, and which of its relations are followed how far."""
+
+    id: Name = Field(description="Id, name, `path:line`, file or folder")
+    repo: Name = ""
+    relations: Annotated[
+        Names,
+        Field(
+            description="part_of, members, callers, callees, bases, subclasses, imports, imported_by, external, similar"
+        ),
+    ] = []
+    depth: int = Field(1, ge=1, le=6, description="Steps of callers, callees, imports, bases")
+
+
+class SymbolArguments(PagedArguments):
+    """One function or class."""
+
+    id: Name = Field(description="Id, name, or `path:line`")
+    repo: Name = ""
+
+
+class DependencyArguments(PagedArguments):
+    """One file or folder."""
+
+    path: Name = Field(description="A file or folder")
+    repo: Name = ""
+    depth: int = Field(1, ge=1, le=6)
+
+
+class RelatedRow(Row):
+    """`distance` is by how many steps it is reached."""
+
+    distance: int = 1
+
+
+class Group(BaseModel):
+    """The documents in one relation: as many as there is room for, of `total`."""
+
+    relation: str
+    total: int
+    rows: list[RelatedRow] = []
+    names: list[str] = []
+
+
+class GraphPage(Page):
+    """A document and what belongs to it; `next` is there where one relation was asked for."""
+
+    document: Row
+    signature: str = ""
+    groups: list[Group] = []
+
+
+EXTERNAL = "external"
+
+
+def graph(call: Call, asked: GraphArguments) -> GraphPage:
+    """Answer with each relation in turn, an even share of the room each."""
+    found = call.find(asked.id, asked.repo)
+    default = OF_FILES if found.index.level_of(found.row) in (Level.FILE, Level.MODULE) else OF_SYMBOLS
+    wanted = _wanted(call, asked.relations) or [*default, *([EXTERNAL] if default is OF_FILES else [])]
+    return _page(call, found, asked, wanted, depth=asked.depth)
+
+
+def get_symbol_info(call: Call, asked: SymbolArguments) -> GraphPage:
+    """As `graph` for a function or class."""
+    return _page(call, call.find(asked.id, asked.repo), asked, OF_SYMBOLS, depth=1)
+
+
+def get_dependencies(call: Call, asked: DependencyArguments) -> GraphPage:
+    """As `graph` for a file or folder; of a function it is that of its file."""
+    found = call.find(asked.path, asked.repo)
+    file = int(found.index.arrays["file_row"][found.row])
+    if found.index.level_of(found.row) is not Level.MODULE and file >= 0:
+        found = Found(found.index, file)
+    return _page(call, found, asked, [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL], depth=asked.depth)
+
+
+def graph_text(page: GraphPage) -> str:
+    lines = [row_line(page.document)]
+    if page.signature:
+        lines += indented([one_line(page.signature)])
+    for group in page.groups:
+        shown = len(group.rows) + len(group.names)
+        lines.append(f"{group.relation} ({shown:,} of {group.total:,})" if shown < group.total else group.relation)
+        lines += indented([_line(row) for row in group.rows] or group.names)
+    return with_frame(page, lines, what="related")
+
+
+def _line(row: RelatedRow) -> str:
+    return f"{'' if row.distance == 1 else f'({row.distance} steps)  '}{row_line(row)}"
+
+
+def _wanted(call: Call, names: Sequence[str]) -> list[str]:
+    known = [*Relation, EXTERNAL]
+    unknown = [name for name in names if name not in known]
+    if names and len(unknown) == len(names):
+        raise ConfigurationError(f"relation {shortened(unknown[0])!r} is unknown; relations are: {', '.join(known)}")
+    for name in unknown:
+        call.tell(f"left out: relation {shortened(name)!r} is unknown; relations are: {', '.join(known)}")
+    return [name for name in known if name in names]
+
+
+def _page(call: Call, found: Found, asked: PagedArguments, wanted: Sequence[str], *, depth: int) -> GraphPage:
+    index, row = found.index, found.row
+    start = (call.start(_TOOL, asked, [index]) or (0,))[0]
+    if start and len(wanted) != 1:
+        raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
+    document = row_of(index, row)
+    signature = str(index.shown.of_row(row)["signature_summary"] or "")
+    room = asked.tokens - tokens_of(row_line(document) + signature)
+    groups: list[Group] = []
+    for place, name in enumerate(wanted):
+        share = room // (len(wanted) - place)
+        group = _group(index, row, name, start=start, limit=asked.limit, tokens=share, depth=depth)
+        room -= tokens_of("\n".join([*map(_line, group.rows), *group.names]))
+        if group.total:
+            groups.append(group)
+    shown = sum(len(group.rows) + len(group.names) for group in groups)
+    end, total = start + shown, sum(group.total for group in groups)
+    goes_on = len(wanted) == 1 and shown and end < total
+    if end < total and not goes_on:
+        call.tell("more of one relation: name it alone in `relations` of `graph`, with a higher limit or its cursor")
+    return GraphPage(
+        as_of=call.as_of([index.repo]),
+        notes=call.notes,
+        shown=shown,
+        total=total,
+        next=call.next(_TOOL, asked, [index], (end,)) if goes_on else None,
+        document=document,
+        signature=signature,
+        groups=groups,
+    )
+
+
+def _group(index: PublishedIndex, row: int, name: str, *, start: int, limit: int, tokens: int, depth: int) -> Group:
+    if name == EXTERNAL:
+        names = [one_line(each) for each in external(index, row)]
+        kept_names = fitting(((each, each) for each in names[start:]), limit=limit, tokens=tokens)
+        return Group(relation=name, total=len(names), names=kept_names)
+    others = related(index, row, Relation(name), depth=depth)
+    rows = (_related_row(index, each) for each in others[start:])
+    kept = fitting(((each, _line(each)) for each in rows), limit=limit, tokens=tokens)
+    return Group(relation=name, total=len(others), rows=kept)
+
+
+def _related_row(index: PublishedIndex, each: Related) -> RelatedRow:
+    return RelatedRow(**row_of(index, each.row).model_dump(), distance=each.distance)

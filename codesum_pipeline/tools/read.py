@@ -1,0 +1,196 @@
+"""`read`: documents and lines of sources, several at once."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.model.printable import clean, one_line
+from codesum_pipeline.retrieval.excerpts import best_lines
+from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments, Row, row_of
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.finding import Found
+from codesum_pipeline.tools.paging import tokens_of
+from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.text import indented, numbered, row_line, with_frame
+
+_TOOL = "read"
+DEFAULT_LINES = 200
+_LONGEST_LINE = 1000
+_RANGE = re.compile(r":(\d{1,9})(?:-(\d{1,9}))?$")
+
+
+class ReadArguments(PagedArguments):
+    """Which documents or lines, and how much of each."""
+
+    ids: Names = Field(min_length=1, description="Documents' ids, names, `path`, `path:line` or `path:first-last`")
+    repo: Annotated[Name, Field(description="Where several have it")] = ""
+    start_line: int = Field(0, ge=0, description="1-based, inclusive; of one id")
+    end_line: int = Field(0, ge=0)
+    parts: Literal["all", "summary", "source"] = "all"
+    query: Annotated[Name, Field(description="With excerpt: the lines that fit it best")] = ""
+    excerpt: int = Field(0, ge=0, le=DEFAULT_LINES)
+    tokens: int = Field(6000, ge=100, le=100_000)
+
+
+class ReadItem(Row):
+    """One document: what is said of it by field, and lines of its source from `first_line`."""
+
+    facts: dict[str, str] = {}
+    first_line: int | None = None
+    lines: list[str] = []
+    last_line: int | None = None
+    more_lines: int = 0
+
+
+class ReadPage(Page):
+    """What was read, in the order in which it was asked for."""
+
+    items: list[ReadItem] = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Lines of a file, 1-based and inclusive."""
+
+    first: int
+    last: int
+
+
+def read(call: Call, asked: ReadArguments) -> ReadPage:
+    """As much as there is room for; lines of a source are cut first."""
+    if (asked.start_line or asked.end_line) and len(asked.ids) != 1:
+        raise ConfigurationError(
+            f"start_line and end_line are of one id, {len(asked.ids)} were given: write `path:first-last` for each"
+        )
+    found = [call.find(text, asked.repo) for text in asked.ids]
+    indexes = list({each.repo: each.index for each in found}.values())
+    sources = call.sources(indexes)
+    item, line = (*call.start(_TOOL, asked, indexes), 0, 0)[:2]
+    items: list[ReadItem] = []
+    tokens, following = asked.tokens, None
+    while item < len(found) and len(items) < asked.limit:
+        one = _read_one(sources, found[item], asked, asked.ids[item], after=line)
+        kept = _cut(one, tokens, must=not items)
+        if kept is None:
+            following = (item, line)
+            break
+        items.append(kept)
+        tokens -= tokens_of(_text_of(kept))
+        if len(kept.lines) < len(one.lines):
+            following = (item, kept.last_line or 0)
+            break
+        item, line = item + 1, 0
+    if following is None and item < len(found):
+        following = (item, 0)
+    return ReadPage(
+        as_of=call.as_of([each.repo for each in items]),
+        notes=call.notes,
+        shown=len(items),
+        total=len(found),
+        next=call.next(_TOOL, asked, indexes, following) if following else None,
+        items=items,
+    )
+
+
+def read_text(page: ReadPage) -> str:
+    lines = [line for item in page.items for line in _text_of(item).split("\n")]
+    return with_frame(page, lines, what="documents")
+
+
+def _read_one(sources: Sources, found: Found, asked: ReadArguments, text: str, *, after: int) -> ReadItem:
+    """One document whole, as far as its bound in lines goes; `after` a line, without what was said before."""
+    row = row_of(found.index, found.row)
+    facts = _facts(found.document(), row) if asked.parts != "source" and not after else {}
+    item = ReadItem(**row.model_dump(), facts=facts)
+    if asked.parts == "summary" or row.kind == Level.MODULE:
+        return item
+    source = sources.text(found.repo, found.id.partition(SEPARATOR)[0])
+    if source is None:
+        return item
+    if asked.excerpt:
+        best = best_lines(source, asked.query, size=asked.excerpt, start_line=row.start_line, end_line=row.end_line)
+        return _with_lines(item, [clean(line) for line in best.lines], best.start_line, more=0)
+    lines = source.removesuffix("\n").split("\n")
+    span = _span(asked, text, row, len(lines))
+    first = max(span.first, after + 1)
+    last = min(span.last, first + DEFAULT_LINES - 1)
+    return _with_lines(item, [_short(line) for line in lines[first - 1 : last]], first, more=max(0, span.last - last))
+
+
+def _span(asked: ReadArguments, text: str, row: Row, count: int) -> _Span:
+    """Which lines are meant: those of the arguments, else of `path:first-last`, else of the document."""
+    written = _RANGE.search(text)
+    if asked.start_line or asked.end_line:
+        first, last = asked.start_line or 1, asked.end_line or count
+    elif written and written[2]:
+        first, last = int(written[1]), int(written[2])
+    else:
+        first, last = row.start_line or 1, row.end_line or count
+    if last < first:
+        raise ConfigurationError(f"lines {first}-{last} of {row.path!r}: the last is before the first")
+    if first > count:
+        raise ConfigurationError(f"line {first} of {row.path!r}: the file has {count:,} lines")
+    return _Span(first, min(last, count))
+
+
+def _with_lines(item: ReadItem, lines: list[str], first: int, *, more: int) -> ReadItem:
+    last = first + len(lines) - 1
+    return item.model_copy(update={"first_line": first, "last_line": last, "lines": lines, "more_lines": more})
+
+
+def _cut(item: ReadItem, tokens: int, *, must: bool) -> ReadItem | None:
+    """The item with as many lines as have room; None where nothing has, unless something `must` be shown."""
+    room = tokens - tokens_of(_text_of(item.model_copy(update={"lines": []})))
+    kept = 0
+    for line in item.lines:
+        room -= tokens_of(f"{line}12345\t")
+        if room < 0:
+            break
+        kept += 1
+    if room < 0 and not kept and not must:
+        return None
+    kept = max(kept, 1 if must and item.lines else 0)
+    if kept == len(item.lines):
+        return item
+    left = item.more_lines + len(item.lines) - kept
+    return _with_lines(item, item.lines[:kept], item.first_line or 1, more=left)
+
+
+def _text_of(item: ReadItem) -> str:
+    lines = [row_line(item), *indented(f"{name}: {said}" for name, said in item.facts.items())]
+    lines += numbered(item.lines, item.first_line or 1)
+    if item.more_lines:
+        after = (item.last_line or 0) + 1
+        lines.append(
+            f"{item.more_lines:,} more lines: read {one_line(item.path)}:{after}-{after + item.more_lines - 1}"
+        )
+    return "\n".join(lines)
+
+
+def _short(line: str) -> str:
+    shown = clean(line)
+    return shown if len(shown) <= _LONGEST_LINE else f"{shown[:_LONGEST_LINE]}…"
+
+
+def _facts(document: Mapping[str, Any], row: Row) -> dict[str, str]:
+    """What was written of a document besides what its row says."""
+    facts = {name: one_line(said) for name, said in _said(document) if said}
+    return {name: said for name, said in facts.items() if said not in row.text}
+
+
+def _said(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    returns = document["returns"]
+    yield "summary", document["summary"]
+    yield "signature", document["signature"] or ""
+    yield "intent", document["business_intent"]
+    yield "inputs", "; ".join(f"{each['name']}: {each['type']} - {each['description']}" for each in document["inputs"])
+    yield "returns", f"{returns['type']}: {returns['type_summary']} {returns['details']}" if returns else ""
+    yield "side effects", "; ".join(document["side_effects"])
+    yield "invariants", "; ".join(document["invariants"])
+    yield "responsible for", "; ".join(document["responsibilities"])

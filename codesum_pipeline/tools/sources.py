@@ -1,0 +1,65 @@
+"""The files that documents stand in, read from the repositories' mirrors at the commits that are published."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
+from codesum_pipeline.retrieval.excerpts import Excerpt, best_lines
+from codesum_pipeline.retrieval.hits import Hit
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.file_text import read_file, read_files
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.tools.catalogue import Catalogue, Tell
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Each file is read once; what cannot be read is told."""
+
+    layout: HomeLayout
+    timeout_s: float
+    commits: Mapping[str, str]
+    tell: Tell
+    _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, indexes: Sequence[PublishedIndex], *, tell: Tell) -> "Sources":
+        """The sources of some indexes."""
+        commits = {index.repo: str(index.version.manifest["commit"]) for index in indexes}
+        return cls(catalogue.layout, catalogue.settings.options.scan.git_timeout_s, commits, tell)
+
+    def excerpt(self, hit: Hit, query: str, *, size: int) -> Excerpt | None:
+        """The lines of a hit that fit best; None for a folder, and for what the mirror does not have any more."""
+        if hit.type == Level.MODULE:
+            return None
+        text = self.text(hit.repo, hit.file_path)
+        if text is None:
+            return None
+        return best_lines(text, query, size=size, start_line=hit.start_line, end_line=hit.end_line)
+
+    def read(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
+        """The texts of some files of an index, as far as its mirror has them."""
+        mirror = self.layout.mirror(index.repo)
+        if not mirror.exists():
+            return {}
+        try:
+            texts = read_files(mirror, paths, commit=self.commits[index.repo], timeout_s=self.timeout_s)
+        except RepositoryUnavailable as error:
+            self.tell(f"the words of the query were not looked up in the sources of {index.repo}: {error}")
+            return {}
+        self._texts.update(((index.repo, path), text) for path, text in texts.items())
+        return texts
+
+    def text(self, repo: str, path: str) -> str | None:
+        """One file; None for what the mirror does not have any more."""
+        if (repo, path) not in self._texts:
+            text: str | None = None
+            try:
+                text = read_file(
+                    self.layout.mirror(repo), commit=self.commits[repo], path=path, timeout_s=self.timeout_s
+                )
+            except (RepositoryUnavailable, SkippedFile) as error:
+                self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")
+            self._texts[repo, path] = text
+        return self._texts[repo, path]

@@ -1,0 +1,60 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codesum_pipeline.indexes.use_edges import OF_USES, build_uses
+from codesum_pipeline.indexes.uses import KINDS, Uses
+from codesum_pipeline.model.graph import Edge, EdgeKind
+from codesum_pipeline.store.rows import to_table
+from codesum_pipeline_tests.indexes.synthetic import call_edge
+
+IDS = ("a.py::f", "a.py::g", "b.py::Klass", "a.py", "b.py")
+
+
+def uses_of(edges: list[Edge]) -> Uses:
+    return build_uses([to_table(edges, Edge).select(OF_USES)], pa.array(IDS, pa.string()))
+
+
+def names(rows: list[int]) -> list[str]:
+    return [IDS[row] for row in rows]
+
+
+def test_users_are_told_apart_by_how_they_use() -> None:
+    call = call_edge("a.py::g", "b.py::Klass")
+    uses = uses_of(
+        [call, replace(call, kind=EdgeKind.INHERIT), replace(call, src_id="a.py"), call_edge("a.py", "b.py")]
+    )
+
+    klass = IDS.index("b.py::Klass")
+    assert names(uses.users_of(klass, EdgeKind.CALL)) == ["a.py::g", "a.py"]
+    assert names(uses.users_of(klass, EdgeKind.INHERIT)) == ["a.py::g"]
+    assert uses.users_of(klass, EdgeKind.IMPORT) == []
+    assert names(uses.used_by(IDS.index("a.py"), EdgeKind.CALL)) == ["b.py::Klass", "b.py"]
+
+
+def test_what_lies_outside_and_what_uses_itself_is_left_out() -> None:
+    call = call_edge("a.py::g", "a.py::f")
+
+    uses = uses_of([replace(call, is_external=True), call_edge("a.py::f", "a.py::f"), call_edge("gone.py", "a.py::f")])
+
+    assert len(uses) == len(IDS)
+    assert not len(uses.users)
+
+
+@given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from(KINDS))))
+def test_both_directions_say_the_same(found: set[tuple[int, int, EdgeKind]]) -> None:
+    uses = uses_of([replace(call_edge(IDS[user], IDS[used]), kind=kind) for user, used, kind in sorted(found)])
+
+    others = {(user, used, kind) for user, used, kind in found if user != used}
+    rows = range(len(IDS))
+    assert {(user, used, kind) for used in rows for kind in KINDS for user in uses.users_of(used, kind)} == others
+    assert {(user, used, kind) for user in rows for kind in KINDS for used in uses.used_by(user, kind)} == others
+
+
+def test_what_is_written_is_what_is_mapped(tmp_path: Path) -> None:
+    uses_of([call_edge("a.py", "a.py::f"), call_edge("a.py::g", "a.py::f")]).write(tmp_path / "uses.npz")
+
+    assert names(Uses.map(tmp_path / "uses.npz").users_of(0, EdgeKind.CALL)) == ["a.py::g", "a.py"]
