@@ -12,6 +12,13 @@ class TextCame:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockWritten:
+    """A paragraph, list or piece of code of that message, whole, without citations that do not resolve."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TextVoid:
     """What came of this message so far is no part of an answer: it broke off, for this reason."""
 
@@ -50,5 +57,5 @@ class SynthesisBegan:
     files: tuple[str, ...]
 
 
-Event = TextCame | TextVoid | MessageEnded | ToolCalled | ToolAnswered | SynthesisBegan
+Event = TextCame | BlockWritten | TextVoid | MessageEnded | ToolCalled | ToolAnswered | SynthesisBegan
 OnEvent = Callable[[Event], None]

@@ -64,7 +64,7 @@ class Material:
 def gather(
     whole: str, sources: Sources, *, repos: Sequence[str], primary: str, taken_tokens: int, mask: Callable[[str], str]
 ) -> Material:
-    """The material beside an overview, of which `whole` is the text and `taken_tokens` what the model is shown of it."""
+    """The material beside an overview: `whole` is its text, `taken_tokens` are those that the model is shown of it."""
     known = {file: value for file, value in sources.indexed_files().items() if file.repo in repos}
     documents = [piece for repo in repos for piece in _documents(sources, repo, primary)]
     shown = {piece.file for piece in documents}

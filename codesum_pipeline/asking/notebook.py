@@ -6,7 +6,8 @@ what it then has of the turn is closed by the next sweep.
 
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from codesum_pipeline.asking.schema import PartKind, Role
@@ -78,6 +79,15 @@ class Notebook:
                 # Counted, so that a caller sees that it failed again.
                 self.problems.append("")
             return None
+
+
+@contextmanager
+def closed_at_the_end(notebook: Notebook) -> Iterator[None]:
+    """However the block ends, the turn has a final state; one that it has already stays."""
+    try:
+        yield
+    finally:
+        notebook.end_turn(None, failed="error")
 
 
 def text_part(text: str) -> Part:

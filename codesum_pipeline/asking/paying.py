@@ -99,16 +99,11 @@ class Payer:
         worst = worst_case_usd(self.price_of(request.model_name), tokens_upper(*request.texts), request.max_tokens)
         attempt = Attempt(self.turn, LEVEL, request.request_hash, request.model_name, number, worst)
         with self.ledger.together():
-            self._check_cap("ask.max_cost_usd_per_question", self.ask.max_cost_usd_per_question, worst, self.ledger.spent())
-            self._check_cap("ask.max_cost_usd_per_day", self.ask.max_cost_usd_per_day, worst, self.ledger.spent_today())
-            return self.ledger.reserve(attempt)
-
-    def _check_cap(self, name: str, most: float, worst: float, spent: float) -> None:
-        if spent + worst > most:
-            raise CostCapReached(
-                f"{name} = {most:g}: ${spent:.4f} are spent, and the next call could cost ${worst:.4f}: "
-                f"raise {name}, or ask a cheaper model"
+            _check_cap(
+                "ask.max_cost_usd_per_question", self.ask.max_cost_usd_per_question, worst, self.ledger.spent()
             )
+            _check_cap("ask.max_cost_usd_per_day", self.ask.max_cost_usd_per_day, worst, self.ledger.spent_today())
+            return self.ledger.reserve(attempt)
 
     def _settle(self, sequence: int, settled: Settled) -> None:
         self.ledger.settle(sequence, settled)
@@ -129,3 +124,11 @@ def _settled(response: ChatResponse, latency_s: float) -> Settled:
         has_tool_call=bool(response.calls),
         model_echoed=response.model_name_echoed,
     )
+
+
+def _check_cap(name: str, most: float, worst: float, spent: float) -> None:
+    if spent + worst > most:
+        raise CostCapReached(
+            f"{name} = {most:g}: ${spent:.4f} are spent, and the next call could cost ${worst:.4f}: "
+            f"raise {name}, or ask a cheaper model"
+        )

@@ -12,12 +12,14 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 from uuid import uuid4
 
 from codesum_pipeline.asking.schema import PartKind, Role, Status, open_file
+from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.store.refusals import writing
 
+# Besides what is asked and answered it holds the ledger of its calls.
 STORE_FILE = "ask.sqlite"
 BUSY_TIMEOUT_S = 30.0
 # A turn that lives is touched several times as often.
@@ -41,26 +43,31 @@ class AskStore:
 
     def __init__(self, connection: sqlite3.Connection, path: Path, now: Callable[[], datetime]) -> None:
         self._connection = connection
-        self._path = path
+        self.path = path
         self._now = now
 
-    def sweep(self) -> int:
-        """Close what ended without a word more than five minutes ago; how many turns and messages that were."""
+    def sweep(self) -> list[str]:
+        """Close what ended without a word more than five minutes ago; the turns that were."""
         moment, before = self._moment(), _iso(self._now() - ABANDONED_AFTER)
-        closed = 0
         with self.together():
+            closed = [
+                turn
+                for (turn,) in self._connection.execute(
+                    "SELECT id FROM turns WHERE status = 'streaming' AND touched_at < ?", (before,)
+                )
+            ]
             for table in ("turns", "messages"):
-                closed += self._connection.execute(
+                self._connection.execute(
                     f"UPDATE {table} SET status = 'failed', reason = ?, ended_at = ?, touched_at = ? "
                     "WHERE status = 'streaming' AND touched_at < ?",
                     (ABANDONED, moment, moment, before),
-                ).rowcount
+                )
             self._connection.execute(
                 "DELETE FROM whole_results WHERE message_id IN (SELECT id FROM messages WHERE started_at < ?)",
                 (_iso(self._now() - WHOLE_RESULTS_KEPT),),
             )
         if closed:
-            _log.warning("closed %d turns and messages that a process had left open", closed)
+            _log.warning("closed %d turns that a process had left open", len(closed))
         return closed
 
     def begin_turn(self, question: str, *, repositories: Sequence[str], model: str | None) -> str:
@@ -74,7 +81,7 @@ class AskStore:
             self._connection.execute(
                 "INSERT INTO turns (id, conversation_id, question, model, status, started_at, touched_at) "
                 "VALUES (?, ?, ?, ?, 'streaming', ?, ?)",
-                (turn, conversation, question, model, moment, moment),
+                (turn, conversation, _storable(question), model, moment, moment),
             )
             self.add_message(turn, Role.USER, [Part(PartKind.TEXT, question)])
         return turn
@@ -120,8 +127,8 @@ class AskStore:
             ).fetchall()
             for (message,) in left:
                 self.end_message(message, failed=failed or "unfinished")
-            self._connection.execute("UPDATE turns SET answer = ? WHERE id = ?", (answer, turn))
-            self._end("turns", turn, failed)
+            if self._end("turns", turn, failed):
+                self._connection.execute("UPDATE turns SET answer = ? WHERE id = ?", (_storable(answer), turn))
 
     def touch(self, turn: str) -> None:
         """Say that a turn lives."""
@@ -135,7 +142,7 @@ class AskStore:
     def keep_whole(self, message: str, call_id: str, text: str) -> None:
         """Keep the whole of a result of which the message has the head."""
         with self.together():
-            self._connection.execute("INSERT INTO whole_results VALUES (?, ?, ?)", (message, call_id, text))
+            self._connection.execute("INSERT INTO whole_results VALUES (?, ?, ?)", (message, call_id, _storable(text)))
 
     def read_whole(self, message: str, call_id: str) -> str | None:
         """The whole of a result; None where it is not there any more."""
@@ -150,7 +157,7 @@ class AskStore:
         if self._connection.in_transaction:
             yield
             return
-        with writing(self._path):
+        with writing(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -159,15 +166,16 @@ class AskStore:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
 
-    def _end(self, table: str, id_: str, failed: str | None) -> None:
+    def _end(self, table: str, id_: str, failed: str | None) -> bool:
         """A final state stays, but for that of a sweeper that took a sleeping process for a dead one."""
         moment = self._moment()
         with self.together():
-            self._connection.execute(
+            changed = self._connection.execute(
                 f"UPDATE {table} SET status = ?, reason = ?, ended_at = ?, touched_at = ? "
                 "WHERE id = ? AND (status = 'streaming' OR reason = ?)",
                 (Status.FAILED if failed else Status.COMPLETE, failed, moment, moment, id_, ABANDONED),
-            )
+            ).rowcount
+        return bool(changed)
 
     def _moment(self) -> str:
         return _iso(self._now())
@@ -175,19 +183,30 @@ class AskStore:
 
 @contextmanager
 def open_store(home: Path, *, now: Callable[[], datetime]) -> Iterator[AskStore]:
-    """The store of a home, with what was left open long ago closed."""
+    """The store of a home, with what was left open long ago closed, calls too."""
     path = home / STORE_FILE
     with writing(path):
+        home.mkdir(parents=True, exist_ok=True)
         connection = open_file(path, timeout_s=BUSY_TIMEOUT_S)
     with closing(connection):
         store = AskStore(connection, path, now)
-        store.sweep()
+        for turn in store.sweep():
+            with open_ledger(path, run_id=turn, now=now) as ledger:
+                ledger.recover_own()
         yield store
 
 
 def _json(content: Any) -> str:
-    """As it can be stored: a lone surrogate of a model or a repository is no UTF-8."""
-    return json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+    return _storable(json.dumps(content, ensure_ascii=False))
+
+
+@overload
+def _storable(text: str) -> str: ...
+@overload
+def _storable(text: str | None) -> str | None: ...
+def _storable(text: str | None) -> str | None:
+    """A lone surrogate of a model or a repository is no UTF-8."""
+    return None if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _iso(moment: datetime) -> str:

@@ -9,8 +9,9 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from codesum_pipeline.asking.blocks import Blocks
 from codesum_pipeline.asking.calls import Entry
-from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextCame, TextVoid
+from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoid
 from codesum_pipeline.asking.grounding import Material, gather
 from codesum_pipeline.asking.notebook import Notebook
 from codesum_pipeline.asking.paying import CostCapReached, Payer
@@ -71,9 +72,7 @@ class Synthesiser:
         self.on_event(TextVoid(f"the overview was not written up: {failed}"))
         return None
 
-    async def _write(
-        self, question: str, overview: Entry, tool_message: str
-    ) -> tuple[ChatResponse, Material]:
+    async def _write(self, question: str, overview: Entry, tool_message: str) -> tuple[ChatResponse, Material]:
         whole = self._whole(overview, tool_message)
         taken = predict_tokens(self.system, question, overview.head)
         repos = _repos_of(overview, self.sources)
@@ -88,13 +87,15 @@ class Synthesiser:
         )
         self.on_event(SynthesisBegan(overview.call.name, (*material.documents, *material.files)))
         prompt = _prompt(question, overview, material)
+        blocks = Blocks(self.sources, self.on_event)
         response = await self.payer.next_message(
             self._request(prompt),
-            lambda text: self.on_event(TextCame(text)),
+            blocks.hear,
             timeout_s=self.payer.ask.synthesis_timeout_s,
             retries=0,
-            on_discard=lambda: self.on_event(TextVoid("asking the next model")),
+            on_discard=lambda: blocks.void("asking the next model"),
         )
+        blocks.end()
         return response, material
 
     def _request(self, prompt: str) -> Callable[[str], ChatRequest]:

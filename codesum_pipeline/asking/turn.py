@@ -11,11 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from codesum_pipeline.asking.blocks import Blocks
 from codesum_pipeline.asking.calls import Entry, carry_out, first_overview
 from codesum_pipeline.asking.citations import check_citations
-from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextCame, TextVoid, ToolAnswered, ToolCalled
+from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextVoid, ToolAnswered, ToolCalled
 from codesum_pipeline.asking.fitting import within
-from codesum_pipeline.asking.notebook import Notebook, text_part
+from codesum_pipeline.asking.notebook import STORE_FAILED, Notebook, text_part
 from codesum_pipeline.asking.paying import CostCapReached, Payer
 from codesum_pipeline.asking.schema import PartKind, Role
 from codesum_pipeline.asking.sources import Sources
@@ -53,6 +54,11 @@ class Answer:
     completion_tokens: int
     problems: tuple[str, ...]
 
+    @property
+    def is_fallback(self) -> bool:
+        """Whether it is the index's, since no model gave one; an answer that could not be kept is one all the same."""
+        return self.failed not in (None, STORE_FAILED)
+
 
 class TurnFailed(Exception):
     """The model gave no answer: the reason in a word, and in a sentence."""
@@ -83,18 +89,20 @@ class Turn:
     async def run(self) -> Answer:
         """Answer the question; raises `CancelledError` where the caller cancels."""
         life = asyncio.create_task(self._touch())
-        reason = CANCELLED
+        reason = ERROR
         try:
-            text, is_synthesis = await self._answer()
-            reason = ""
+            try:
+                text, is_synthesis = await self._answer()
+            except TurnFailed as failure:
+                return await self._failed(failure)
             return await self._complete(text, is_synthesis=is_synthesis)
-        except TurnFailed as failure:
-            reason = ""
-            return await self._failed(failure)
+        except asyncio.CancelledError:
+            reason = CANCELLED
+            raise
         finally:
             life.cancel()
-            if reason:
-                self.notebook.end_turn(None, failed=reason)
+            # A turn that was closed stays as it is.
+            self.notebook.end_turn(None, failed=reason)
 
     async def _answer(self) -> tuple[str, bool]:
         """The model's last message, and whether it is a synthesis; raises `TurnFailed`."""
@@ -118,13 +126,15 @@ class Turn:
         """The next message, noted; raises `TurnFailed`."""
         message = self.notebook.begin(Role.ASSISTANT, Part(PartKind.STEP_START, {"step": self.steps + 1}))
         failed: str | None = CANCELLED
+        blocks = Blocks(self.sources, self.on_event)
         try:
             response = await self.payer.next_message(
                 lambda model: self._request(model, choice),
-                lambda text: self.on_event(TextCame(text)),
+                blocks.hear,
                 timeout_s=self.payer.llm.timeout_s,
-                on_discard=lambda: self.on_event(TextVoid("asking again")),
+                on_discard=lambda: blocks.void("asking again"),
             )
+            blocks.end()
             failed = None
             self._note(message, response)
             return response

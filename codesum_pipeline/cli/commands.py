@@ -46,6 +46,9 @@ COMMANDS = (
     Command("plan", _BUILD, "Show what `codesum index` would rewrite and why, changing nothing.", loads_long=True),
     Command("status", _BUILD, "Show how fresh each repository's index is."),
     Command("search", _ASK, "Find functions, classes, files and modules by what they do."),
+    Command(
+        "ask", _ASK, "Answer a question with a language model that reads the index, citing lines.", loads_long=True
+    ),
     Command("show", _ASK, "Show one document with all its fields."),
     Command("explain", _ASK, "Show why a document was last rewritten, as the chain of causes."),
     Command(

@@ -48,6 +48,10 @@ CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
 # Added to files of before.
 _NEWER = {"model_echoed": "TEXT"}
 _ROW = ", ".join(field.name for field in fields(LedgerRow))
+_INTERRUPT = (
+    "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
+    "error = 'the run ended before the answer came' WHERE outcome IS NULL"
+)
 # An open attempt counts with the most that it can cost.
 _SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
 
@@ -107,10 +111,13 @@ class Ledger:
     def recover(self) -> int:
         """Close what a dead run left open, counting the most that it can have cost; how many attempts that were."""
         with self.together():
+            return self._connection.execute(_INTERRUPT, (AttemptOutcome.INTERRUPTED,)).rowcount
+
+    def recover_own(self) -> int:
+        """The same of this run alone, which is dead: others may live."""
+        with self.together():
             return self._connection.execute(
-                "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
-                "error = 'the run ended before the answer came' WHERE outcome IS NULL",
-                (AttemptOutcome.INTERRUPTED,),
+                f"{_INTERRUPT} AND run_id = ?", (AttemptOutcome.INTERRUPTED, self._run_id)
             ).rowcount
 
     def reserve(self, attempt: Attempt) -> int:

@@ -120,9 +120,7 @@ class LiteLlmCalls:
         try:
             yield
         except TimeoutError:
-            raise SummaryCallFailed(
-                f"{model}: no whole answer in {patience}", failure=CallFailure.TIMEOUT
-            ) from None
+            raise SummaryCallFailed(f"{model}: no whole answer in {patience}", failure=CallFailure.TIMEOUT) from None
         except tuple(litellm_client().exceptions.LITELLM_EXCEPTION_TYPES) as error:
             missing = self.missing_key(model)
             raise failure_of(error, model, key=self._named_key(), missing_key=missing) from None

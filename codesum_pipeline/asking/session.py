@@ -1,0 +1,134 @@
+"""A question to the repositories of a home: with a model, if one may be asked, else by what the index has."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from codesum_pipeline.asking.events import OnEvent
+from codesum_pipeline.asking.gates import why_no_model
+from codesum_pipeline.asking.index_tools import index_tools
+from codesum_pipeline.asking.notebook import Notebook, closed_at_the_end
+from codesum_pipeline.asking.paying import Payer
+from codesum_pipeline.asking.sources import Sources
+from codesum_pipeline.asking.store import AskStore, open_store
+from codesum_pipeline.asking.tool import Tool
+from codesum_pipeline.asking.turn import Answer, Turn
+from codesum_pipeline.asking.without_model import best_without_model
+from codesum_pipeline.llm.chat_backends import build_chat
+from codesum_pipeline.llm.ledger import Ledger, open_ledger
+from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.prices import price_of
+from codesum_pipeline.llm.templates import render_system
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.retrieval.query import check_says_something
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.catalogue import Catalogue, Tell
+
+# About 4,000 tokens. What is longer is material, and belongs into a repository.
+LONGEST_QUESTION = 16_000
+NO_MODEL = "no-model"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, of which repositories: none named are those of the folder, else all."""
+
+    text: str
+    repos: Sequence[str]
+    catalogue: Catalogue
+    folder: Path
+    now: Callable[[], datetime]
+    tell: Tell
+
+    async def answer(self, on_event: OnEvent) -> Answer:
+        """The answer, never empty; raises `ConfigurationError` for a question that is none, and what opening an index
+        or the store does."""
+        _check(self.text)
+        indexes = self._indexes()
+        keys = [index.repo for index in indexes]
+        tools = {tool.name: tool for tool in index_tools(self.catalogue, self.folder, keys)}
+        options = self.catalogue.settings.options
+        shut = why_no_model(options.llm, is_offline=options.scan.offline)
+        if shut:
+            return _without_model(best_without_model(self.text, tools), shut)
+        # Where prompts cannot be used, nothing is written down.
+        render_system(Path(options.llm.prompts_folder), "ask", language=options.llm.language)
+        with open_store(self.catalogue.layout.home, now=self.now) as store:
+            return await self._turn(store, indexes, tools, on_event)
+
+    def _indexes(self) -> list[PublishedIndex]:
+        call = Call(self.catalogue, self.folder)
+        found = call.indexes(self.repos)
+        for note in call.notes:
+            self.tell(note)
+        return found
+
+    async def _turn(
+        self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, Tool], on_event: OnEvent
+    ) -> Answer:
+        options = self.catalogue.settings.options
+        keys = [index.repo for index in indexes]
+        asked = mask_secrets(self.text).text
+        prompts = Path(options.llm.prompts_folder)
+        turn = store.begin_turn(asked, repositories=keys, model=options.llm.model)
+        notebook = Notebook(store, turn)
+        with closed_at_the_end(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
+            payer = self._payer(turn, ledger)
+            try:
+                return await Turn(
+                    question=asked,
+                    tools=tools,
+                    sources=self._sources(indexes),
+                    payer=payer,
+                    notebook=notebook,
+                    system=render_system(prompts, "ask", language=options.llm.language),
+                    synthesis_system=render_system(prompts, "synthesis", language=options.llm.language),
+                    on_event=on_event,
+                    without_model=partial(best_without_model, tools=tools),
+                ).run()
+            finally:
+                await payer.backend.aclose()
+
+    def _payer(self, turn: str, ledger: Ledger) -> Payer:
+        options = self.catalogue.settings.options
+        return Payer(
+            backend=build_chat(options.llm),
+            ledger=ledger,
+            price_of=lambda model: price_of(model, options.llm),
+            llm=options.llm,
+            ask=options.ask,
+            turn=turn,
+        )
+
+    def _sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
+        layout = self.catalogue.layout
+        mirrors = {index.repo: layout.mirror(index.repo) for index in indexes}
+        return Sources(indexes, mirrors, self.catalogue.settings.options.scan.git_timeout_s)
+
+
+def _check(question: str) -> None:
+    if len(question) > LONGEST_QUESTION:
+        raise ConfigurationError(
+            f"the question has {len(question):,} characters, at most {LONGEST_QUESTION:,} are taken: shorten it"
+        )
+    check_says_something(question)
+
+
+def _without_model(text: str, why: str) -> Answer:
+    return Answer(
+        turn="",
+        text=text,
+        failed=NO_MODEL,
+        detail=why,
+        is_synthesis=False,
+        citations=0,
+        citations_dropped=0,
+        steps=0,
+        usd=0.0,
+        prompt_tokens=0,
+        completion_tokens=0,
+        problems=(),
+    )

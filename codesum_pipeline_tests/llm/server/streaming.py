@@ -1,0 +1,87 @@
+"""Messages of a conversation, streamed in OpenAI's format piece by piece, and the ways in which they break off."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from codesum_pipeline_tests.llm.server.asked import Asked
+
+_PIECE = 7
+
+
+@dataclass(frozen=True)
+class Calls:
+    """A call of a tool as a model writes it; arguments that are a string are sent as they are."""
+
+    name: str
+    arguments: Mapping[str, Any] | str
+
+    @property
+    def written(self) -> str:
+        return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)
+
+
+@dataclass(frozen=True)
+class Streams:
+    """A message: reasoning, text, calls, and what was counted.
+
+    `breaks_after` pieces the connection is cut, `hangs_after` so many nothing more is said; `is_counted` off leaves
+    the usage out.
+    """
+
+    text: str = ""
+    calls: Sequence[Calls] = ()
+    reasoning: str = ""
+    breaks_after: int | None = None
+    hangs_after: int | None = None
+    is_counted: bool = True
+    same_ids: bool = False
+    pause_s: float = 0.0
+
+    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for number, piece in enumerate(self._pieces(asked)):
+            if number == self.breaks_after and request.transport is not None:
+                request.transport.abort()
+                return response
+            if number == self.hangs_after:
+                await asyncio.sleep(3600)
+            await response.write(_event(asked, piece))
+            await asyncio.sleep(self.pause_s)
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    def _pieces(self, asked: Asked) -> list[dict[str, Any]]:
+        deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+        deltas += [{"reasoning_content": piece} for piece in _split(self.reasoning)]
+        deltas += [{"content": piece} for piece in _split(self.text)]
+        for place, call in enumerate(self.calls):
+            id_ = "call_same" if self.same_ids else f"call_{asked.number}_{place}"
+            head = {"index": place, "id": id_, "type": "function", "function": {"name": call.name, "arguments": ""}}
+            deltas.append({"tool_calls": [head]})
+            deltas += [
+                {"tool_calls": [{"index": place, "function": {"arguments": piece}}]} for piece in _split(call.written)
+            ]
+        pieces = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+        end = "tool_calls" if self.calls else "stop"
+        pieces.append({"choices": [{"index": 0, "delta": {}, "finish_reason": end}]})
+        if self.is_counted:
+            prompt = sum(len(str(turn)) for turn in asked.body["messages"]) // 4
+            written = len(self.text) // 4 + 1
+            usage = {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
+            pieces.append({"choices": [], "usage": usage})
+        return pieces
+
+
+def _split(text: str) -> list[str]:
+    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+
+
+def _event(asked: Asked, piece: Mapping[str, Any]) -> bytes:
+    chunk = {"id": f"chatcmpl-{asked.number}", "object": "chat.completion.chunk", "created": 0, "model": asked.model}
+    return b"data: " + json.dumps({**chunk, **piece}).encode() + b"\n\n"
