@@ -52,7 +52,7 @@ class Payer:
         on_text: OnText,
         *,
         timeout_s: float,
-        retries: int = MAX_RETRIES,
+        retries: int | None = None,
         on_discard: OnDiscard = lambda: None,
     ) -> ChatResponse:
         """The next message, by the first model that gives one; `make` is given a model's name.
@@ -60,6 +60,7 @@ class Payer:
         `on_discard` hears that what `on_text` heard is void, since the call is made again. Raises what the last call
         did, or `CostCapReached`.
         """
+        retries = min(self.llm.max_retries, MAX_RETRIES) if retries is None else retries
         *before, last = (self.llm.model, *self.llm.fallback_models)
         for model in before:
             try:
@@ -99,9 +100,7 @@ class Payer:
         worst = worst_case_usd(self.price_of(request.model_name), tokens_upper(*request.texts), request.max_tokens)
         attempt = Attempt(self.turn, LEVEL, request.request_hash, request.model_name, number, worst)
         with self.ledger.together():
-            _check_cap(
-                "ask.max_cost_usd_per_question", self.ask.max_cost_usd_per_question, worst, self.ledger.spent()
-            )
+            _check_cap("ask.max_cost_usd_per_question", self.ask.max_cost_usd_per_question, worst, self.ledger.spent())
             _check_cap("ask.max_cost_usd_per_day", self.ask.max_cost_usd_per_day, worst, self.ledger.spent_today())
             return self.ledger.reserve(attempt)
 

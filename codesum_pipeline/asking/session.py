@@ -30,6 +30,8 @@ from codesum_pipeline.tools.catalogue import Catalogue, Tell
 # About 4,000 tokens. What is longer is material, and belongs into a repository.
 LONGEST_QUESTION = 16_000
 NO_MODEL = "no-model"
+# Of a catalogue, the folder of who asks, and the keys of the repositories that the question is about.
+MakeTools = Callable[[Catalogue, Path, Sequence[str]], Sequence[Tool]]
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Question:
     folder: Path
     now: Callable[[], datetime]
     tell: Tell
+    make_tools: MakeTools = index_tools
 
     async def answer(self, on_event: OnEvent) -> Answer:
         """The answer, never empty; raises `ConfigurationError` for a question that is none, and what opening an index
@@ -49,7 +52,7 @@ class Question:
         _check(self.text)
         indexes = self._indexes()
         keys = [index.repo for index in indexes]
-        tools = {tool.name: tool for tool in index_tools(self.catalogue, self.folder, keys)}
+        tools = {tool.name: tool for tool in self.make_tools(self.catalogue, self.folder, keys)}
         options = self.catalogue.settings.options
         shut = why_no_model(options.llm, is_offline=options.scan.offline)
         if shut:

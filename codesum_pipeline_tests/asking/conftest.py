@@ -4,7 +4,7 @@ import asyncio
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.asking.events import Event
-from codesum_pipeline.asking.session import Question
+from codesum_pipeline.asking.index_tools import index_tools
+from codesum_pipeline.asking.session import MakeTools, Question
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.asking.turn import Answer
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -36,10 +37,13 @@ class Shop:
     settings: dict[str, Any]
     heard: list[Event] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    make_tools: MakeTools = index_tools
 
     def question(self, text: str, *, repos: tuple[str, ...] = (), **settings: Any) -> Question:
         catalogue = Catalogue.of(load_settings({"home": self.home, **merged(self.settings, settings)}, environ={}))
-        return Question(text, repos, catalogue, self.home.parent, lambda: datetime.now(UTC), self.told.append)
+        return Question(
+            text, repos, catalogue, self.home.parent, lambda: datetime.now(UTC), self.told.append, self.make_tools
+        )
 
     def ask(self, text: str = "What is in this codebase?", **settings: Any) -> Answer:
         """The answer; `heard` has the events."""
@@ -59,7 +63,9 @@ class Shop:
         return [kind for (kind,) in self.rows("SELECT kind FROM parts ORDER BY rowid")]
 
     def parts(self, kind: str) -> list[Any]:
-        return [json.loads(row[0]) for row in self.rows(f"SELECT content FROM parts WHERE kind = '{kind}' ORDER BY rowid")]
+        return [
+            json.loads(row[0]) for row in self.rows(f"SELECT content FROM parts WHERE kind = '{kind}' ORDER BY rowid")
+        ]
 
     def write_settings(self) -> None:
         """For the command line."""
@@ -96,6 +102,3 @@ def shop(indexed_shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             "max_retries": 0,
         }
         yield Shop(home, server, {"llm": llm})
-
-
-Script = Callable[..., Any]
