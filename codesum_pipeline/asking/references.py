@@ -28,4 +28,5 @@ def referenced_files(text: str, known: Mapping[FileRef, float]) -> list[FileRef]
 def _forms(found: str) -> set[str]:
     """A word as it stands, and without the punctuation of the sentence around it."""
     bare = _LINES.sub("", found)
-    return {bare, bare.strip(_EDGES), bare.rstrip(_EDGES), bare.removeprefix("./")}
+    ended = bare.rstrip(_EDGES)
+    return {bare, ended, bare.strip(_EDGES), ended.removeprefix("./")}

@@ -1,7 +1,10 @@
 """Who carries on a conversation: the same backends as those of summaries, streamed."""
 
+import asyncio
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 from codesum_pipeline.llm.backend import AnotherModel, check_allowed, is_by_pinned, mismatch
 from codesum_pipeline.llm.budgets import prompt_chars
@@ -31,19 +34,33 @@ def build_chat(options: LlmOptions) -> ChatBackend:
 class LiteLlmChat:
     """A provider's model, through LiteLLM. Making it asks nobody; the first request does."""
 
+    # LiteLLM's connections are those of the event loop: who is the last to leave closes them.
+    _open: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, int]] = WeakKeyDictionary()
+
     def __init__(self, options: LlmOptions) -> None:
         self._options = options
         self._calls = LiteLlmCalls(options, {})
+        self._is_open = False
         self.max_prompt_chars = prompt_chars(options)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         check_allowed(request.model_name, self._options)
+        if not self._is_open:
+            self._is_open = True
+            loop = asyncio.get_running_loop()
+            self._open[loop] = self._open.get(loop, 0) + 1
         self._calls.require_named_key(request.model_name)
         response = await self._calls.chat(request, on_text, timeout_s=timeout_s)
         return _checked(request, response, self._options)
 
     async def aclose(self) -> None:
-        await self._calls.aclose()
+        if not self._is_open:
+            return
+        self._is_open = False
+        loop = asyncio.get_running_loop()
+        self._open[loop] -= 1
+        if not self._open[loop]:
+            await self._calls.aclose()
 
 
 class NoopChat:
