@@ -2,6 +2,7 @@
 
 import functools
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -155,3 +156,45 @@ def make_workspace(tmp_path: Path) -> Callable[..., Any]:
         return workspace_of(home, RepositoryEntry(key=key, location=str(path), **fields))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def shop_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `repository` and, indexed from it, `home`."""
+    from codesum_pipeline.model.repository import RepositoryEntry
+    from codesum_pipeline_tests.building import build, open_home, workspace_of
+    from codesum_pipeline_tests.cli.shop import FILES
+
+    folder = tmp_path_factory.mktemp("shop")
+    repository = GitRepo.create(folder / "repository", FILES)
+    home = open_home(folder / "home")
+    build(workspace_of(home, RepositoryEntry(key="shop", location=str(repository.path))))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shop(shop_template: Path) -> Path:
+    """The indexed home, for tests that only read."""
+    return shop_template / "home"
+
+
+@pytest.fixture
+def own_shop(shop_template: Path, tmp_path: Path) -> Path:
+    """A copy of the indexed home, for tests that change it; its repository is shared."""
+    return Path(shutil.copytree(shop_template / "home", tmp_path / "own", symlinks=True))
+
+
+@pytest.fixture(scope="session")
+def zoo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with two indexed repositories, `shop` and `zoo`."""
+    from codesum_pipeline.model.repository import RepositoryEntry
+    from codesum_pipeline_tests.building import build, open_home, workspace_of
+    from codesum_pipeline_tests.cli.shop import FILES as SHOP
+    from codesum_pipeline_tests.tools.zoo import FILES as ZOO
+
+    folder = tmp_path_factory.mktemp("zoo")
+    home = open_home(folder / "home")
+    for key, files in (("shop", SHOP), ("zoo", ZOO)):
+        repository = GitRepo.create(folder / key, files)
+        build(workspace_of(home, RepositoryEntry(key=key, location=str(repository.path))))
+    return folder / "home"

@@ -27,6 +27,8 @@ _KINDS = {"[": "a list", "{": "a table"}
 _NO_TEXT = ("tuple_type", "dict_type", "model_type")
 # Read from the environment before there are settings: which home, and which file.
 _LOCATORS = ("home", "settings_file")
+# A secret of the process that serves, and no setting.
+_SECRETS = ("mcp_token",)
 
 
 def load_settings(
@@ -108,7 +110,7 @@ def _read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if not name.upper().startswith(ENV_PREFIX):
             continue
         path = name[len(ENV_PREFIX) :].lower().split("__")
-        if path[0] in _LOCATORS:
+        if path[0] in (*_LOCATORS, *_SECRETS):
             continue
         target = values
         for part in path[:-1]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.as_of import AsOf
@@ -37,11 +37,16 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class PagedArguments(Arguments):
-    """Of an answer that may be long."""
+class BoundedArguments(Arguments):
+    """Of an answer that may be long: how many rows, and how many tokens, at most."""
 
     limit: int = Field(10, ge=1, le=100)
     tokens: int = Field(2000, ge=100, le=50_000)
+
+
+class PagedArguments(BoundedArguments):
+    """Of an answer that comes in parts."""
+
     cursor: Annotated[str, Field(description="`next` of the last answer")] = ""
 
     def question(self) -> dict[str, Any]:
@@ -62,7 +67,8 @@ class Row(BaseModel):
 
     @property
     def place(self) -> str:
-        return place_of(self.path, self.start_line, self.end_line)
+        first = 1 if self.kind == Level.FILE else None
+        return place_of(self.path, self.start_line or first, self.end_line)
 
 
 class Page(BaseModel):
@@ -108,8 +114,3 @@ def row_of(index: PublishedIndex, row: int, *, note: str = "") -> Row:
 def shortened(text: str, *, most: int = _LONGEST_SUMMARY) -> str:
     """A line that ends with … where it is too long."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def name_of(id_: str) -> str:
-    """The last part of an id."""
-    return without_suffix(id_).rpartition(SEPARATOR)[2].rpartition("/")[2]

@@ -8,11 +8,13 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable, UnknownRepository
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.pointers import innermost
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.answers import PagedArguments
 from codesum_pipeline.tools.as_of import AsOf, as_of_all
 from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.checkout import checkout_of
 from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
 from codesum_pipeline.tools.paging import Cursor
 from codesum_pipeline.tools.sources import Sources
@@ -38,11 +40,33 @@ class Call:
 
         Unknown names are left out, and told; raises `UnknownRepository` where no other is named.
         """
-        wanted = self._known(names) if names else self.catalogue.keys_of_folder(self.folder)
+        wanted = self._published(names) if names else self.catalogue.keys_of_folder(self.folder)
         if not wanted and names:
             raise MissingTable(f"no index of {', '.join(names)} yet: run `codesum index KEY`")
-        opened = self.catalogue.open_all(wanted, tell=self.tell, progress=self.progress)
+        checkout = None if wanted else checkout_of(self.folder)
+        try:
+            opened = self.catalogue.open_all(wanted, tell=self.tell, progress=self.progress)
+        except MissingTable as error:
+            if checkout is None:
+                raise
+            raise MissingTable(f"this repository is not indexed yet: run `codesum index {checkout.root}`") from error
+        if checkout is not None:
+            self.tell(f"the repository of this folder is not indexed (`codesum index {checkout.root}`): others answer")
         return [self._indexes.setdefault(index.repo, index) for index in opened]
+
+    def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
+        """The registered repositories of some names; unknown names are told. Raises where none is known."""
+        found: dict[str, RepositoryEntry] = {}
+        last: UnknownRepository | None = None
+        for name in names:
+            try:
+                found.update((entry.key, entry) for entry in self.catalogue.entries_named(name))
+            except UnknownRepository as error:
+                last = error
+                self.tell(f"left out: {shortened(str(error))}")
+        if not found and last is not None:
+            raise UnknownRepository(shortened(str(last)))
+        return list(found.values())
 
     def sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
         return Sources.of(self.catalogue, indexes, tell=self.tell)
@@ -88,25 +112,13 @@ class Call:
             self.tell(f"{len(found)} documents are meant by {shortened(text)!r}; also: {others_told}")
         return best
 
-    def _known(self, names: Sequence[str]) -> list[str]:
-        """The keys of names that are registered and indexed."""
-        keys: list[str] = []
-        last: Exception | None = None
-        for name in names:
-            try:
-                entries = self.catalogue.entries_named(name)
-            except UnknownRepository as error:
-                last = error
-                self.tell(f"left out: {shortened(str(error))}")
-                continue
-            for entry in entries:
-                if self.catalogue.is_published(entry.key):
-                    keys.append(entry.key)
-                else:
-                    self.tell(f"left out: {entry.key} has no index yet: run `codesum index {entry.key}`")
-        if not keys and last is not None:
-            raise last
-        return keys
+    def _published(self, names: Sequence[str]) -> list[str]:
+        """The keys of those that are indexed; the others are told."""
+        entries = self.entries(names)
+        for entry in entries:
+            if not self.catalogue.is_published(entry.key):
+                self.tell(f"left out: {entry.key} has no index yet: run `codesum index {entry.key}`")
+        return [entry.key for entry in entries if self.catalogue.is_published(entry.key)]
 
 
 def _as_id(text: str) -> str:

@@ -1,7 +1,7 @@
 """`graph`, and by the names of others `get_symbol_info` and `get_dependencies`: what belongs together, both ways."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -9,7 +9,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments, Row, row_of
+from codesum_pipeline.tools.answers import BoundedArguments, Name, Names, Page, PagedArguments, Row, row_of
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.finding import Found, shortened
 from codesum_pipeline.tools.paging import fitting, tokens_of
@@ -33,7 +33,7 @@ class GraphArguments(PagedArguments):
     depth: int = Field(1, ge=1, le=6, description="Steps of callers, callees, imports, bases")
 
 
-class SymbolArguments(PagedArguments):
+class SymbolArguments(BoundedArguments):
     """One function or class."""
 
     id: Name = Field(description="Id, name, or `path:line`")
@@ -45,6 +45,7 @@ class DependencyArguments(PagedArguments):
 
     path: Name = Field(description="A file or folder")
     repo: Name = ""
+    direction: Literal["all", "imports", "imported_by", "external"] = "all"
     depth: int = Field(1, ge=1, le=6)
 
 
@@ -93,7 +94,9 @@ def get_dependencies(call: Call, asked: DependencyArguments) -> GraphPage:
     file = int(found.index.arrays["file_row"][found.row])
     if found.index.level_of(found.row) is not Level.MODULE and file >= 0:
         found = Found(found.index, file)
-    return _page(call, found, asked, [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL], depth=asked.depth)
+    every = [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL]
+    wanted = every if asked.direction == "all" else [asked.direction]
+    return _page(call, found, asked, wanted, depth=asked.depth)
 
 
 def graph_text(page: GraphPage) -> str:
@@ -121,9 +124,9 @@ def _wanted(call: Call, names: Sequence[str]) -> list[str]:
     return [name for name in known if name in names]
 
 
-def _page(call: Call, found: Found, asked: PagedArguments, wanted: Sequence[str], *, depth: int) -> GraphPage:
+def _page(call: Call, found: Found, asked: BoundedArguments, wanted: Sequence[str], *, depth: int) -> GraphPage:
     index, row = found.index, found.row
-    start = (call.start(_TOOL, asked, [index]) or (0,))[0]
+    start = (call.start(_TOOL, asked, [index]) or (0,))[0] if isinstance(asked, PagedArguments) else 0
     if start and len(wanted) != 1:
         raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
     document = row_of(index, row)
@@ -138,15 +141,17 @@ def _page(call: Call, found: Found, asked: PagedArguments, wanted: Sequence[str]
             groups.append(group)
     shown = sum(len(group.rows) + len(group.names) for group in groups)
     end, total = start + shown, sum(group.total for group in groups)
-    goes_on = len(wanted) == 1 and shown and end < total
-    if end < total and not goes_on:
-        call.tell("more of one relation: name it alone in `relations` of `graph`, with a higher limit or its cursor")
+    following = None
+    if shown and end < total and len(wanted) == 1 and isinstance(asked, PagedArguments):
+        following = call.next(_TOOL, asked, [index], (end,))
+    elif end < total:
+        call.tell("for more of one relation ask for it alone")
     return GraphPage(
         as_of=call.as_of([index.repo]),
         notes=call.notes,
         shown=shown,
         total=total,
-        next=call.next(_TOOL, asked, [index], (end,)) if goes_on else None,
+        next=following,
         document=document,
         signature=signature,
         groups=groups,

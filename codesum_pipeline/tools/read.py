@@ -132,10 +132,10 @@ def _span(asked: ReadArguments, text: str, row: Row, count: int) -> _Span:
         first, last = int(written[1]), int(written[2])
     else:
         first, last = row.start_line or 1, row.end_line or count
-    if last < first:
-        raise ConfigurationError(f"lines {first}-{last} of {row.path!r}: the last is before the first")
     if first > count:
         raise ConfigurationError(f"line {first} of {row.path!r}: the file has {count:,} lines")
+    if last < first:
+        raise ConfigurationError(f"lines {first}-{last} of {row.path!r}: the last is before the first")
     return _Span(first, min(last, count))
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.excerpts import Excerpt
@@ -17,6 +17,7 @@ from codesum_pipeline.retrieval.search import answer
 from codesum_pipeline.tools.answers import Names, Page, PagedArguments, Row, shortened
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.finding import shortened as told
+from codesum_pipeline.tools.levels import known_levels
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.text import indented, numbered, row_line, several_repositories, with_frame
 
@@ -64,7 +65,7 @@ def search(call: Call, asked: SearchArguments) -> SearchPage:
         asked.query,
         embedder=call.catalogue.embedder,
         top=top,
-        levels=_levels(call, asked.levels),
+        levels=known_levels(call, asked.levels),
         filters=_filters(call, indexes, asked),
         read=sources.read,
     )
@@ -114,18 +115,6 @@ def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
         excerpt=[clean(line) for line in excerpt.lines] if excerpt else [],
         excerpt_start=excerpt.start_line if excerpt else None,
     )
-
-
-def _levels(call: Call, names: Sequence[str]) -> Sequence[Level]:
-    """Those that there are; the others are told."""
-    known = ", ".join(LEVELS)
-    unknown = [name for name in names if name.lower() not in LEVELS]
-    if names and len(unknown) == len(names):
-        raise ConfigurationError(f"level {told(unknown[0])!r} is unknown; levels are: {known}")
-    for name in unknown:
-        call.tell(f"left out: level {told(name)!r} is unknown; levels are: {known}")
-    wanted = {name.lower() for name in names}
-    return [level for level in LEVELS if level in wanted] or LEVELS
 
 
 def _filters(call: Call, indexes: Sequence[PublishedIndex], asked: SearchArguments) -> Filters:

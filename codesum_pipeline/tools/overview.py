@@ -1,0 +1,129 @@
+"""`overview`: what a repository is, its parts, and where to begin reading, from its index alone."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.ids import ROOT_MODULE
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.languages import language_of_path
+from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, row_of
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.paging import fitting
+from codesum_pipeline.tools.text import indented, row_line, with_frame
+
+_LANGUAGES_TOLD = 8
+
+
+class OverviewArguments(BoundedArguments):
+    """Of which repository."""
+
+    repo: Name = ""
+    limit: int = Field(12, ge=1, le=100, description="Rows of each part")
+    tokens: int = Field(3000, ge=100, le=50_000)
+
+
+class PartRow(Row):
+    """A folder, and how many files are below it."""
+
+    files: int
+
+
+class Kind(BaseModel):
+    """A language, and in how many files it is written."""
+
+    name: str
+    files: int
+
+
+class OverviewPage(Page):
+    """A repository: what it says of itself, its folders by size, its most used files and definitions."""
+
+    repo: str
+    summary: str
+    languages: list[Kind] = []
+    parts: list[PartRow] = []
+    files: list[Row] = []
+    symbols: list[Row] = []
+
+
+def overview(call: Call, asked: OverviewArguments) -> OverviewPage:
+    """Tests and copies of others' code are no place to begin."""
+    indexes = call.indexes([asked.repo] if asked.repo else [])
+    if len(indexes) != 1:
+        raise ConfigurationError(f"name one repository: repo is one of {', '.join(index.repo for index in indexes)}")
+    (index,) = indexes
+    share = asked.tokens // 4
+    root = _top(index)
+    parts = sorted(_parts(index, root), key=lambda each: (-each.files, each.path)) if root is not None else []
+    return OverviewPage(
+        as_of=call.as_of([index.repo]),
+        notes=call.notes,
+        repo=index.repo,
+        summary=one_line(index.shown.of_row(root)["summary"]) if root is not None else "",
+        languages=_languages(index),
+        parts=fitting(((each, _part_line(each)) for each in parts), limit=asked.limit, tokens=share),
+        files=_most_important(index, Level.FILE, limit=asked.limit, tokens=share),
+        symbols=_most_important(index, Level.CLASS, Level.FUNCTION, limit=asked.limit, tokens=share),
+    )
+
+
+def overview_text(page: OverviewPage) -> str:
+    lines = [f"{page.repo}: {page.summary}"]
+    if page.languages:
+        lines.append(f"languages: {', '.join(f'{each.name} {each.files:,} files' for each in page.languages)}")
+    for heading, told in (
+        ("parts", map(_part_line, page.parts)),
+        ("most used files", map(row_line, page.files)),
+        ("most used definitions", map(row_line, page.symbols)),
+    ):
+        written = list(indented(told))
+        lines += [heading, *written] if written else []
+    return with_frame(page, lines, what="rows")
+
+
+def _top(index: PublishedIndex) -> int | None:
+    """The folder that has all others in it, of an entry's subfolder that one; None of an empty index."""
+    modules = index.rows_of(Level.MODULE)
+    rows = [row for row in range(modules.start, modules.stop) if index.arrays["parent_row"][row] < 0]
+    return rows[0] if rows else None
+
+
+def _parts(index: PublishedIndex, root: int) -> Iterator[PartRow]:
+    """The folders of the root; where that holds a single folder and no files, the folders of this one."""
+    parents, level = index.arrays["parent_row"], index.rows_of(Level.MODULE)
+    children: list[int] = np.flatnonzero(parents == root).tolist()
+    folders = [row for row in children if level.start <= row < level.stop]
+    if len(folders) == 1 and len(children) == 1:
+        yield from _parts(index, folders[0])
+        return
+    files = index.rows_of(Level.FILE)
+    paths = [index.ids[row] for row in range(files.start, files.stop)]
+    for row in folders:
+        inside = f"{index.ids[row]}/"
+        yield PartRow(**row_of(index, row).model_dump(), files=sum(path.startswith(inside) for path in paths))
+
+
+def _languages(index: PublishedIndex) -> list[Kind]:
+    files = index.rows_of(Level.FILE)
+    found = Counter(language_of_path(index.ids[row]) or "text" for row in range(files.start, files.stop))
+    return [Kind(name=name, files=count) for name, count in found.most_common(_LANGUAGES_TOLD)]
+
+
+def _most_important(index: PublishedIndex, *levels: Level, limit: int, tokens: int) -> list[Row]:
+    order, _ = index.by_importance
+    left_out = index.arrays["is_test"] | index.arrays["is_vendored"] | index.arrays["is_placeholder"]
+    rows = (row for row in order.tolist() if index.level_of(row) in levels and not left_out[row])
+    return fitting(
+        ((each, row_line(each)) for each in (row_of(index, row) for row in rows)), limit=limit, tokens=tokens
+    )
+
+
+def _part_line(part: PartRow) -> str:
+    place = "./" if part.id == ROOT_MODULE else part.place
+    return f"{place}  {part.files:,} files  {part.text}".rstrip()

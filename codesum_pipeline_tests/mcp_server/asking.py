@@ -1,0 +1,63 @@
+"""Driving the server with the official client."""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.client.client import Client
+
+from codesum_pipeline.mcp_server.server import make_server
+from codesum_pipeline.settings import load_settings
+from codesum_pipeline.tools.catalogue import Catalogue
+
+# One call of each tool that answers in both homes of the tests.
+CALLS = {
+    "search": {"query": "feed animals"},
+    "read": {"ids": ["digest", "zoo/keeper.py:1-3"]},
+    "graph": {"id": "zoo/animals.py::Lion"},
+    "overview": {"repo": "zoo"},
+    "status": {},
+    "search_symbols": {"name": "feed"},
+    "get_symbol_info": {"id": "Lion"},
+    "get_dependencies": {"path": "zoo/keeper.py"},
+    "get_file_analysis": {"path": "zoo/animals.py"},
+    "watch_changes": {"repo": "zoo"},
+}
+
+
+def catalogue_of(home: Path) -> Catalogue:
+    return Catalogue.of(load_settings({"home": home}, environ={}))
+
+
+def server_of(home: Path, *, every_tool: bool = True) -> Any:
+    return make_server(catalogue_of(home), folder=Path("/"), every_tool=every_tool)
+
+
+def with_client(target: Any, asked: Callable[[Client], Awaitable[Any]], *, mode: str = "auto") -> Any:
+    """What `asked` gives for a client of a server, a transport or an address."""
+
+    async def run() -> Any:
+        with anyio.fail_after(120):
+            async with Client(target, mode=mode) as client:
+                return await asked(client)
+
+    return anyio.run(run)
+
+
+def text_of(result: Any) -> str:
+    (content,) = result.content
+    return str(content.text)
+
+
+async def ask_everything(client: Client) -> dict[str, Any]:
+    """Each tool's answer; the client itself checks structured content against the tool's output schema."""
+    listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+    answers = {}
+    for name in listed:
+        result = await client.call_tool(name, CALLS[name])
+        assert not result.is_error, text_of(result)
+        assert json.dumps(result.structured_content) not in text_of(result)
+        answers[name] = result.structured_content
+    return answers

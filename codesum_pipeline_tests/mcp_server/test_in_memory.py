@@ -1,0 +1,197 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+from jsonschema import validate
+from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
+
+from codesum_pipeline.mcp_server.server import IndexTool, make_server
+from codesum_pipeline.tools.registry import TOOLS, tools_by_name
+from codesum_pipeline_tests.mcp_server.asking import (
+    CALLS,
+    ask_everything,
+    catalogue_of,
+    server_of,
+    text_of,
+    with_client,
+)
+
+DEFAULT = ["search", "read", "graph", "overview", "status"]
+BY_NAME = ["search_symbols", "get_symbol_info", "get_dependencies", "get_file_analysis", "watch_changes"]
+MODES = ["auto", "legacy"]
+
+
+@pytest.fixture(scope="module")
+def server(zoo_home):
+    return server_of(zoo_home)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("every", "names"), [(False, DEFAULT), (True, DEFAULT + BY_NAME)])
+def test_five_tools_are_offered_and_the_others_on_request(zoo_home, every, names, mode):
+    async def listed(client):
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+    assert with_client(server_of(zoo_home, every_tool=every), listed, mode=mode) == names
+
+
+def test_what_an_agent_pays_for_the_default_tools_is_bounded(zoo_home):
+    async def characters(client):
+        tools = (await client.list_tools()).tools
+        return sum(len(tool.name) + len(tool.description) + len(json.dumps(tool.input_schema)) for tool in tools)
+
+    assert with_client(server_of(zoo_home, every_tool=False), characters) <= 6000
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_tool_answers_with_text_and_with_content_of_its_schema(server, mode):
+    answers = with_client(server, ask_everything, mode=mode)
+
+    assert [*answers] == [tool.name for tool in TOOLS]
+    assert all(answer["as_of"][0]["commit"] for answer in answers.values())
+
+
+def test_the_schemas_describe_the_answers(server):
+    async def check(client):
+        for tool in (await client.list_tools()).tools:
+            result = await client.call_tool(tool.name, CALLS[tool.name])
+            validate(result.structured_content, tool.output_schema)
+            validate(CALLS[tool.name], tool.input_schema)
+
+    with_client(server, check)
+
+
+def test_tools_say_that_they_only_read(server):
+    async def annotations(client):
+        return [tool.annotations for tool in (await client.list_tools()).tools]
+
+    assert all(each.read_only_hint and not each.destructive_hint for each in with_client(server, annotations))
+
+
+def test_first_sentences_and_instructions_say_when_this_beats_grep(server):
+    async def said(client):
+        return client.instructions, {tool.name: tool.description for tool in (await client.list_tools()).tools}
+
+    instructions, descriptions = with_client(server, said)
+    assert "before grep" in instructions
+    for name in ("search", "graph", "search_symbols"):
+        assert "grep" in descriptions[name].partition(". ")[0].partition(":")[0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        ("search", {}, "search: query is missing"),
+        ("search", {"query": "x", "limit": "many"}, "limit = 'many': Input should be a valid integer"),
+        ("search", {"query": "x", "limit": 10**12}, "Input should be less than or equal to 100"),
+        ("search", {"query": "x" * 100_000}, "query has 100,000 characters"),
+        ("search", {"query": "x", "nope": 1}, "unknown argument 'nope'"),
+        ("search", {"query": "x", "repos": ["zooo"]}, "no repository 'zooo'; the nearest is 'zoo'"),
+        ("search", {"query": "x", "cursor": "%%%"}, "cursor '%%%' is damaged"),
+        ("read", {"ids": ["zoo/keper.py"]}, "nearest: zoo/keeper.py"),
+        ("read", {"ids": [["a"]]}, "ids.0 = ['a']: Input should be a valid string"),
+        ("nothing", {}, "nothing"),
+    ],
+)
+def test_bad_arguments_come_back_as_errors_of_the_tool_and_the_server_goes_on(server, mode, tool, arguments, message):
+    async def asked(client):
+        try:
+            result = await client.call_tool(tool, arguments)
+            bad = (result.is_error, text_of(result))
+        except MCPError as error:
+            bad = (True, str(error))
+        return bad, await client.call_tool("status", {})
+
+    (is_error, text), after = with_client(server, asked, mode=mode)
+    assert is_error
+    assert message in text
+    assert len(text) < 1500
+    assert not after.is_error
+
+
+def test_texts_are_taken_for_what_they_mean(server):
+    async def asked(client):
+        return await client.call_tool("search", {"query": "feed", "limit": "2", "repos": '["zoo"]', "levels": "class"})
+
+    assert len(with_client(server, asked).structured_content["hits"]) <= 2
+
+
+def test_a_huge_result_is_cut_and_goes_on(server):
+    async def asked(client):
+        parts, cursor = [], ""
+        while True:
+            result = await client.call_tool("read", {"ids": ["zoo/long.py:1-200"], "tokens": 300, "cursor": cursor})
+            parts.append(len(text_of(result)))
+            cursor = result.structured_content.get("next")
+            if not cursor:
+                return parts
+
+    parts = with_client(server, asked)
+    assert len(parts) > 2
+    assert max(parts) < 300 * 4 + 600
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_document_is_a_resource(server, mode):
+    async def asked(client):
+        (template,) = (await client.list_resource_templates()).resource_templates
+        read = await client.read_resource("codesum://zoo/zoo/animals.py::Lion::roar")
+        with pytest.raises(MCPError, match="no document 'zoo/nope' in zoo"):
+            await client.read_resource("codesum://zoo/zoo/nope")
+        with pytest.raises(MCPError, match="no repository 'zooo'; the nearest is 'zoo'"):
+            await client.read_resource("codesum://zooo/README.md")
+        return template.uri_template, read.contents[0].text
+
+    template, text = with_client(server, asked, mode=mode)
+    assert template == "codesum://{repo}/{+id}"
+    assert "Lion.roar: Make a noise" in text
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_progress_is_told_to_whoever_asks_for_it(server, mode):
+    told = []
+
+    async def note(progress, total, message):
+        told.append((progress, message))
+
+    async def asked(client):
+        return await client.call_tool("search", {"query": "feed"}, progress_callback=note)
+
+    with_client(server, asked, mode=mode)
+    assert [message for _, message in told] == ["opening shop", "opening zoo"]
+    assert told[0][0] < told[1][0]
+
+
+def test_a_cancelled_call_ends_at_once_and_the_server_goes_on(zoo_home):
+    catalogue = catalogue_of(zoo_home)
+    server = make_server(catalogue, folder=Path("/"))
+
+    async def asked(client):
+        with catalogue._lock, anyio.move_on_after(0.3) as scope:
+            await client.call_tool("search", {"query": "feed"})
+        return scope.cancelled_caught, await client.call_tool("search", {"query": "feed"})
+
+    was_cancelled, after = with_client(server, asked)
+    assert was_cancelled
+    assert not after.is_error
+
+
+def test_an_error_of_ours_is_told_without_its_text_and_the_server_goes_on(zoo_home):
+    def fail(call, asked):
+        raise RuntimeError("secret")
+
+    status = tools_by_name()["status"]
+    broken = replace(status, name="broken", answer=fail)
+    tools = [IndexTool(tool, catalogue_of(zoo_home), Path("/")) for tool in (status, broken)]
+
+    async def asked(client):
+        return await client.call_tool("broken", {}), await client.call_tool("status", {})
+
+    result, after = with_client(MCPServer("test", tools=tools), asked)
+    assert result.is_error
+    assert text_of(result) == "broken met an error of codesum: the server's log has it"
+    assert not after.is_error

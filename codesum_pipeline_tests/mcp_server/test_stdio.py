@@ -1,0 +1,94 @@
+"""`codesum mcp` as an agent starts it: a process of its own, driven over its pipes."""
+
+import json
+import subprocess
+
+import pytest
+from mcp.client.stdio import StdioServerParameters
+
+from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
+from codesum_pipeline_tests.mcp_server.asking import ask_everything, text_of, with_client
+
+
+def parameters(home, folder, *arguments):
+    program, *rest = COMMAND
+    return StdioServerParameters(
+        command=program,
+        args=[*rest, "--home", str(home), "mcp", *arguments],
+        env=environment({"CODESUM_MCP_TOKEN": "not used over stdio"}),
+        cwd=folder,
+    )
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_every_tool_answers_over_stdio(zoo_home, tmp_path, mode):
+    answers = with_client(parameters(zoo_home, tmp_path, "--tools", "all"), ask_everything, mode=mode)
+
+    assert len(answers) == 10
+    assert answers["search"]["hits"]
+
+
+def test_in_a_checkout_its_repository_is_asked(zoo_home):
+    async def asked(client):
+        return await client.call_tool("status", {})
+
+    result = with_client(parameters(zoo_home, zoo_home.parent / "zoo"), asked)
+    assert [each["repo"] for each in result.structured_content["repositories"]] == ["zoo"]
+
+
+def test_a_checkout_without_a_home_is_told_the_command(zoo_home, tmp_path):
+    checkout = zoo_home.parent / "zoo"
+
+    async def asked(client):
+        return await client.call_tool("search", {"query": "feed"})
+
+    result = with_client(parameters(tmp_path / "none", checkout), asked)
+    assert result.is_error
+    assert f"run `codesum index {checkout}`" in text_of(result)
+    assert not (tmp_path / "none").exists()
+
+
+def test_nothing_but_the_protocol_is_written_to_stdout(zoo_home, tmp_path):
+    begin = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "status", "arguments": {}}}
+    server = subprocess.Popen(
+        [*COMMAND, "--home", str(zoo_home), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+    )
+    with server:
+        assert server.stdin and server.stdout and server.stderr
+        answers = []
+        for message in ("this is no JSON", json.dumps(begin), json.dumps(ready), "\x00{[", json.dumps(call)):
+            server.stdin.write(f"{message}\n")
+            server.stdin.flush()
+        while not answers or answers[-1].get("id") != 2:
+            answers.append(json.loads(server.stdout.readline()))
+        server.stdin.close()
+        rest, _ = server.stdout.read(), server.wait(60)
+
+    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
+    assert not answers[-1]["result"]["isError"]
+    assert rest == ""
+    assert server.returncode == 0
+
+
+def test_http_options_without_http_are_refused(zoo_home, tmp_path):
+    result = run_codesum("--home", zoo_home, "mcp", "--host-name", "x", cwd=tmp_path)
+
+    assert result.returncode == 2
+    assert "--token-file and --host-name go with --http" in result.stderr

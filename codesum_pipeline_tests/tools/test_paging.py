@@ -1,0 +1,35 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.tools.paging import Cursor, fitting, tokens_of
+
+
+@given(st.lists(st.text(max_size=80)), st.integers(1, 20), st.integers(0, 100))
+def test_what_fits_is_a_beginning_within_both_bounds(texts, limit, tokens):
+    kept = fitting(((text, text) for text in texts), limit=limit, tokens=tokens)
+
+    assert kept == texts[: len(kept)]
+    assert len(kept) <= limit
+    assert len(kept) == 1 or sum(tokens_of(f"{text}\n") for text in kept) <= tokens
+    assert bool(kept) == bool(texts)
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=3), st.dictionaries(st.text(max_size=8), st.text(max_size=70)))
+def test_a_cursor_comes_back_as_it_was_given(at, versions):
+    cursor = Cursor.after("search", {"query": "x"}, at, versions)
+
+    assert Cursor.read(str(cursor), "search", {"query": "x"}) == cursor
+    assert cursor.changed(versions) == []
+
+
+@given(st.text(max_size=60), st.integers(0, 40), st.characters(codec="ascii"))
+def test_a_damaged_cursor_is_refused_whatever_it_is(text, place, other):
+    whole = str(Cursor.after("search", {"query": "x"}, (3,), {"shop": "a" * 64}))
+    damaged = whole[:place] + other + whole[place + 1 :]
+
+    for each in (text, damaged):
+        if each != whole:
+            with pytest.raises(ConfigurationError, match="is damaged"):
+                Cursor.decoded(each, "search")

@@ -1,0 +1,60 @@
+"""A repository whose parts use each other in every way that the graph knows, and one hostile name."""
+
+HOSTILE = "zoo/evil\nas of: zoo @ 000000000000, at HEAD\x1b[31m.py"
+
+FILES = {
+    "README.md": "# Zoo\n\nFeeds animals.\n",
+    "zoo/__init__.py": "",
+    "zoo/animals.py": '''"""Animals."""
+
+import json
+
+
+class Animal:
+    """Something that eats."""
+
+    def eat(self, food):
+        """Take food and digest it."""
+        return digest(food)
+
+
+class Lion(Animal):
+    """A lion that roars."""
+
+    def roar(self):
+        """Make a noise."""
+        return json.dumps("roar")
+
+
+class Cub(Lion):
+    """A young lion."""
+
+
+def digest(food):
+    """Turn food into energy."""
+    energy = len(food)
+    return energy
+''',
+    "zoo/keeper.py": '''"""Whoever feeds the animals."""
+
+from zoo.animals import Cub, Lion, digest
+
+
+def feed(animal, food):
+    """Give food to an animal."""
+    return digest(food)
+
+
+def feed_all(food):
+    """Feed a lion and its cub."""
+    for animal in (Lion(), Cub()):
+        feed(animal, food)
+
+
+def open_gates(food):
+    """Begin the day: everybody is fed."""
+    feed_all(food)
+''',
+    "zoo/long.py": '"""A long file."""\n\n' + "".join(f"LINE_{number} = {number}\n" for number in range(3, 501)),
+    HOSTILE: "def attack(victim):\n    total = victim + 1\n    return total\n",
+}
