@@ -4,7 +4,7 @@ import re
 
 from codesum_pipeline.asking.citations import check_citations
 from codesum_pipeline.asking.events import BlockWritten, OnEvent, TextCame, TextVoid
-from codesum_pipeline.asking.sources import Sources
+from codesum_pipeline.asking.repository_files import RepositoryFiles
 
 _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
@@ -12,7 +12,7 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 class Blocks:
     """The blocks of one message after the other. A block ends with an empty line outside of fenced code."""
 
-    def __init__(self, sources: Sources, on_event: OnEvent) -> None:
+    def __init__(self, sources: RepositoryFiles, on_event: OnEvent) -> None:
         self._sources = sources
         self._on_event = on_event
         self._waiting = ""

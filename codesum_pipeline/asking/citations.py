@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from codesum_pipeline.asking.sources import FileRef, Sources
+from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
 from codesum_pipeline.source.languages import language_of_path
 
 _CITATION = re.compile(
@@ -23,7 +23,7 @@ class Checked:
     dropped: int
 
 
-def check_citations(text: str, sources: Sources) -> Checked:
+def check_citations(text: str, sources: RepositoryFiles) -> Checked:
     """Take out what names lines that the sources do not have."""
     kept = dropped = 0
 
@@ -39,7 +39,7 @@ def check_citations(text: str, sources: Sources) -> Checked:
     return Checked(_without_dropped(checked) if dropped else text, kept, dropped)
 
 
-def _resolves(match: re.Match[str], sources: Sources) -> bool | None:
+def _resolves(match: re.Match[str], sources: RepositoryFiles) -> bool | None:
     """Whether the lines are there; None for what is no citation: a port, a time."""
     path, first = match["path"], int(match["first"])
     last = int(match["last"] or first)

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from codesum_pipeline.asking.references import referenced_files
-from codesum_pipeline.asking.sources import FileRef, Sources
+from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
 from codesum_pipeline.llm.marking import numbered
 from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
 
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ShownFile:
     """A file as it is shown: its first lines. A piece with a lower `rank` is left out first; None: never."""
 
     file: FileRef
@@ -43,7 +43,7 @@ class Piece:
 class Material:
     """The pieces that fit, most important first, and which were left out."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ShownFile, ...]
     left_out: tuple[FileRef, ...]
 
     @property
@@ -62,7 +62,13 @@ class Material:
 
 
 def gather(
-    whole: str, sources: Sources, *, repos: Sequence[str], primary: str, taken_tokens: int, mask: Callable[[str], str]
+    whole: str,
+    sources: RepositoryFiles,
+    *,
+    repos: Sequence[str],
+    primary: str,
+    taken_tokens: int,
+    mask: Callable[[str], str],
 ) -> Material:
     """The material beside an overview: `whole` is its text, `taken_tokens` are those that the model is shown of it."""
     known = {file: value for file, value in sources.indexed_files().items() if file.repo in repos}
@@ -73,7 +79,7 @@ def gather(
     return fit(pieces, BUDGET_TOKENS - taken_tokens)
 
 
-def fit(pieces: Sequence[Piece], budget_tokens: int) -> Material:
+def fit(pieces: Sequence[ShownFile], budget_tokens: int) -> Material:
     """The pieces that a budget has room for; those without a rank share what is left when all else is out."""
     kept = sorted(pieces, key=lambda piece: (piece.rank is not None, -(piece.rank or 0)))
     left_out = []
@@ -87,25 +93,25 @@ def fit(pieces: Sequence[Piece], budget_tokens: int) -> Material:
     return Material(tuple(kept), tuple(piece.file for piece in left_out))
 
 
-def _sources(sources: Sources, files: Sequence[FileRef]) -> list[Piece]:
-    found: list[Piece] = []
+def _sources(sources: RepositoryFiles, files: Sequence[FileRef]) -> list[ShownFile]:
+    found: list[ShownFile] = []
     for file in files:
         text = sources.text(file)
         if text is not None and len(found) < MAX_FILES:
-            found.append(Piece(file, _head(text, FILE_LINES), MAX_FILES - len(found), is_document=False))
+            found.append(ShownFile(file, _head(text, FILE_LINES), MAX_FILES - len(found), is_document=False))
     return found
 
 
-def _documents(sources: Sources, repo: str, primary: str) -> list[Piece]:
+def _documents(sources: RepositoryFiles, repo: str, primary: str) -> list[ShownFile]:
     """The documents that a repository has, each of its lines counted from the top."""
-    found: list[Piece] = []
+    found: list[ShownFile] = []
     for names, rank in (((primary.lower(),), None), ((_AGENTS,), MAX_FILES + 2), (_STATE, MAX_FILES + 1)):
         for name in names:
             for path in _named(sources.paths(repo), name)[: 1 if rank is None else _MAX_OF_A_KIND]:
                 file = FileRef(repo, path)
                 text = sources.text(file)
                 if text and file not in {piece.file for piece in found}:
-                    found.append(Piece(file, _head(text, DOCUMENT_LINES), rank, is_document=True))
+                    found.append(ShownFile(file, _head(text, DOCUMENT_LINES), rank, is_document=True))
     return found
 
 
@@ -131,5 +137,5 @@ def _cut(text: str, characters: int) -> str:
     return f"{whole_lines}\n{_CUT}"
 
 
-def _tokens(pieces: Sequence[Piece]) -> float:
+def _tokens(pieces: Sequence[ShownFile]) -> float:
     return sum(len(piece.text) for piece in pieces) / CHARS_PER_TOKEN

@@ -1,99 +1,52 @@
 """The tools over the index, as a model is given them: those that every other way in has, for the asked repositories."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from codesum_pipeline.asking.tool import Tool, ToolResult
-from codesum_pipeline.model.documents import Level
-from codesum_pipeline.tools.answers import Arguments, Name, Page, row_of
+from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
-from codesum_pipeline.tools.graph import GraphArguments, graph, graph_text
-from codesum_pipeline.tools.read import ReadArguments, read, read_text
-from codesum_pipeline.tools.search import SearchArguments, search, search_text
-from codesum_pipeline.tools.text import row_line, with_frame
+from codesum_pipeline.tools.registry import TOOLS, Tool
 
-
-class OverviewArguments(Arguments):
-    """Of which repository."""
-
-    repo: Name = ""
-    include_stats: bool = Field(True, description="Counts of documents, too")
-
-
-def overview(call: Call, asked: OverviewArguments) -> tuple[Page, list[str]]:
-    lines = []
-    indexes = call.indexes([asked.repo] if asked.repo else [])
-    for index in indexes:
-        if asked.include_stats:
-            lines.append(f"{index.repo}: {len(index):,} documents")
-        files = index.rows_of(Level.FILE)
-        modules = index.rows_of(Level.MODULE)
-        importance = index.arrays["importance"]
-        best = sorted(range(files.start, files.stop), key=lambda row: (-importance[row], row))
-        for row in (*range(modules.start, modules.stop), *best):
-            lines.append(row_line(row_of(index, row), several=len(indexes) > 1))
-    return Page(as_of=call.as_of([index.repo for index in indexes]), notes=call.notes), lines
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A tool's function and what turns its answer into text."""
-
-    name: str
-    description: str
-    arguments: type[BaseModel]
-    run: Callable[[Call, Any], Any]
-    text: Callable[[Any], str]
-    is_overview: bool = False
-
-
-_SOURCES = (
-    _Source(
-        "get_codebase_overview",
-        "What a repository is and consists of: call it first for any question about a repository as a whole.",
-        OverviewArguments,
-        overview,
-        lambda found: with_frame(found[0], found[1], what="rows"),
-        is_overview=True,
-    ),
-    _Source(
-        "search",
-        "Find functions, classes, files and modules by what they do or are called, best first, with places.",
-        SearchArguments,
-        search,
-        search_text,
-    ),
-    _Source("read", "Read documents, or lines of files: `path:first-last`.", ReadArguments, read, read_text),
-    _Source(
-        "graph", "What a symbol or file is related to: callers, callees, imports.", GraphArguments, graph, graph_text
-    ),
+# Those that speak of a repository as a whole; the others give what they were asked for, which the model uses itself.
+OVERVIEW_TOOLS = frozenset(
+    {"overview", "get_codebase_overview", "get_framework_analysis", "get_semantic_neighborhoods"}
 )
+_BOUNDS = ("limit", "tokens")
 
 
-def index_tools(catalogue: Catalogue, folder: Path, repos: Sequence[str]) -> list[Tool]:
+def index_tools(catalogue: Catalogue, folder: Path, repos: Sequence[str]) -> list[ModelTool]:
     """The tools, which look at these repositories where the model names none."""
-    return [_tool(source, catalogue, folder, repos) for source in _SOURCES]
+    return [_for_model(tool, catalogue, folder, repos) for tool in TOOLS]
 
 
-def _tool(source: _Source, catalogue: Catalogue, folder: Path, repos: Sequence[str]) -> Tool:
+def _for_model(tool: Tool, catalogue: Catalogue, folder: Path, repos: Sequence[str]) -> ModelTool:
+    is_overview = tool.name in OVERVIEW_TOOLS
+
     def run(asked: BaseModel) -> ToolResult:
-        call = Call(catalogue, folder)
-        found = source.run(call, _within(asked, repos))
-        return ToolResult(source.text(found), found)
+        within = _within(asked, repos)
+        page = tool.answer(Call(catalogue, folder), within)
+        whole = tool.text(tool.answer(Call(catalogue, folder), _unbounded(within))) if is_overview else None
+        return ToolResult(tool.text(page), page, whole=whole)
 
-    return Tool(source.name, source.description, source.arguments, run, source.is_overview)
+    return ModelTool(tool.name, tool.description, tool.arguments, run, is_overview)
 
 
 def _within(asked: BaseModel, repos: Sequence[str]) -> BaseModel:
     """The arguments, which name the asked repositories where they name none."""
-    fields = type(asked).model_fields
-    if "repos" in fields and not asked.model_dump()["repos"]:
+    values = asked.model_dump()
+    if values.get("repos") == []:
         return asked.model_copy(update={"repos": list(repos)})
-    if "repo" in fields and not asked.model_dump()["repo"] and len(repos) == 1:
+    if values.get("repo") == "" and len(repos) == 1:
         return asked.model_copy(update={"repo": repos[0]})
     return asked
+
+
+def _unbounded(asked: BaseModel) -> BaseModel:
+    """The arguments with the highest bounds that they can have."""
+    fields: dict[str, Any] = asked.model_json_schema()["properties"]
+    highest = {name: fields[name]["maximum"] for name in _BOUNDS if "maximum" in fields.get(name, {})}
+    return asked.model_copy(update=highest)

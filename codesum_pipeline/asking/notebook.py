@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from codesum_pipeline.asking.schema import PartKind, Role
-from codesum_pipeline.asking.store import AskStore, Part
+from codesum_pipeline.asking.store import AskStore, MessagePart
 from codesum_pipeline.model.errors import CannotWrite
 
 STORE_FAILED = "store"
@@ -27,11 +27,11 @@ class Notebook:
         self.turn = turn
         self.problems: list[str] = []
 
-    def begin(self, role: Role, *parts: Part) -> str:
+    def begin(self, role: Role, *parts: MessagePart) -> str:
         """A message that is being written; its id, empty where it could not be noted."""
         return self._try(lambda: self._store.begin_message(self.turn, role, parts)) or ""
 
-    def add(self, message: str, *parts: Part) -> None:
+    def add(self, message: str, *parts: MessagePart) -> None:
         """Add to a message."""
         if message:
             self._try(lambda: self._store.add_parts(message, parts))
@@ -90,5 +90,5 @@ def closed_at_the_end(notebook: Notebook) -> Iterator[None]:
         notebook.end_turn(None, failed="error")
 
 
-def text_part(text: str) -> Part:
-    return Part(PartKind.TEXT, text)
+def text_part(text: str) -> MessagePart:
+    return MessagePart(PartKind.TEXT, text)

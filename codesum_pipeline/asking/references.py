@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from codesum_pipeline.asking.sources import FileRef
+from codesum_pipeline.asking.repository_files import FileRef
 
 _PATH = re.compile(r"[\w.@+\-/\[\]()]+")
 _EDGES = ".,;()[]"

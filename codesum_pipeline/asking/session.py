@@ -11,10 +11,10 @@ from codesum_pipeline.asking.gates import why_no_model
 from codesum_pipeline.asking.index_tools import index_tools
 from codesum_pipeline.asking.notebook import Notebook, closed_at_the_end
 from codesum_pipeline.asking.paying import Payer
-from codesum_pipeline.asking.sources import Sources
+from codesum_pipeline.asking.repository_files import RepositoryFiles
 from codesum_pipeline.asking.store import AskStore, open_store
-from codesum_pipeline.asking.tool import Tool
-from codesum_pipeline.asking.turn import Answer, Turn
+from codesum_pipeline.asking.tool import ModelTool
+from codesum_pipeline.asking.turn import Turn, TurnAnswer
 from codesum_pipeline.asking.without_model import best_without_model
 from codesum_pipeline.llm.chat_backends import build_chat
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
@@ -31,11 +31,11 @@ from codesum_pipeline.tools.catalogue import Catalogue, Tell
 LONGEST_QUESTION = 16_000
 NO_MODEL = "no-model"
 # Of a catalogue, the folder of who asks, and the keys of the repositories that the question is about.
-MakeTools = Callable[[Catalogue, Path, Sequence[str]], Sequence[Tool]]
+MakeTools = Callable[[Catalogue, Path, Sequence[str]], Sequence[ModelTool]]
 
 
 @dataclass(frozen=True)
-class Question:
+class AskedQuestion:
     """What is asked, of which repositories: none named are those of the folder, else all."""
 
     text: str
@@ -46,7 +46,7 @@ class Question:
     tell: Tell
     make_tools: MakeTools = index_tools
 
-    async def answer(self, on_event: OnEvent) -> Answer:
+    async def answer(self, on_event: OnEvent) -> TurnAnswer:
         """The answer, never empty; raises `ConfigurationError` for a question that is none, and what opening an index
         or the store does."""
         _check(self.text)
@@ -56,7 +56,7 @@ class Question:
         options = self.catalogue.settings.options
         shut = why_no_model(options.llm, is_offline=options.scan.offline)
         if shut:
-            return _without_model(best_without_model(self.text, tools), shut)
+            return _without_model(best_without_model(self.text, tools=tools, repos=keys), shut)
         # Where prompts cannot be used, nothing is written down.
         render_system(Path(options.llm.prompts_folder), "ask", language=options.llm.language)
         with open_store(self.catalogue.layout.home, now=self.now) as store:
@@ -70,8 +70,8 @@ class Question:
         return found
 
     async def _turn(
-        self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, Tool], on_event: OnEvent
-    ) -> Answer:
+        self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, ModelTool], on_event: OnEvent
+    ) -> TurnAnswer:
         options = self.catalogue.settings.options
         keys = [index.repo for index in indexes]
         asked = mask_secrets(self.text).text
@@ -90,7 +90,7 @@ class Question:
                     system=render_system(prompts, "ask", language=options.llm.language),
                     synthesis_system=render_system(prompts, "synthesis", language=options.llm.language),
                     on_event=on_event,
-                    without_model=partial(best_without_model, tools=tools),
+                    without_model=partial(best_without_model, tools=tools, repos=keys),
                 ).run()
             finally:
                 await payer.backend.aclose()
@@ -106,10 +106,10 @@ class Question:
             turn=turn,
         )
 
-    def _sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
+    def _sources(self, indexes: Sequence[PublishedIndex]) -> RepositoryFiles:
         layout = self.catalogue.layout
         mirrors = {index.repo: layout.mirror(index.repo) for index in indexes}
-        return Sources(indexes, mirrors, self.catalogue.settings.options.scan.git_timeout_s)
+        return RepositoryFiles(indexes, mirrors, self.catalogue.settings.options.scan.git_timeout_s)
 
 
 def _check(question: str) -> None:
@@ -120,8 +120,8 @@ def _check(question: str) -> None:
     check_says_something(question)
 
 
-def _without_model(text: str, why: str) -> Answer:
-    return Answer(
+def _without_model(text: str, why: str) -> TurnAnswer:
+    return TurnAnswer(
         turn="",
         text=text,
         failed=NO_MODEL,

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MessagePart:
     """A piece of a message; `content` is what JSON can hold."""
 
     kind: PartKind
@@ -83,10 +83,10 @@ class AskStore:
                 "VALUES (?, ?, ?, ?, 'streaming', ?, ?)",
                 (turn, conversation, _storable(question), model, moment, moment),
             )
-            self.add_message(turn, Role.USER, [Part(PartKind.TEXT, question)])
+            self.add_message(turn, Role.USER, [MessagePart(PartKind.TEXT, question)])
         return turn
 
-    def begin_message(self, turn: str, role: Role, parts: Sequence[Part] = ()) -> str:
+    def begin_message(self, turn: str, role: Role, parts: Sequence[MessagePart] = ()) -> str:
         """A message that is being written; its id."""
         id_, moment = uuid4().hex, self._moment()
         with self.together():
@@ -98,14 +98,14 @@ class AskStore:
             self.add_parts(id_, parts)
         return id_
 
-    def add_message(self, turn: str, role: Role, parts: Sequence[Part]) -> str:
+    def add_message(self, turn: str, role: Role, parts: Sequence[MessagePart]) -> str:
         """A whole message; its id."""
         with self.together():
             id_ = self.begin_message(turn, role, parts)
             self.end_message(id_)
         return id_
 
-    def add_parts(self, message: str, parts: Sequence[Part]) -> None:
+    def add_parts(self, message: str, parts: Sequence[MessagePart]) -> None:
         """Add to a message, in this order."""
         with self.together():
             for part in parts:

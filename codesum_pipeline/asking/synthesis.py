@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codesum_pipeline.asking.blocks import Blocks
-from codesum_pipeline.asking.calls import Entry
+from codesum_pipeline.asking.calls import CapturedCall
 from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoid
 from codesum_pipeline.asking.grounding import Material, gather
 from codesum_pipeline.asking.notebook import Notebook
 from codesum_pipeline.asking.paying import CostCapReached, Payer
+from codesum_pipeline.asking.repository_files import RepositoryFiles
 from codesum_pipeline.asking.schema import PartKind, Role
-from codesum_pipeline.asking.sources import Sources
-from codesum_pipeline.asking.store import Part
+from codesum_pipeline.asking.store import MessagePart
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse
 from codesum_pipeline.llm.marking import enclose
@@ -37,10 +37,10 @@ class Synthesiser:
     system: str
     payer: Payer
     notebook: Notebook
-    sources: Sources
+    sources: RepositoryFiles
     on_event: OnEvent
 
-    async def write(self, question: str, overview: Entry, tool_message: str) -> str | None:
+    async def write(self, question: str, overview: CapturedCall, tool_message: str) -> str | None:
         """The answer, or None where there is none; raises `CancelledError` when the caller cancels."""
         message = self.notebook.begin(Role.ASSISTANT)
         failed = "error"
@@ -72,7 +72,7 @@ class Synthesiser:
         self.on_event(TextVoid(f"the overview was not written up: {failed}"))
         return None
 
-    async def _write(self, question: str, overview: Entry, tool_message: str) -> tuple[ChatResponse, Material]:
+    async def _write(self, question: str, overview: CapturedCall, tool_message: str) -> tuple[ChatResponse, Material]:
         whole = self._whole(overview, tool_message)
         taken = predict_tokens(self.system, question, overview.head)
         repos = _repos_of(overview, self.sources)
@@ -102,7 +102,7 @@ class Synthesiser:
         messages = ({"role": "system", "content": self.system}, {"role": "user", "content": prompt})
         return lambda model: ChatRequest(model, messages, max_tokens=self.payer.ask.max_tokens)
 
-    def _whole(self, overview: Entry, tool_message: str) -> str:
+    def _whole(self, overview: CapturedCall, tool_message: str) -> str:
         """The whole of the result, from which files are taken; its head where the whole cannot be read."""
         if not overview.is_cut:
             return overview.result.text
@@ -112,7 +112,7 @@ class Synthesiser:
             return overview.head
         return whole
 
-    def _keep(self, message: str, overview: Entry, response: ChatResponse, material: Material) -> None:
+    def _keep(self, message: str, overview: CapturedCall, response: ChatResponse, material: Material) -> None:
         usage = response.usage
         passed = {
             "turn": self.notebook.turn,
@@ -127,19 +127,19 @@ class Synthesiser:
             "prompt_tokens": usage.prompt_tokens if usage else None,
             "completion_tokens": usage.completion_tokens if usage else None,
         }
-        self.notebook.add(message, Part(PartKind.SYNTHESIS, {**passed, "text": response.text}))
+        self.notebook.add(message, MessagePart(PartKind.SYNTHESIS, {**passed, "text": response.text}))
         self.notebook.end(message)
         _log.info("synthesis complete: %s", passed)
 
 
-def _repos_of(overview: Entry, sources: Sources) -> Sequence[str]:
+def _repos_of(overview: CapturedCall, sources: RepositoryFiles) -> Sequence[str]:
     """The repositories that an overview is of: those that its arguments name, else all."""
     repos = [index.repo for index in sources.indexes]
     named = [repo for repo in repos if f'"{repo}"' in overview.call.arguments]
     return named or repos
 
 
-def _prompt(question: str, overview: Entry, material: Material) -> str:
+def _prompt(question: str, overview: CapturedCall, material: Material) -> str:
     pieces = [
         f"{'Document' if piece.is_document else 'Source'} `{piece.file.path}` of {piece.file.repo}:\n"
         f"{enclose(piece.text, 'document' if piece.is_document else 'source')}"

@@ -9,15 +9,19 @@ from pydantic import BaseModel
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call gave, whole: `text` for a reader, `structured` for a program. An error says the way out."""
+    """What a call gave: `text` for a reader, `structured` for a program. An error says the way out.
+
+    `whole` is the text without the bounds that the call set; None: `text` is all that there is.
+    """
 
     text: str
     structured: Any = None
     is_error: bool = False
+    whole: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ModelTool:
     """One tool. An overview tool speaks of a whole repository: its first good result is written up with sources."""
 
     name: str

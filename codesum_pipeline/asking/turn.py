@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codesum_pipeline.asking.blocks import Blocks
-from codesum_pipeline.asking.calls import Entry, carry_out, first_overview
+from codesum_pipeline.asking.calls import CapturedCall, carry_out, first_overview
 from codesum_pipeline.asking.citations import check_citations
 from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextVoid, ToolAnswered, ToolCalled
 from codesum_pipeline.asking.fitting import within
 from codesum_pipeline.asking.notebook import STORE_FAILED, Notebook, text_part
 from codesum_pipeline.asking.paying import CostCapReached, Payer
+from codesum_pipeline.asking.repository_files import RepositoryFiles
 from codesum_pipeline.asking.schema import PartKind, Role
-from codesum_pipeline.asking.sources import Sources
-from codesum_pipeline.asking.store import Part
+from codesum_pipeline.asking.store import MessagePart
 from codesum_pipeline.asking.synthesis import CANCELLED, Synthesiser
-from codesum_pipeline.asking.tool import Tool
+from codesum_pipeline.asking.tool import ModelTool
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall, ToolChoice
 from codesum_pipeline.llm.marking import enclose
@@ -35,7 +35,7 @@ EMPTY, STEPS, COST_CAP, ERROR = "empty", "steps", "cost-cap", "error"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TurnAnswer:
     """What came of a question. `failed` says why it is not a model's answer; `citations_dropped` did not resolve.
 
     `problems` are what could not be written down.
@@ -74,8 +74,8 @@ class Turn:
     """A turn of a conversation. `without_model` gives what can be said where the model says nothing."""
 
     question: str
-    tools: Mapping[str, Tool]
-    sources: Sources
+    tools: Mapping[str, ModelTool]
+    sources: RepositoryFiles
     payer: Payer
     notebook: Notebook
     system: str
@@ -86,7 +86,7 @@ class Turn:
     _messages: list[dict[str, Any]] = field(default_factory=list)
     _has_synthesised: bool = False
 
-    async def run(self) -> Answer:
+    async def run(self) -> TurnAnswer:
         """Answer the question; raises `CancelledError` where the caller cancels."""
         life = asyncio.create_task(self._touch())
         reason = ERROR
@@ -124,7 +124,7 @@ class Turn:
 
     async def _ask(self, choice: ToolChoice) -> ChatResponse:
         """The next message, noted; raises `TurnFailed`."""
-        message = self.notebook.begin(Role.ASSISTANT, Part(PartKind.STEP_START, {"step": self.steps + 1}))
+        message = self.notebook.begin(Role.ASSISTANT, MessagePart(PartKind.STEP_START, {"step": self.steps + 1}))
         failed: str | None = CANCELLED
         blocks = Blocks(self.sources, self.on_event)
         try:
@@ -148,10 +148,10 @@ class Turn:
             self.notebook.end(message, failed=failed)
 
     def _note(self, message: str, response: ChatResponse) -> None:
-        parts = [Part(PartKind.REASONING, response.reasoning)] if response.reasoning else []
+        parts = [MessagePart(PartKind.REASONING, response.reasoning)] if response.reasoning else []
         parts += [text_part(response.text)] if response.text else []
         parts += [
-            Part(PartKind.TOOL_CALL, {"id": call.id, "name": call.name, "arguments": call.arguments})
+            MessagePart(PartKind.TOOL_CALL, {"id": call.id, "name": call.name, "arguments": call.arguments})
             for call in response.calls
         ]
         self.notebook.add(message, *parts)
@@ -179,25 +179,25 @@ class Turn:
         synthesiser = Synthesiser(self.synthesis_system, self.payer, self.notebook, self.sources, self.on_event)
         return await synthesiser.write(self.question, overview, message)
 
-    def _note_results(self, entries: Sequence[Entry]) -> str:
+    def _note_results(self, entries: Sequence[CapturedCall]) -> str:
         parts = []
         for entry in entries:
             call, result = entry.call, entry.result
             self.on_event(ToolAnswered(call.name, len(result.text), result.is_error))
-            content = {"id": call.id, "name": call.name, "text": entry.head, "characters": len(result.text)}
-            parts.append(Part(PartKind.TOOL_RESULT, {**content, "is_error": result.is_error}))
+            content = {"id": call.id, "name": call.name, "text": entry.head, "characters": len(entry.whole)}
+            parts.append(MessagePart(PartKind.TOOL_RESULT, {**content, "is_error": result.is_error}))
         message = self.notebook.begin(Role.TOOL, *parts)
-        self.notebook.whole(message, [(entry.call.id, entry.result.text) for entry in entries if entry.is_cut])
+        self.notebook.whole(message, [(entry.call.id, entry.whole) for entry in entries if entry.is_cut])
         self.notebook.end(message)
         return message
 
-    async def _complete(self, text: str, *, is_synthesis: bool) -> Answer:
+    async def _complete(self, text: str, *, is_synthesis: bool) -> TurnAnswer:
         checked = await asyncio.to_thread(check_citations, text, self.sources)
         failed = self.notebook.end_turn(checked.text)
         self.on_event(MessageEnded(is_answer=True))
         return self._as_answer(checked.text, failed, "", is_synthesis, checked.kept, checked.dropped)
 
-    async def _failed(self, failure: TurnFailed) -> Answer:
+    async def _failed(self, failure: TurnFailed) -> TurnAnswer:
         """The best without a model: an answer is never empty."""
         self.on_event(TextVoid(failure.detail))
         text = await asyncio.to_thread(self.without_model, self.question)
@@ -206,9 +206,9 @@ class Turn:
 
     def _as_answer(
         self, text: str, failed: str | None, detail: str, is_synthesis: bool, kept: int, dropped: int
-    ) -> Answer:
+    ) -> TurnAnswer:
         payer = self.payer
-        return Answer(
+        return TurnAnswer(
             turn=self.notebook.turn,
             text=text,
             failed=failed,
@@ -276,6 +276,6 @@ def _as_object(arguments: str) -> str:
         return "{}"
 
 
-def _shown(entry: Entry) -> dict[str, Any]:
+def _shown(entry: CapturedCall) -> dict[str, Any]:
     text = entry.head if entry.result.is_error else enclose(entry.head, "result") or "(nothing)"
     return {"role": "tool", "tool_call_id": entry.call.id, "content": text}

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from codesum_pipeline.asking.events import Event
-from codesum_pipeline.asking.session import NO_MODEL, Question
-from codesum_pipeline.asking.turn import Answer
+from codesum_pipeline.asking.session import NO_MODEL, AskedQuestion
+from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.cli.asking_options import ReposOption
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
@@ -37,7 +37,7 @@ def ask(
     indexed repository the question is about that one, else about all.
     """
     called = invocation(ctx)
-    asked = Question(
+    asked = AskedQuestion(
         text=" ".join(words),
         repos=repo or (),
         catalogue=catalogue_of(called),
@@ -64,7 +64,7 @@ def _nobody_listens(_event: Event) -> None:
     """Only the whole answer is printed."""
 
 
-def _tell(answer: Answer, model: str) -> None:
+def _tell(answer: TurnAnswer, model: str) -> None:
     """What a person should know of an answer, on stderr."""
     for problem in answer.problems:
         complain(problem)
@@ -79,6 +79,6 @@ def _tell(answer: Answer, model: str) -> None:
         note(f"{model}: ${answer.usd:.4f}, {count(answer.steps, 'step')}, {tokens}")
 
 
-def _as_json(asked: Question, answer: Answer, model: str) -> dict[str, Any]:
+def _as_json(asked: AskedQuestion, answer: TurnAnswer, model: str) -> dict[str, Any]:
     said = asdict(answer)
     return {"question": asked.text, "model": None if answer.failed == NO_MODEL else model, **said}

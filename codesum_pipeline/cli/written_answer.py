@@ -22,7 +22,7 @@ from codesum_pipeline.asking.events import (
     ToolAnswered,
     ToolCalled,
 )
-from codesum_pipeline.asking.turn import Answer
+from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.cli.render import count, drawing_on
 from codesum_pipeline.cli.safe_text import clean, one_line
 
@@ -77,7 +77,7 @@ class WrittenAnswer:
             case SynthesisBegan(tool, files):
                 self._remark(f"writing up {tool} with {count(len(files), 'file')}: {', '.join(files)}")
 
-    def show_rest(self, answer: Answer) -> None:
+    def show_rest(self, answer: TurnAnswer) -> None:
         """After the block: an answer that was not written by the model is shown as it is."""
         if answer.is_fallback:
             self._console.print(Text(clean(answer.text)), soft_wrap=True)

@@ -15,9 +15,9 @@ import pytest
 
 from codesum_pipeline.asking.events import Event
 from codesum_pipeline.asking.index_tools import index_tools
-from codesum_pipeline.asking.session import MakeTools, Question
+from codesum_pipeline.asking.session import AskedQuestion, MakeTools
 from codesum_pipeline.asking.store import STORE_FILE
-from codesum_pipeline.asking.turn import Answer
+from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.catalogue import Catalogue
@@ -39,13 +39,13 @@ class Shop:
     told: list[str] = field(default_factory=list)
     make_tools: MakeTools = index_tools
 
-    def question(self, text: str, *, repos: tuple[str, ...] = (), **settings: Any) -> Question:
+    def question(self, text: str, *, repos: tuple[str, ...] = (), **settings: Any) -> AskedQuestion:
         catalogue = Catalogue.of(load_settings({"home": self.home, **merged(self.settings, settings)}, environ={}))
-        return Question(
+        return AskedQuestion(
             text, repos, catalogue, self.home.parent, lambda: datetime.now(UTC), self.told.append, self.make_tools
         )
 
-    def ask(self, text: str = "What is in this codebase?", **settings: Any) -> Answer:
+    def ask(self, text: str = "What is in this codebase?", **settings: Any) -> TurnAnswer:
         """The answer; `heard` has the events."""
         return asyncio.run(self.question(text, **settings).answer(self.heard.append))
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict
 
-from codesum_pipeline.asking.tool import Tool, ToolResult
+from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline_tests.asking.shop import ENDINGS
 from codesum_pipeline_tests.llm.server import Asked, Behaviour, Script
 from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
 
-OVERVIEW = Calls("get_codebase_overview", {"repo": "shop"})
+OVERVIEW = Calls("overview", {"repo": "shop"})
 SYNTHESIS = Streams(ENDINGS["overview"])
 
 
@@ -35,11 +35,11 @@ class Anything(BaseModel):
 
 def tool_giving(
     name: str, result: ToolResult, *, is_overview: bool = False, first: Callable[[], object] = lambda: None
-) -> Tool:
+) -> ModelTool:
     """A tool that always gives the same, after it did something `first`."""
 
     def run(_asked: BaseModel) -> ToolResult:
         first()
         return result
 
-    return Tool(name, name, Anything, run, is_overview)
+    return ModelTool(name, name, Anything, run, is_overview)

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, StrictBool
 from codesum_pipeline.asking.arguments import InvalidArguments, read_arguments
 
 
-class Part(BaseModel):
+class MessagePart(BaseModel):
     is_deep: StrictBool = False
 
 
@@ -17,8 +17,8 @@ class Arguments(BaseModel):
     maybe: StrictBool | None = None
     name: str = ""
     either: StrictBool | str = ""
-    part: Part = Part()
-    parts: list[Part] = []
+    part: MessagePart = MessagePart()
+    parts: list[MessagePart] = []
 
 
 def test_words_become_booleans_at_any_depth() -> None:
@@ -32,8 +32,8 @@ def test_words_become_booleans_at_any_depth() -> None:
         maybe=False,
         name="True",
         either="True",
-        part=Part(is_deep=True),
-        parts=[Part(is_deep=False), Part(is_deep=True)],
+        part=MessagePart(is_deep=True),
+        parts=[MessagePart(is_deep=False), MessagePart(is_deep=True)],
     )
 
 

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.asking.citations import Checked, check_citations
-from codesum_pipeline.asking.sources import Sources
+from codesum_pipeline.asking.repository_files import RepositoryFiles
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
 
 
 @pytest.fixture(scope="module")
-def sources(indexed_shop: Path) -> Sources:
+def sources(indexed_shop: Path) -> RepositoryFiles:
     layout = HomeLayout(indexed_shop)
-    return Sources([PublishedIndex.open(layout.published("shop"))], {"shop": layout.mirror("shop")}, 30.0)
+    return RepositoryFiles([PublishedIndex.open(layout.published("shop"))], {"shop": layout.mirror("shop")}, 30.0)
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ def sources(indexed_shop: Path) -> Sources:
         pytest.param("", Checked("", 0, 0), id="nothing"),
     ],
 )
-def test_a_citation_stays_where_its_lines_are_there(sources: Sources, text: str, checked: Checked) -> None:
+def test_a_citation_stays_where_its_lines_are_there(sources: RepositoryFiles, text: str, checked: Checked) -> None:
     assert check_citations(text, sources) == checked

@@ -1,11 +1,10 @@
 """What a synthesis is shown: which documents and files, how much of each, and what gives way first."""
 
-
 import pytest
 
-from codesum_pipeline.asking.grounding import BUDGET_TOKENS, Material, Piece, fit, gather
+from codesum_pipeline.asking.grounding import BUDGET_TOKENS, Material, ShownFile, fit, gather
 from codesum_pipeline.asking.references import referenced_files
-from codesum_pipeline.asking.sources import FileRef, Sources
+from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
 from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -16,7 +15,7 @@ LONG = "def f(x):\n    return x\n" + "# more\n" * 600
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> Sources:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> RepositoryFiles:
     folder = tmp_path_factory.mktemp("grounds")
     files = {
         "README.md": "# Many\n" + "word\n" * 700,
@@ -31,14 +30,14 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Sources:
     workspace = workspace_of(open_home(folder / "home"), RepositoryEntry(key="many", location=str(repository.path)))
     build(workspace)
     index = PublishedIndex.open(workspace.layout.published("many"))
-    return Sources([index], {"many": workspace.layout.mirror("many")}, 30.0)
+    return RepositoryFiles([index], {"many": workspace.layout.mirror("many")}, 30.0)
 
 
-def gathered(sources: Sources, whole: str, *, primary: str = "README", taken_tokens: int = 0) -> Material:
+def gathered(sources: RepositoryFiles, whole: str, *, primary: str = "README", taken_tokens: int = 0) -> Material:
     return gather(whole, sources, repos=["many"], primary=primary, taken_tokens=taken_tokens, mask=lambda text: text)
 
 
-def test_the_five_files_named_most_are_shown_with_two_hundred_lines_each(sources: Sources) -> None:
+def test_the_five_files_named_most_are_shown_with_two_hundred_lines_each(sources: RepositoryFiles) -> None:
     named = " ".join(f"src/m{number}.py " * (number + 1) for number in range(8))
 
     material = gathered(sources, named)
@@ -49,7 +48,9 @@ def test_the_five_files_named_most_are_shown_with_two_hundred_lines_each(sources
     assert all(text.startswith("  1| def f(x):") or text.startswith("1| def f(x):") for text in shown)
 
 
-def test_the_projects_documents_are_the_primary_one_that_for_agents_roadmaps_and_context(sources: Sources) -> None:
+def test_the_projects_documents_are_the_primary_one_that_for_agents_roadmaps_and_context(
+    sources: RepositoryFiles,
+) -> None:
     material = gathered(sources, "")
 
     assert material.documents == ("README.md", "Agents.md", "docs/Old_Roadmap_v2.md", "CONTEXT.md")
@@ -57,12 +58,12 @@ def test_the_projects_documents_are_the_primary_one_that_for_agents_roadmaps_and
 
 
 @pytest.mark.parametrize("primary", ["docs/overview.md", "overview", "Overview.md"])
-def test_the_primary_document_can_be_another(sources: Sources, primary: str) -> None:
+def test_the_primary_document_can_be_another(sources: RepositoryFiles, primary: str) -> None:
     assert gathered(sources, "", primary=primary).documents[0] == "docs/overview.md"
 
 
-def piece(path: str, rank: int | None, tokens: int, *, is_document: bool = False) -> Piece:
-    return Piece(FileRef("many", path), "x" * int(tokens * CHARS_PER_TOKEN), rank, is_document)
+def piece(path: str, rank: int | None, tokens: int, *, is_document: bool = False) -> ShownFile:
+    return ShownFile(FileRef("many", path), "x" * int(tokens * CHARS_PER_TOKEN), rank, is_document)
 
 
 PIECES = [
@@ -102,7 +103,7 @@ def test_the_primary_document_is_cut_and_never_left_out() -> None:
     assert material.characters <= BUDGET_TOKENS * CHARS_PER_TOKEN
 
 
-def test_the_budget_holds_what_is_shown_of_the_overview_too(sources: Sources) -> None:
+def test_the_budget_holds_what_is_shown_of_the_overview_too(sources: RepositoryFiles) -> None:
     named = " ".join(f"src/m{number}.py" for number in range(8))
     taken = 31_000
 

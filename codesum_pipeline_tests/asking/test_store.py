@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.asking.schema import PartKind, Role, open_file
-from codesum_pipeline.asking.store import STORE_FILE, Part, open_store
+from codesum_pipeline.asking.store import STORE_FILE, MessagePart, open_store
 from codesum_pipeline.llm.ledger import Attempt, open_ledger
 from codesum_pipeline_tests.cli.calling import environment
 
@@ -63,7 +63,7 @@ def test_a_file_of_before_takes_the_new_kind_and_loses_nothing(tmp_path: Path) -
     assert once == twice
     assert rows(tmp_path, "SELECT message_id, sequence, kind, content FROM parts") == [("m", 1, "text", '"What?"')]
     with open_store(tmp_path, now=lambda: NOON) as store:
-        store.add_parts("m", [Part(PartKind.SYNTHESIS, {"text": "A shop."})])
+        store.add_parts("m", [MessagePart(PartKind.SYNTHESIS, {"text": "A shop."})])
     assert rows(tmp_path, "SELECT kind FROM parts") == [("text",), ("synthesis",)]
 
 

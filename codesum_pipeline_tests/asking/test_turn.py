@@ -1,7 +1,9 @@
 """A turn: tools, the synthesis and the answer, played by a scripted model over real HTTP."""
 
 import pytest
+from pydantic import BaseModel, StrictBool
 
+from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline_tests.asking.conftest import Shop
 from codesum_pipeline_tests.asking.playing import SYNTHESIS, in_order, is_synthesis, overview_then
 from codesum_pipeline_tests.asking.shop import ENDINGS
@@ -34,7 +36,7 @@ def test_a_synthesis_logs_ids_tool_files_characters_and_tokens(shop: Shop) -> No
     (passed,) = shop.parts("synthesis")
     ((message, turn),) = shop.rows("SELECT id, turn_id FROM messages ORDER BY sequence DESC LIMIT 1")
     assert (passed["message"], passed["turn"]) == (message, turn)
-    assert passed["tool"] == "get_codebase_overview"
+    assert passed["tool"] == "overview"
     assert set(passed["files"]) >= {"shop/orders.py", "shop/payment.py"}
     assert passed["documents"] == ["README.md", "AGENTS.md", "shop_roadmap.md", "CONTEXT.md"]
     assert passed["characters"] == len(ENDINGS["overview"])
@@ -91,8 +93,8 @@ def test_targeted_tools_never_synthesise(shop: Shop, question: str, calls: list[
 
 
 def test_results_stand_in_the_order_of_the_calls_whichever_comes_first(shop: Shop) -> None:
-    names = ["get_codebase_overview", "read", "search", "get_codebase_overview", "search"]
-    arguments = [{}, {"ids": ["shop/orders.py"]}, {"query": "card"}, {"include_stats": False}, {"query": "order"}]
+    names = ["overview", "read", "search", "overview", "search"]
+    arguments = [{}, {"ids": ["shop/orders.py"]}, {"query": "card"}, {"limit": 5}, {"query": "order"}]
     calls = [Calls(name, given) for name, given in zip(names, arguments, strict=True)]
     shop.server.script = in_order(Streams("", calls), SYNTHESIS)
 
@@ -123,15 +125,27 @@ def test_reasoning_is_kept_apart_from_the_text(shop: Shop) -> None:
     assert shop.parts("reasoning") == ["The readme says it."]
 
 
-def test_booleans_written_as_words_of_python_are_taken(shop: Shop) -> None:
+class StrictArguments(BaseModel):
+    repo: str = ""
+    include_stats: StrictBool = False
+
+
+def test_booleans_written_as_words_of_python_are_mended_before_they_are_validated(shop: Shop) -> None:
+    taken: list[StrictArguments] = []
+
+    def run(asked: StrictArguments) -> ToolResult:
+        taken.append(asked)
+        return ToolResult("shop/orders.py:8")
+
+    shop.make_tools = lambda *_: [ModelTool("overview", "What it is.", StrictArguments, run, is_overview=True)]
     shop.server.script = in_order(
-        Streams("", [Calls("get_codebase_overview", '{"repo": "shop", "include_stats": "True"}')]), SYNTHESIS
+        Streams("", [Calls("overview", '{"repo": "shop", "include_stats": "True"}')]), SYNTHESIS
     )
 
     answer = shop.ask()
 
     assert answer.is_synthesis
-    assert [result["is_error"] for result in shop.parts("tool_result")] == [False]
+    assert taken == [StrictArguments(repo="shop", include_stats=True)]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +174,7 @@ def test_arguments_that_stay_invalid_go_back_as_the_tools_error(shop: Shop, call
 
 
 def test_of_two_overviews_the_first_good_one_is_written_up(shop: Shop) -> None:
-    calls = [Calls("get_codebase_overview", {"repo": "nowhere"}), Calls("get_codebase_overview", {"repo": "shop"})]
+    calls = [Calls("overview", {"repo": "nowhere"}), Calls("overview", {"repo": "shop"})]
     shop.server.script = in_order(Streams("", calls), SYNTHESIS)
 
     answer = shop.ask()

@@ -22,7 +22,7 @@ class FileRef:
 
 
 @dataclass(frozen=True)
-class Sources:
+class RepositoryFiles:
     """Each file is read once. Several threads may ask."""
 
     indexes: Sequence[PublishedIndex]
