@@ -12,6 +12,9 @@ from codesum_pipeline.indexes.candidate import CandidateReport, write_candidate
 from codesum_pipeline.indexes.dense import DenseReport, embed_documents
 from codesum_pipeline.indexes.publish import PublishReport
 from codesum_pipeline.indexes.sparse import SparseReport, index_terms
+from codesum_pipeline.indexes.version_folder import MANIFEST
+from codesum_pipeline.overviews.page import OVERVIEW_VERSION
+from codesum_pipeline.overviews.step import OverviewReport, write_overview
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.failures import read_failures
@@ -64,12 +67,21 @@ def _nothing_tokenized(report: SparseReport) -> SparseReport:
     return replace(report, tokenized=0, carried=report.rows)
 
 
+def _nothing_rewritten(report: OverviewReport) -> OverviewReport:
+    return replace(report, written=False)
+
+
 def _statistics_file(ws: Workspace, _report: GraphReport) -> Sequence[Path]:
     return [ws.layout.graph_index(ws.key) / "stats.json"]
 
 
 def _version_files(_ws: Workspace, report: CandidateReport) -> Sequence[Path]:
     return sorted(path for path in Path(report.folder).rglob("*") if path.is_file())
+
+
+def _published_manifest(ws: Workspace, _report: OverviewReport) -> Sequence[Path]:
+    """By the name that readers resolve: another file once that points at another version."""
+    return [ws.layout.published(ws.key) / MANIFEST]
 
 
 # What stops a model rests on what the levels read and on settings; the plan says why a text is written.
@@ -140,6 +152,15 @@ RETRIEVAL_EVALUATION = Step(
 )
 # It compares with what readers see and sweeps what killed builds left, in milliseconds.
 PUBLISHED_INDEX = Step("published_index", publish_unless_worse, PublishReport, remember=lambda _report: False)
+# The page is of the version that the name points at: it is looked for again once that is another one.
+REPO_OVERVIEW = Step(
+    "repo_overview",
+    write_overview,
+    OverviewReport,
+    idle=_nothing_rewritten,
+    files=_published_manifest,
+    version=OVERVIEW_VERSION,
+)
 
 STEPS: tuple[Step[Any], ...] = (
     REPO_SNAPSHOT,
@@ -156,6 +177,7 @@ STEPS: tuple[Step[Any], ...] = (
     INDEX_CANDIDATE,
     RETRIEVAL_EVALUATION,
     PUBLISHED_INDEX,
+    REPO_OVERVIEW,
 )
 
 

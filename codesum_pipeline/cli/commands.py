@@ -50,6 +50,7 @@ COMMANDS = (
         "ask", _ASK, "Answer a question with a language model that reads the index, citing lines.", loads_long=True
     ),
     Command("show", _ASK, "Show one document with all its fields."),
+    Command("overview", _ASK, "Show a repository to a newcomer: its parts, entry points, frameworks, where to start."),
     Command("explain", _ASK, "Show why a document was last rewritten, as the chain of causes."),
     Command(
         "eval", _ASK, "Measure how well questions with known answers are answered, by lane and level.", loads_long=True

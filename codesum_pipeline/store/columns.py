@@ -188,6 +188,12 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "low": "Lower end of the mean's 95 % bootstrap interval.",
         "high": "Upper end of the mean's 95 % bootstrap interval.",
     },
+    "overviews": {
+        "commit": "The commit that the page stands for: full git object id.",
+        "digest": "sha256 that names the published version that the page stands for.",
+        "page": "What a newcomer is told of the repository, as Markdown.",
+        "facts": "What the page says, and more of it, as JSON.",
+    },
     "evaluation_lift": {
         "sequence": "The evaluation's number, as in `evaluations`.",
         "line": "Counts the lines of one evaluation's ledger.",

@@ -62,7 +62,8 @@ class Step(Generic[R]):
     `idle` turns its report into the one that it gives when it finds everything
     done. `stamps` are tables that it reads for when and why alone: where
     nothing else differs it writes nothing that they would be written into.
-    `files` are what it writes besides tables. A step that does not `remember`
+    `files` are what it writes, or rests on, besides tables. `version` is that of an
+    algorithm on which no index depends, so that it is in no fingerprint. A step that does not `remember`
     looks for itself each time. `account` notes what a run came to in books that
     no step reads, also where the step was not run.
     """
@@ -76,6 +77,7 @@ class Step(Generic[R]):
     remember: Callable[[R], bool] = lambda _report: True
     settle: Settle[R] | None = None
     account: Callable[[Workspace, R], None] = lambda _ws, _report: None
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def is_remembered(step: Step[Any], ws: Workspace) -> bool:
 def _standing_memo(step: Step[Any], ws: Workspace) -> Memo | None:
     """The memo of the last run, where that run would do."""
     memo = Memo.read(_path(step, ws))
-    if memo is None or memo.settings != _settings(ws):
+    if memo is None or memo.settings != _settings(step, ws):
         return None
     if not memo.outputs_stand(ws.tables, ws.key, home=ws.layout.home):
         return None
@@ -155,7 +157,7 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
     keep_failures(ws.layout.memos(ws.key), step.name, failures)
     if step.remember(report) and not failures:
         memo = Memo(
-            settings=_settings(ws),
+            settings=_settings(step, ws),
             inputs=inputs_of(recording, ws.key, leaving_out=step.stamps),
             tables={table: recording.content_hash(table, ws.key) for table in recording.writes()},
             files={str(file.relative_to(ws.layout.home)): FileState.of(file) for file in step.files(ws, report)},
@@ -192,9 +194,9 @@ def _json_of(report: type[Any]) -> TypeAdapter[Any]:
     return _ADAPTERS[report]
 
 
-def _settings(ws: Workspace) -> str:
+def _settings(step: Step[Any], ws: Workspace) -> str:
     """All that a build depends on but the commit, whose files are a table of their own."""
-    return ws.memo_settings()
+    return f"{ws.memo_settings()} {step.version}" if step.version else ws.memo_settings()
 
 
 def _path(step: Step[Any], ws: Workspace) -> Path:

@@ -67,6 +67,15 @@ CANDIDATE = pa.schema(
     ]
 )
 
+# What a newcomer is told of the published version: as a page of Markdown, and the same facts as JSON.
+OVERVIEWS = pa.schema(
+    [
+        pa.field("commit", pa.string(), nullable=False),
+        pa.field("digest", pa.string(), nullable=False),
+        pa.field("page", pa.string(), nullable=False),
+        pa.field("facts", pa.string(), nullable=False),
+    ]
+)
 
 # One measure of one evaluation; `asked` is a hash of what was asked and how, `questions` how many had the measure.
 EVALUATIONS = pa.schema(
@@ -147,6 +156,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("vectors", VECTORS, ("lane", "id"), in_parts=True),
         TableSpec("terms", TERMS, ("lane", "id"), in_parts=True),
         TableSpec("candidate", CANDIDATE, ("digest",)),
+        TableSpec("overviews", OVERVIEWS, ("digest",)),
         TableSpec("evaluations", EVALUATIONS, ("sequence", "setup", "category", "metric")),
         TableSpec("evaluation_lift", EVALUATION_LIFT, ("sequence", "line")),
         TableSpec("evaluation_answers", EVALUATION_ANSWERS, ("content_digest", "question")),

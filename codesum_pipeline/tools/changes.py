@@ -19,6 +19,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, row_of
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.facts import one_index
 from codesum_pipeline.tools.finding import shortened
 from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.text import row_line, with_frame
@@ -70,17 +71,14 @@ class Changes:
 
 def watch_changes(call: Call, asked: ChangeArguments) -> ChangePage:
     """Also where nothing changed there is a cursor to ask with later."""
-    indexes = call.indexes([asked.repo] if asked.repo else [])
-    if len(indexes) != 1:
-        raise ConfigurationError(f"name one repository: repo is one of {', '.join(index.repo for index in indexes)}")
-    (index,) = indexes
+    index = one_index(call, asked.repo)
     history = read_history(call, index.repo)
     after = _begin(asked, index, history)
     changes = changes_after(index, history, after)
     written = ((each, change_line(each[1])) for each in changes.rows)
     kept = fitting(written, limit=asked.limit, tokens=asked.tokens)
     last = kept[-1][0] if len(kept) < len(changes.rows) else max(after, changes.until)
-    cursor = Cursor.after(_TOOL, {"repo": index.repo}, (last,), call.versions(indexes))
+    cursor = Cursor.after(_TOOL, {"repo": index.repo}, (last,), call.versions([index]))
     return ChangePage(
         as_of=call.as_of([index.repo]),
         notes=call.notes,

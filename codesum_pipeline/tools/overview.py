@@ -1,4 +1,8 @@
-"""`overview`: what a repository is, its parts, and where to begin reading, from its index alone."""
+"""`overview`, by another name `get_codebase_overview`: what a repository is, its parts, where to begin reading.
+
+Folders and what is used most are read from the index; what the build found out beside (the README's opening,
+frameworks, entry points) comes where it is of the same version.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,17 +11,21 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import language_of_path
-from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, row_of
+from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, place_of, row_of, shortened
 from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.facts import one_index, read_facts
+from codesum_pipeline.tools.frameworks import Finding, finding_line, findings_of
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.text import indented, row_line, with_frame
 
 _LANGUAGES_TOLD = 8
+# Of an answer, those that share its room.
+_PARTS = 4
+_LONGEST_OPENING = 600
 
 
 class OverviewArguments(BoundedArguments):
@@ -46,7 +54,9 @@ class OverviewPage(Page):
 
     repo: str
     summary: str
+    summary_place: str = ""
     languages: list[Kind] = []
+    frameworks: list[Finding] = []
     parts: list[PartRow] = []
     files: list[Row] = []
     symbols: list[Row] = []
@@ -54,31 +64,36 @@ class OverviewPage(Page):
 
 def overview(call: Call, asked: OverviewArguments) -> OverviewPage:
     """Tests and copies of others' code are no place to begin."""
-    indexes = call.indexes([asked.repo] if asked.repo else [])
-    if len(indexes) != 1:
-        raise ConfigurationError(f"name one repository: repo is one of {', '.join(index.repo for index in indexes)}")
-    (index,) = indexes
-    share = asked.tokens // 4
+    index = one_index(call, asked.repo)
+    facts = read_facts(call, index)
+    share = asked.tokens // _PARTS
     root = _top(index)
+    summary = one_line(index.shown.of_row(root)["summary"]) if root is not None else ""
+    opening = facts["opening"] if facts else {}
     parts = sorted(_parts(index, root), key=lambda each: (-each.files, each.path)) if root is not None else []
+    findings = ((each, finding_line(each)) for each in (findings_of(facts) if facts else ()))
     return OverviewPage(
         as_of=call.as_of([index.repo]),
         notes=call.notes,
         repo=index.repo,
-        summary=one_line(index.shown.of_row(root)["summary"]) if root is not None else "",
+        summary=shortened(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
+        summary_place=place_of(opening["path"], opening["line"]) if opening.get("path") else "",
         languages=_languages(index),
         parts=fitting(((each, _part_line(each)) for each in parts), limit=asked.limit, tokens=share),
+        frameworks=fitting(findings, limit=asked.limit, tokens=share),
         files=_most_important(index, Level.FILE, limit=asked.limit, tokens=share),
         symbols=_most_important(index, Level.CLASS, Level.FUNCTION, limit=asked.limit, tokens=share),
     )
 
 
 def overview_text(page: OverviewPage) -> str:
-    lines = [f"{page.repo}: {page.summary}"]
+    place = f"  ({page.summary_place})" if page.summary_place else ""
+    lines = [f"{page.repo}: {page.summary}{place}"]
     if page.languages:
         lines.append(f"languages: {', '.join(f'{each.name} {each.files:,} files' for each in page.languages)}")
     for heading, told in (
         ("parts", map(_part_line, page.parts)),
+        ("frameworks, tools and entry points", map(finding_line, page.frameworks)),
         ("most used files", map(row_line, page.files)),
         ("most used definitions", map(row_line, page.symbols)),
     ):

@@ -12,6 +12,7 @@ from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.changes import ChangeArguments, ChangePage, changes_text, watch_changes
 from codesum_pipeline.tools.files import FileArguments, FilePage, file_text, get_file_analysis
 from codesum_pipeline.tools.finding import shortened
+from codesum_pipeline.tools.frameworks import FrameworkArguments, FrameworkPage, frameworks_text, get_framework_analysis
 from codesum_pipeline.tools.graph import (
     DependencyArguments,
     GraphArguments,
@@ -21,6 +22,12 @@ from codesum_pipeline.tools.graph import (
     get_symbol_info,
     graph,
     graph_text,
+)
+from codesum_pipeline.tools.neighbourhoods import (
+    NeighbourhoodArguments,
+    NeighbourhoodPage,
+    get_semantic_neighborhoods,
+    neighbourhoods_text,
 )
 from codesum_pipeline.tools.overview import OverviewArguments, OverviewPage, overview, overview_text
 from codesum_pipeline.tools.read import ReadArguments, ReadPage, read, read_text
@@ -89,7 +96,7 @@ TOOLS = (
     Tool(
         "overview",
         "Start here in a repository you do not know, before listing folders: what it is, its parts and languages, "
-        "and its most used files and definitions.",
+        "frameworks and entry points, and its most used files and definitions.",
         OverviewArguments,
         OverviewPage,
         overview,
@@ -105,6 +112,32 @@ TOOLS = (
         status,
         status_text,
         is_default=True,
+    ),
+    Tool(
+        "get_codebase_overview",
+        "What a repository is before you open any file: parts, languages, frameworks, entry points, most used code.",
+        OverviewArguments,
+        OverviewPage,
+        overview,
+        overview_text,
+    ),
+    Tool(
+        "get_framework_analysis",
+        "What a repository is built with and how it starts, from manifests, imports and entry points: web frameworks, "
+        "ORMs, test runners, build systems, CI, deployment.",
+        FrameworkArguments,
+        FrameworkPage,
+        get_framework_analysis,
+        frameworks_text,
+    ),
+    Tool(
+        "get_semantic_neighborhoods",
+        "Code that belongs together whatever folder it is in: communities of the graph, and what is like a given "
+        "function, class, file or folder.",
+        NeighbourhoodArguments,
+        NeighbourhoodPage,
+        get_semantic_neighborhoods,
+        neighbourhoods_text,
     ),
     Tool(
         "search_symbols",

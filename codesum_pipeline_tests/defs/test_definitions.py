@@ -27,6 +27,7 @@ GRAPH = {
     "index_candidate": {"dense_index", "sparse_index"},
     "retrieval_evaluation": {"index_candidate"},
     "published_index": {"retrieval_evaluation"},
+    "repo_overview": {"published_index"},
 }
 
 CHECKS = {

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from codesum_pipeline.defs.building.markdown import plain, table
+from codesum_pipeline.model.markdown import plain, table
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def test_metadata_say_what_a_person_asks_for(built_home: Home) -> None:
     }
     assert {name for name, shown in metadata.items() if "preview" not in shown} == {"published_index"}
     previews = [shown["preview"].value for shown in metadata.values() if "preview" in shown]
+    assert str(metadata["repo_overview"]["preview"].value).startswith("# shop\n")
     assert not [text for text in previews if "<b>" in str(text)]
     sizes = {name: sum(len(str(value.value)) for value in shown.values()) for name, shown in metadata.items()}
     assert max(sizes.values()) < 30_000, sizes

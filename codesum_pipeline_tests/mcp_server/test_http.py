@@ -58,7 +58,7 @@ def address(zoo_home, tmp_path_factory):
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_every_tool_answers_over_http(address, mode):
-    assert len(with_client(address, ask_everything, mode=mode)) == 10
+    assert len(with_client(address, ask_everything, mode=mode)) == 13
 
 
 def posted(address, **headers):

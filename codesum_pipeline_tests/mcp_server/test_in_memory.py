@@ -20,7 +20,16 @@ from codesum_pipeline_tests.mcp_server.asking import (
 )
 
 DEFAULT = ["search", "read", "graph", "overview", "status"]
-BY_NAME = ["search_symbols", "get_symbol_info", "get_dependencies", "get_file_analysis", "watch_changes"]
+BY_NAME = [
+    "get_codebase_overview",
+    "get_framework_analysis",
+    "get_semantic_neighborhoods",
+    "search_symbols",
+    "get_symbol_info",
+    "get_dependencies",
+    "get_file_analysis",
+    "watch_changes",
+]
 MODES = ["auto", "legacy"]
 
 

@@ -24,7 +24,7 @@ def parameters(home, folder, *arguments):
 def test_every_tool_answers_over_stdio(zoo_home, tmp_path, mode):
     answers = with_client(parameters(zoo_home, tmp_path, "--tools", "all"), ask_everything, mode=mode)
 
-    assert len(answers) == 10
+    assert len(answers) == 13
     assert answers["search"]["hits"]
 
 

@@ -1,6 +1,12 @@
+import shutil
+
 import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.settings import load_settings
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.registry import tools_by_name
 
 
 def group(page, relation):
@@ -109,12 +115,69 @@ def test_a_repository_is_shown_by_its_parts_and_what_is_used_most(ask, told):
     page = ask("overview", repo="zoo")
 
     assert page.summary.startswith("Zoo")
-    assert [(part.id, part.files) for part in page.parts] == [("zoo", 5)]
+    assert [(part.id, part.files) for part in page.parts] == [("zoo", 6)]
     assert page.languages[0].name == "python"
     assert "zoo/animals.py" in [row.id for row in page.files]
+    assert (page.frameworks[0].name, page.frameworks[0].place) == ("Flask", "pyproject.toml:4")
     assert "most used definitions\n    zoo/animals.py:" in told("overview", repo="zoo")
 
 
 def test_an_overview_is_of_one_repository(ask):
     with pytest.raises(ConfigurationError, match="name one repository: repo is one of shop, zoo"):
         ask("overview")
+
+
+def test_frameworks_and_entry_points_have_their_places(ask, told):
+    page = ask("get_framework_analysis", repo="zoo")
+
+    found = {each.name: each for each in page.findings}
+    assert (found["Flask"].kind, found["Flask"].place, found["Flask"].text) == (
+        "web framework",
+        "pyproject.toml:4",
+        ">=3",
+    )
+    assert (found["open-zoo"].kind, found["open-zoo"].place) == ("entry point", "pyproject.toml:8")
+    only = ask("get_framework_analysis", repo="zoo", kinds=["entry point", "orm"])
+    assert [each.name for each in only.findings] == ["open-zoo"]
+    assert any("kind 'orm' is not found here" in note for note in only.notes)
+    assert "pyproject.toml:4  web framework  Flask: >=3" in told("get_framework_analysis", repo="zoo")
+
+
+def test_findings_go_on_with_a_cursor(ask):
+    whole = [each.name for each in ask("get_framework_analysis", repo="zoo").findings]
+    found, cursor = [], ""
+    for _ in whole:
+        page = ask("get_framework_analysis", repo="zoo", limit=1, cursor=cursor)
+        found += [each.name for each in page.findings]
+        cursor = page.next or ""
+
+    assert found == whole
+    assert cursor == ""
+
+
+def test_neighbourhoods_are_communities_named_by_their_own_words(ask):
+    page = ask("get_semantic_neighborhoods", repo="zoo")
+
+    tickets = next(each for each in page.neighbourhoods if "ticket" in each.name)
+    assert tickets.kind == "community"
+    assert tickets.folder == "zoo/tickets.py"
+    assert {row.path for row in tickets.members} == {"zoo/tickets.py"}
+
+
+def test_around_a_document_are_its_community_and_what_is_like_it(ask):
+    page = ask("get_semantic_neighborhoods", id="sell_ticket")
+
+    assert [each.kind for each in page.neighbourhoods] == ["community", "alike"]
+    assert page.neighbourhoods[1].members[0].path == "zoo/tickets.py"
+
+
+def test_facts_of_another_version_are_left_out_and_it_is_said(zoo_home, tmp_path):
+    shutil.copytree(zoo_home, tmp_path / "home", symlinks=True)
+    (table,) = (tmp_path / "home" / "warehouse" / "overviews").glob("repo=zoo/*")
+    table.unlink()
+    asked = Call(Catalogue.of(load_settings({"home": tmp_path / "home"}, environ={})), tmp_path)
+
+    page = tools_by_name()["overview"].ask(asked, {"repo": "zoo"})
+    assert page.frameworks == []
+    assert any("`codesum index zoo` finds them out" in note for note in page.notes)
+    assert page.files

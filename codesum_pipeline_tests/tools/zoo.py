@@ -55,6 +55,38 @@ def open_gates(food):
     """Begin the day: everybody is fed."""
     feed_all(food)
 ''',
+    "zoo/tickets.py": '''"""Tickets at the gate."""
+
+
+def ticket_price(age):
+    """The price of a ticket."""
+    return 5 if age < 12 else 10
+
+
+def ticket_discount(age, group):
+    """A group pays less for its ticket."""
+    return ticket_price(age) * (0.8 if group else 1)
+
+
+def print_ticket(age, group):
+    """Print the ticket."""
+    return str(ticket_discount(age, group))
+
+
+def sell_ticket(age, group=False):
+    """Sell one ticket."""
+    ticket = print_ticket(age, group)
+    return ticket, ticket_price(age)
+
+
+def sell_tickets(ages):
+    """Sell a ticket to each of a group."""
+    return [sell_ticket(age, group=True) for age in ages]
+''',
+    "pyproject.toml": (
+        '[project]\nname = "zoo"\ndependencies = [\n  "flask>=3",\n]\n\n'
+        '[project.scripts]\nopen-zoo = "zoo.keeper:open_gates"\n\n[dependency-groups]\ndev = ["pytest"]\n'
+    ),
     "zoo/long.py": '"""A long file."""\n\n' + "".join(f"LINE_{number} = {number}\n" for number in range(3, 501)),
     HOSTILE: "def attack(victim):\n    total = victim + 1\n    return total\n",
 }

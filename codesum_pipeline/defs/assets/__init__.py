@@ -2,7 +2,12 @@
 
 from codesum_pipeline.defs.assets.graph import call_graph
 from codesum_pipeline.defs.assets.indexes import dense_index, sparse_index
-from codesum_pipeline.defs.assets.publishing import index_candidate, published_index, retrieval_evaluation
+from codesum_pipeline.defs.assets.publishing import (
+    index_candidate,
+    published_index,
+    repo_overview,
+    retrieval_evaluation,
+)
 from codesum_pipeline.defs.assets.source import repo_snapshot, symbols
 from codesum_pipeline.defs.assets.summaries import (
     class_summaries,
@@ -28,4 +33,5 @@ ASSETS = (
     index_candidate,
     retrieval_evaluation,
     published_index,
+    repo_overview,
 )

@@ -53,3 +53,13 @@ def retrieval_evaluation(context: dg.AssetExecutionContext, codesum: CodesumReso
 def published_index(context: dg.AssetExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
     """What search reads: the repository's name points at its candidate, and the last versions are kept."""
     return run_step(context, codesum)
+
+
+@step_asset(
+    group="publishing",
+    kinds={"markdown", "parquet"},
+    deps=[published_index],
+)
+def repo_overview(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
+    """What a newcomer is told of the repository. One row is the page of the published version."""
+    return run_step(context, codesum)

@@ -21,6 +21,7 @@ from codesum_pipeline.defs.building.shows import (
     show_files,
     show_functions,
     show_modules,
+    show_overview,
     show_plan,
     show_symbols,
     show_terms,
@@ -56,6 +57,7 @@ _SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
     "sparse_index": show_terms,
     "index_candidate": show_candidate,
     "retrieval_evaluation": show_evaluation,
+    "repo_overview": show_overview,
 }
 
 

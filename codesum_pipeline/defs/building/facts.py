@@ -23,6 +23,7 @@ MAIN_TABLES = {
     "index_candidate": "candidate",
     "retrieval_evaluation": "evaluations",
     "published_index": "candidate",
+    "repo_overview": "overviews",
 }
 
 

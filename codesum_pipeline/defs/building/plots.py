@@ -7,7 +7,7 @@ build of a small repository.
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from codesum_pipeline.defs.building.markdown import table
+from codesum_pipeline.model.markdown import table
 
 WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉█"

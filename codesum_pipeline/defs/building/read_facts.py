@@ -8,6 +8,7 @@ from codesum_pipeline.graph.build import GRAPH_VERSION
 from codesum_pipeline.indexes.author_words import AUTHOR_WORDS_VERSION
 from codesum_pipeline.indexes.lane_texts import LANES_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.overviews.page import OVERVIEW_VERSION
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.source.rules import RULES_VERSION
 from codesum_pipeline.store.columns import describe_column
@@ -30,6 +31,7 @@ CODE_VERSIONS = {
     "index_candidate": str(INDEX_SCHEMA_VERSION),
     "retrieval_evaluation": EVALUATION_VERSION,
     "published_index": str(INDEX_SCHEMA_VERSION),
+    "repo_overview": OVERVIEW_VERSION,
 }
 
 

@@ -7,11 +7,11 @@ table showed last time still holds.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from codesum_pipeline.defs.building.markdown import table
 from codesum_pipeline.defs.building.plots import bars, histogram
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, Markdown, Values
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.markdown import table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
@@ -138,6 +138,12 @@ def show_candidate(ws: Workspace) -> Values:
     files = read_version(ws.layout.versions(ws.key) / digest).manifest["files"]
     rows = [(name, entry["bytes"], entry["sha256"][:12]) for name, entry in sorted(files.items())]
     return {PREVIEW: Markdown(table(["file", "bytes", "sha256"], rows))}
+
+
+def show_overview(ws: Workspace) -> Values:
+    """The page."""
+    pages = ws.tables.read("overviews", ws.key, columns=["page"]).column("page").to_pylist()
+    return {PREVIEW: Markdown(pages[0])} if pages else {}
 
 
 def _show_texts(ws: Workspace, level: Level) -> Values:

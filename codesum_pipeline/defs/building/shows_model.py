@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from codesum_pipeline.defs.building.markdown import table
 from codesum_pipeline.defs.building.values import Markdown, Value
 from codesum_pipeline.model.avoided import Avoided, Saving
 from codesum_pipeline.model.documents import Gate, Level
+from codesum_pipeline.model.markdown import table
 from codesum_pipeline.summaries.by_model.asked import Asked
 from codesum_pipeline.summaries.by_model.planning import LevelForecast
 

@@ -13,17 +13,39 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>^$=:])")
 # What GitHub-flavoured Markdown turns into links by itself; a word joiner keeps it apart, unseen.
 _AUTOLINK = re.compile(r"(?i)(\bhttps?(?=:)|\bftp(?=:)|\bwww(?=\.)|\bmailto(?=:)|[\w.+-](?=@))")
 _WORD_JOINER = "\u2060"
+# Within a line; an underscore between letters is one.
+_MARKS = re.compile(r"([\\`*\[\]|~$]|(?<!\w)_|_(?!\w))")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn"}
 
 
 def plain(text: str, *, limit: int = 160) -> str:
     """At most `limit` characters of a text, on one line, read literally."""
+    return html.escape(_SPECIAL.sub(r"\\\1", _linkless(text, limit)), quote=False)
+
+
+def _linkless(text: str, limit: int) -> str:
+    return _AUTOLINK.sub(lambda match: match[0] + _WORD_JOINER, _one_line(text, limit))
+
+
+def _one_line(text: str, limit: int) -> str:
     shown = "".join(" " if unicodedata.category(letter) in _INVISIBLE else letter for letter in text)
     shown = " ".join(shown.split())
-    if len(shown) > limit:
-        shown = f"{shown[: limit - 1].rstrip()}…"
-    shown = _AUTOLINK.sub(lambda match: match[0] + _WORD_JOINER, shown)
-    return html.escape(_SPECIAL.sub(r"\\\1", shown), quote=False)
+    return f"{shown[: limit - 1].rstrip()}…" if len(shown) > limit else shown
+
+
+def prose(text: str, *, limit: int = 160) -> str:
+    """As `plain`, where the text stands within a line of ours: only what is special there is escaped, so that it is
+    readable as it is written, too."""
+    shown = _ENTITY.sub("&amp;", _MARKS.sub(r"\\\1", _linkless(text, limit)))
+    return shown.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def code(text: str, *, limit: int = 160) -> str:
+    """A text as a code span, in which nothing is special but the backticks that end it."""
+    shown = _one_line(text, limit)
+    ticks = "`" * (1 + max((len(found) for found in re.findall("`+", shown)), default=0))
+    return f"{ticks}{shown}{ticks}" if len(ticks) == 1 and shown else f"{ticks} {shown} {ticks}"
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

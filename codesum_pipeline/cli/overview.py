@@ -1,0 +1,104 @@
+"""`codesum overview`: the page of a repository, for somebody who sees it for the first time."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.theme import Theme
+
+from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.invocation import Invocation, invocation
+from codesum_pipeline.cli.lookup import catalogue_of
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, on_terminal
+from codesum_pipeline.cli.render import show as show_parts
+from codesum_pipeline.cli.safe_text import clean, safe_json
+from codesum_pipeline.model.errors import ConfigurationError, MissingTable
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.tools.checkout import checkout_of, entries_of
+from codesum_pipeline.tools.published_state import read_published
+
+# A terminal shows what uses what in words.
+_DIAGRAM = re.compile(r"```mermaid\n.*?\n```\n+", re.DOTALL)
+
+
+def overview(
+    ctx: typer.Context,
+    repo: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[REPO]",
+            autocompletion=complete_keys,
+            show_default=False,
+            help="The repository's key, or owner/name. Default: that of this folder, or the only one.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the facts as one JSON object.")] = False,
+) -> None:
+    """Show a repository to a newcomer: its parts, entry points, frameworks, where to start.
+
+    Through a pipe it is the page's Markdown, with a Mermaid diagram of the parts.
+    """
+    called = invocation(ctx)
+    entry = _entry(called, repo)
+    row = _read(called, entry.key)
+    if as_json:
+        typer.echo(safe_json({**json.loads(row["facts"]), "page": row["page"]}))
+        return
+    _say_if_behind(called, entry.key, row["commit"])
+    if not on_terminal():
+        typer.echo(clean(row["page"]), nl=False)
+        return
+    show_parts(Page(_DIAGRAM.sub("", clean(row["page"]))))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Markdown whose code keeps the terminal's own background."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.markdown import Markdown
+
+        with console.use_theme(Theme({"markdown.code": "cyan"})):
+            yield from console.render(Markdown(self.text, hyperlinks=False), options)
+
+
+def _entry(called: Invocation, name: str | None) -> RepositoryEntry:
+    """The one repository that is meant; raises `ConfigurationError` where there are several, or none."""
+    if name:
+        found = catalogue_of(called).entries_named(name)
+    else:
+        checkout = checkout_of(Path.cwd())
+        every = called.entries()
+        found = (entries_of(checkout, every) if checkout else []) or every
+    if not found:
+        raise MissingTable(f"{called.layout.home} holds no index yet: run `codesum index PATH|URL`")
+    if len(found) > 1:
+        keys = ", ".join(entry.key for entry in found[:12])
+        raise ConfigurationError(
+            f"{len(found)} repositories ({keys}): name the one to show, as in `codesum overview KEY`"
+        )
+    return found[0]
+
+
+def _read(called: Invocation, key: str) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = TableStore(called.layout.warehouse).read_or_empty("overviews", key).to_pylist()
+    if not rows:
+        raise MissingTable(f"repository {key!r} has no overview yet: run `codesum index {key}`")
+    return rows[0]
+
+
+def _say_if_behind(called: Invocation, key: str, commit: str) -> None:
+    """Between the publication of an index and the writing of its page, or where that failed."""
+    published = read_published(called.layout, key)
+    if published and published.commit and published.commit != commit:
+        note(
+            f"the page is of commit {commit[:SHORT_COMMIT]}, the published index of "
+            f"{published.commit[:SHORT_COMMIT]}: `codesum index {key}` writes it anew"
+        )

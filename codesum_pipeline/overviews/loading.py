@@ -1,0 +1,145 @@
+"""A workspace's tables, and its mirror at the commit that they stand for, as the sources of an overview."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.errors import RepositoryUnavailable
+from codesum_pipeline.model.files import FileStatus, SkipReason
+from codesum_pipeline.overviews.catalogue import read_catalogue
+from codesum_pipeline.overviews.manifests.reading import manifest_paths
+from codesum_pipeline.overviews.sources import MAIN_GUARD, ImportedModule, MainFunction, Sources
+from codesum_pipeline.parsing.testing import read_tests
+from codesum_pipeline.source.file_text import read_files
+from codesum_pipeline.source.roles import Role, role_of
+from codesum_pipeline.store.workspace import Workspace
+
+# A repository of thousands of packages is described by the first ones as well.
+MOST_MANIFESTS = 500
+MOST_SCRIPTS = 200
+_EXECUTABLE_MODE = "100755"
+# Skipped for what they are called, and no less a manifest or a sign of a tool.
+_STILL_TELLING = frozenset({SkipReason.SKIP_PATTERN, SkipReason.LANGUAGE, SkipReason.GENERATED})
+_READ_AS_TEXT = frozenset({SkipReason.LANGUAGE})
+_MAIN_GUARD = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
+# Languages whose programs start at a function of this name outside of all others.
+_FREE_MAINS = frozenset({"go", "rust", "c", "cpp", "zig", "haskell", "kotlin", "d"})
+# Those in which it is a method of some class.
+_METHOD_MAINS = frozenset({"java", "scala", "c-sharp"})
+
+
+def read_sources(ws: Workspace, commit: str) -> Sources:
+    """What frameworks and entry points are found in. Files that others wrote, and what an entry leaves out, are not."""
+    names = ["path", "mode", "status", "reason", "is_vendored"]
+    rows = ws.tables.read("files", ws.key, columns=names).to_pylist()
+    own = [
+        row
+        for row in rows
+        if not row["is_vendored"] and (row["status"] == FileStatus.INDEXED or row["reason"] in _STILL_TELLING)
+    ]
+    paths = [row["path"] for row in own]
+    tests = read_tests(ws.tables, ws.key)
+    beside = frozenset(path for path in paths if path in tests or role_of(path) is Role.EXAMPLE or _is_example(path))
+    readable = [row["path"] for row in own if row["status"] == FileStatus.INDEXED or row["reason"] in _READ_AS_TEXT]
+    manifests = manifest_paths(readable)[:MOST_MANIFESTS]
+    executable = frozenset(row["path"] for row in own if row["mode"] == _EXECUTABLE_MODE)
+    return Sources(
+        paths=paths,
+        texts=_texts(ws, manifests, commit),
+        imports=list(_imports(ws, set(paths))),
+        mains=[*_mains(ws, set(paths) - beside), *_main_guards(ws, set(paths) - beside, commit)],
+        beside=beside,
+        executable=executable,
+        names=frozenset({ws.key, *([ws.slug.rpartition("/")[2]] if ws.slug else [])}),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _is_example_folder(folder: str) -> bool:
+    return role_of(f"{folder}/x.py") is Role.EXAMPLE
+
+
+def _is_example(path: str) -> bool:
+    """Also of data: whether the folder holds examples."""
+    return _is_example_folder(path.rpartition("/")[0])
+
+
+def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:
+    """The texts of files as they are in the mirror: tables hold programs in canonical form, on other lines."""
+    try:
+        timeout_s = ws.options.scan.git_timeout_s
+        return read_files(ws.layout.mirror(ws.key), paths, commit=commit, timeout_s=timeout_s)
+    except RepositoryUnavailable:
+        return {}
+
+
+def _imports(ws: Workspace, paths: Collection[str]) -> Iterator[ImportedModule]:
+    """The imports that the catalogue knows; other modules say nothing here."""
+    catalogue = read_catalogue()
+    known: dict[tuple[str, str], bool] = {}
+    for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "imports"]):
+        flat = part.column("imports").combine_chunks()
+        owners = pc.list_parent_indices(flat)
+        values = pc.list_flatten(flat)
+        columns = (
+            part.column("file_path").take(owners), part.column("language").take(owners),
+            values.field("module"), values.field("level"), values.field("line"),
+        )  # fmt: skip
+        for path, language, module, level, line in zip(*(column.to_pylist() for column in columns), strict=True):
+            if level or module.startswith(".") or path not in paths:
+                continue
+            if (language, module) not in known:
+                known[language, module] = catalogue.of_import(language, module) is not None
+            if known[language, module]:
+                yield ImportedModule(path, line, language, module)
+
+
+def _mains(ws: Workspace, paths: Collection[str]) -> Iterator[MainFunction]:
+    names = ["name", "file_path", "start_line", "language", "parent_id", "modifiers", "bases"]
+    for part in ws.tables.read_parts("symbols", ws.key, columns=names):
+        is_named = pc.is_in(part.column("name"), value_set=pa.array(["main", "Main"]))
+        is_object = pc.equal(part.column("language"), "scala")
+        is_swift = pc.equal(part.column("language"), "swift")
+        for row in part.filter(pc.or_(is_named, pc.or_(is_object, is_swift))).to_pylist():
+            if row["file_path"] in paths and _starts_program(row):
+                yield MainFunction(row["file_path"], row["start_line"], row["name"])
+
+
+def _starts_program(row: dict[str, object]) -> bool:
+    """Whether a definition is one that its language begins programs with."""
+    language, is_free = row["language"], row["parent_id"] is None
+    path = str(row["file_path"])
+    if language == "swift":
+        return "main" in _words(row["modifiers"])
+    if row["name"] not in ("main", "Main"):
+        return language == "scala" and is_free and bool({"App", "IOApp", "ZIOAppDefault"} & set(_words(row["bases"])))
+    if language in _FREE_MAINS:
+        return is_free and not path.startswith("build/") and not path.endswith("build.rs") and row["name"] == "main"
+    return language in _METHOD_MAINS and (not is_free or language == "scala")
+
+
+def _words(texts: object) -> list[str]:
+    return [str(text).lstrip("@").rpartition(".")[2] for text in texts] if isinstance(texts, list | tuple) else []
+
+
+def _main_guards(ws: Workspace, paths: Collection[str], commit: str) -> Iterator[MainFunction]:
+    """Python's `if __name__ == "__main__":`, and modules that are run as one."""
+    found: list[str] = []
+    for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "source"]):
+        python = part.filter(pc.equal(part.column("language"), "python"))
+        guarded = python.filter(pc.match_substring(python.column("source"), MAIN_GUARD))
+        found += [path for path in guarded.column("file_path").to_pylist() if path in paths]
+    for path, text in _texts(ws, found[:MOST_SCRIPTS], commit).items():
+        if match := _MAIN_GUARD.search(text):
+            yield MainFunction(path, text.count("\n", 0, match.start()) + 1, MAIN_GUARD)
+    for path in sorted(paths):
+        if path.rpartition("/")[2] == "__main__.py" and path not in found:
+            yield MainFunction(path, 1, MAIN_GUARD)
+
+
+def read_text(ws: Workspace, path: str, commit: str) -> str | None:
+    """One file as it is in the mirror; None where it has none."""
+    return _texts(ws, [path], commit).get(path)

@@ -1,0 +1,178 @@
+"""Elixir, Swift, Haskell, Lua, Zig and the C family: one short reader each."""
+
+import re
+from collections.abc import Iterator
+
+from codesum_pipeline.overviews.manifests.literals import read_literals
+from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest, Scope
+from codesum_pipeline.overviews.manifests.plain import yaml_pairs
+
+_ATOM_KEY = re.compile(r"mod:\s*\{\s*([\w.]+)")
+_CABAL_FIELD = re.compile(r"(\s*)([\w-]+)\s*:(.*)")
+_CABAL_STANZA = re.compile(r"\s*(executable|test-suite|benchmark|library|foreign-library|common|flag)\b\s*(\S*)\s*$")
+_CABAL_PACKAGE = re.compile(r"\s*,?\s*([A-Za-z][\w-]*)(?::[\w{}, -]+)?\s*([^,]*)")
+_LUA_DEPENDENCY = re.compile(r"([\w.-]+(?:/[\w.-]+)?)\s*(.*)")
+_CMAKE = re.compile(
+    r"^\s*(find_package|FetchContent_Declare|add_executable|CPMAddPackage|project|pkg_check_modules|add_subdirectory)"
+    r"\s*\(\s*\"?(?:NAME\s+)?(?:gh:)?([\w./+:${}-]+)[ \t]*([\w.]*)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_OF_TESTS = re.compile(r"(?:^|[_-])(?:tests?|bench(?:marks?)?)(?:[_-]|$)", re.IGNORECASE)
+_MESON = re.compile(r"\b(dependency|executable|project)\s*\(\s*'([^']+)'")
+
+
+def read_mix(path: str, text: str) -> Manifest:
+    """Elixir's mix.exs: tuples of an atom and a constraint below `deps`."""
+    literals = read_literals(text, "elixir")
+    found = []
+    for number, literal in enumerate(literals):
+        if literal.before.rstrip().endswith("{") and literal.after.lstrip().startswith(",") and literal.text.islower():
+            following = literals[number + 1] if number + 1 < len(literals) else None
+            is_constraint = (
+                following is not None and following.call == literal.call and not following.before.strip(", ")
+            )
+            constraint = following.text if following and is_constraint else None
+            dev = any("only" in each.under for each in literals[number + 1 : number + 4] if each.line == literal.line)
+            scope = Scope.DEV if dev else Scope.RUN
+            found.append(Dependency("hex", literal.text, constraint, path, literal.line, scope))
+    names = [
+        literal.text for literal in literals if literal.under[-1:] == ("app:",) or literal.before.endswith("app: ")
+    ]
+    commands = [
+        EntryPoint(match[1], EntryKind.APPLICATION, path, text.count("\n", 0, match.start()) + 1)
+        for match in _ATOM_KEY.finditer(text)
+    ]
+    return Manifest(path, tuple(names), tuple(found), tuple(commands))
+
+
+def read_swift_package(path: str, text: str) -> Manifest:
+    """Package.swift: packages by URL, executable targets and products."""
+    literals = read_literals(text, "swift")
+    found, commands, names = [], [], []
+    for number, literal in enumerate(literals):
+        under = literal.under
+        if under[-2:] == ("package", "url"):
+            following = literals[number + 1] if number + 1 < len(literals) else None
+            constraint = following.text if following and following.line - literal.line < 2 else None
+            name = literal.text.rstrip("/").removesuffix(".git")
+            name = "/".join(name.replace(":", "/").split("/")[-2:])
+            is_version = constraint is not None and re.match(r"\d", constraint)
+            found.append(Dependency("swift", name, constraint if is_version else None, path, literal.line))
+        elif under[-2:] in (("executableTarget", "name"), ("executable", "name")):
+            commands.append(EntryPoint(literal.text, EntryKind.COMMAND, path, literal.line))
+        elif under[-2:] == ("Package", "name"):
+            names.append(literal.text)
+    return Manifest(path, tuple(names), tuple(found), tuple({each.name: each for each in commands}.values()))
+
+
+def read_cabal(path: str, text: str) -> Manifest:
+    """Haskell's *.cabal: `build-depends` of each stanza, and executables."""
+    found: list[Dependency] = []
+    commands, names = [], []
+    stanza, field, depth = "", "", 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        said = "" if line.lstrip().startswith("--") else line
+        if match := _CABAL_STANZA.fullmatch(said):
+            stanza, field = match[1], ""
+            if stanza == "executable":
+                commands.append(EntryPoint(match[2], EntryKind.COMMAND, path, number))
+            continue
+        if (match := _CABAL_FIELD.fullmatch(said)) and (not field or len(match[1]) <= depth):
+            depth, field, said = len(match[1]), match[2].lower(), match[3]
+            if field == "name" and not stanza:
+                names.append(said.strip())
+        if field == "build-depends" and said.strip():
+            scope = Scope.DEV if stanza in ("test-suite", "benchmark") else Scope.RUN
+            found += _cabal_packages(path, number, said, scope)
+        elif field == "main-is" and commands and stanza == "executable" and said.strip():
+            last = commands[-1]
+            commands[-1] = EntryPoint(last.name, last.kind, path, last.line, said.strip())
+    return Manifest(path, tuple(names), tuple(found), tuple(commands))
+
+
+def _cabal_packages(path: str, line: int, said: str, scope: Scope) -> Iterator[Dependency]:
+    for part in re.split(r",(?![^{]*\})", said):
+        if match := _CABAL_PACKAGE.fullmatch(part):
+            yield Dependency("hackage", match[1], match[2].strip() or None, path, line, scope)
+
+
+def read_hpack(path: str, text: str) -> Manifest:
+    """Haskell's package.yaml."""
+    found, names = [], []
+    commands: dict[str, EntryPoint] = {}
+    for keys, value, line in yaml_pairs(text):
+        if keys == ("name",):
+            names.append(value)
+        elif keys and keys[-1] == "dependencies" and (match := _CABAL_PACKAGE.fullmatch(value)):
+            scope = Scope.DEV if keys[0] in ("tests", "benchmarks") else Scope.RUN
+            found.append(Dependency("hackage", match[1], match[2].strip() or None, path, line, scope))
+        elif keys[:1] == ("executables",) and keys[2:] == ("main",):
+            commands[keys[1]] = EntryPoint(keys[1], EntryKind.COMMAND, path, line, value)
+    return Manifest(path, tuple(names), tuple(found), tuple(commands.values()))
+
+
+def read_rockspec(path: str, text: str) -> Manifest:
+    """Lua's: `dependencies`, and the commands it installs."""
+    found, commands, names = [], [], []
+    for literal in read_literals(text, "lua"):
+        under = literal.under
+        if under[:1] in (("dependencies",), ("build_dependencies",), ("test_dependencies",)):
+            if match := _LUA_DEPENDENCY.fullmatch(literal.text):
+                scope = Scope.RUN if under[0] == "dependencies" else Scope.DEV
+                found.append(Dependency("luarocks", match[1], match[2] or None, path, literal.line, scope))
+        elif "bin" in under and "install" in under and literal.before.rstrip().endswith("="):
+            name = literal.text.rpartition("/")[2]
+            commands.append(EntryPoint(name, EntryKind.COMMAND, path, literal.line, literal.text))
+        elif under == ("package",):
+            names.append(literal.text)
+    return Manifest(path, tuple(names), tuple(found), tuple(commands))
+
+
+def read_zon(path: str, text: str) -> Manifest:
+    """Zig's build.zig.zon: each dependency has a URL or a path."""
+    found = {
+        literal.under[-2]: Dependency("zig", literal.under[-2], None, path, literal.line)
+        for literal in reversed(read_literals(text, "zig"))
+        if len(literal.under) > 2 and literal.under[-3] == "dependencies" and literal.under[-1] in ("url", "path")
+    }
+    return Manifest(path, (), tuple(reversed(found.values())))
+
+
+def read_build_zig(path: str, text: str) -> Manifest:
+    """Zig's build.zig: the executables that it builds."""
+    commands = [
+        EntryPoint(literal.text, EntryKind.COMMAND, path, literal.line)
+        for literal in read_literals(text, "zig")
+        if literal.under[-2:] == ("addExecutable", "name")
+    ]
+    return Manifest(path, (), (), tuple(commands))
+
+
+def read_cmake(path: str, text: str) -> Manifest:
+    """CMakeLists.txt: no grammar of it is at hand; commands that begin a line are read."""
+    found, commands, names = [], [], []
+    for match in _CMAKE.finditer(text):
+        command, name, version = match[1].lower(), match[2], match[3]
+        line = text.count("\n", 0, match.start(1)) + 1
+        if command == "add_executable" and "$" not in name and not _OF_TESTS.search(name):
+            commands.append(EntryPoint(name, EntryKind.COMMAND, path, line))
+        elif command == "project":
+            names.append(name)
+        elif command in ("find_package", "fetchcontent_declare", "cpmaddpackage"):
+            is_version = re.fullmatch(r"\d[\w.]*", version)
+            found.append(Dependency("cmake", name, version if is_version else None, path, line))
+    return Manifest(path, tuple(names), tuple(found), tuple(commands))
+
+
+def read_meson(path: str, text: str) -> Manifest:
+    """meson.build: what it asks for by name and the executables that it builds."""
+    found, commands, names = [], [], []
+    for match in _MESON.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        if match[1] == "dependency":
+            found.append(Dependency("cmake", match[2], None, path, line))
+        elif match[1] == "executable":
+            commands.append(EntryPoint(match[2], EntryKind.COMMAND, path, line))
+        else:
+            names.append(match[2])
+    return Manifest(path, tuple(names), tuple(found), tuple(commands))

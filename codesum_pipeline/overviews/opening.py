@@ -1,0 +1,85 @@
+"""What a repository says of itself first: its README's opening words, else those of its root folder's document."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codesum_pipeline.model.ids import ROOT_MODULE
+from codesum_pipeline.overviews.view import View
+from codesum_pipeline.summaries.documentation.prose import Prose, read_prose
+
+_README = re.compile(r"readme(?:\.(?:md|markdown|rst|txt|adoc|org))?", re.IGNORECASE)
+_SENTENCES = 3
+_MOST_CHARS = 600
+# Words of a sentence that are enough to find it again among the marks of its markup.
+_WORDS_TO_FIND = 4
+_INTRODUCES = re.compile(r"\b(?:(?:is|are) (?:an?|the|one)|provides|offers|implements|lets|allows|makes|helps|aims)\b")
+# After a badge, a notice and a release; later ones are about details.
+_LATEST = 5
+_LINK = re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\])?")
+_SEPARATORS = re.compile(r" [•|·»/] ")
+_NAVIGATION = 2
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The words and where they stand; without a line they are a document's that somebody or something else wrote."""
+
+    title: str
+    text: str
+    path: str | None = None
+    line: int | None = None
+
+
+def readme_path(root: str, paths: Mapping[str, object] | list[str]) -> str | None:
+    """The README of the root folder; one in Markdown before others."""
+    inside = "" if root == ROOT_MODULE else f"{root}/"
+    found = [path for path in paths if path.startswith(inside) and _README.fullmatch(path[len(inside) :])]
+    return min(found, key=lambda path: (not path.lower().endswith(".md"), path), default=None)
+
+
+def opening_of(view: View, readme: tuple[str, str] | None) -> Opening:
+    """From the README's path and text, else from the root folder's document."""
+    if readme:
+        path, text = readme
+        prose = read_prose(text)
+        told = ""
+        first = _introducing(prose, view)
+        for sentence in map(_without_brackets, prose.sentences[first : first + _SENTENCES]):
+            if _is_navigation(sentence):
+                break
+            if len(told) + len(sentence) > _MOST_CHARS:
+                break
+            told = f"{told} {sentence}".strip()
+        if told:
+            return Opening(prose.title, told, path, _line_of(text, prose.sentences[first]))
+    root = view.places.get(view.root)
+    return Opening("", root.summary if root else "")
+
+
+def _introducing(prose: Prose, view: View) -> int:
+    """Which of the first sentences says what the repository is: `Name is a …`; else the first one."""
+    names = {*_WORD.findall(prose.title.lower())[:1], *_WORD.findall(view.name.lower())}
+    for number, sentence in enumerate(prose.sentences[:_LATEST]):
+        words = _WORD.findall(sentence.lower())
+        if set(words[:2]) & names and _INTRODUCES.search(" ".join(words[:6])):
+            return number
+    return 0
+
+
+def _without_brackets(sentence: str) -> str:
+    """A link whose address stands elsewhere is its text."""
+    return _LINK.sub(r"\1", sentence)
+
+
+def _is_navigation(sentence: str) -> bool:
+    """A row of links is no sentence."""
+    return len(_SEPARATORS.findall(sentence)) >= _NAVIGATION
+
+
+def _line_of(text: str, sentence: str) -> int:
+    """The line on which a sentence begins, whatever marks stand between its words; the first where it is not found."""
+    words = _WORD.findall(sentence)[:_WORDS_TO_FIND]
+    found = re.search(r"[\W_]{1,40}".join(map(re.escape, words)), text) if words else None
+    return text.count("\n", 0, found.start()) + 1 if found else 1

@@ -1,0 +1,136 @@
+"""All that a page says of one repository at one commit."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.overviews.entry_points import find_entry_points
+from codesum_pipeline.overviews.frameworks import Framework, find_frameworks
+from codesum_pipeline.overviews.loading import read_sources, read_text
+from codesum_pipeline.overviews.manifests.manifest import EntryPoint
+from codesum_pipeline.overviews.neighbourhoods import Neighbourhood, find_neighbourhoods
+from codesum_pipeline.overviews.opening import Opening, opening_of, readme_path
+from codesum_pipeline.overviews.parts import Division, divide
+from codesum_pipeline.overviews.recent import Commit, recent_commits
+from codesum_pipeline.overviews.starts import Start, where_to_start
+from codesum_pipeline.overviews.view import Place, View
+from codesum_pipeline.store.workspace import Workspace
+
+# Members of a neighbourhood that the stored form names.
+_MEMBERS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """One repository at one commit; `definitions` counts its own functions and classes, `malformed` are manifests."""
+
+    repo: str
+    commit: str
+    committed_at: str
+    subject: str
+    opening: Opening
+    languages: Mapping[str, int]
+    files: int
+    definitions: int
+    frameworks: Sequence[Framework]
+    entry_points: Sequence[EntryPoint]
+    division: Division
+    part_texts: Mapping[str, str]
+    neighbourhoods: Sequence[Neighbourhood]
+    starts: Sequence[Start]
+    commits: Sequence[Commit]
+    malformed: Mapping[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs: every fact with its place."""
+        division = asdict(self.division)
+        for part in division["parts"]:
+            part["files"] = len(part.pop("paths"))
+            part["summary"] = self.part_texts.get(part["name"], "")
+        return {
+            "repo": self.repo,
+            "commit": self.commit,
+            "committed_at": self.committed_at,
+            "opening": asdict(self.opening),
+            "languages": dict(self.languages),
+            "files": self.files,
+            "definitions": self.definitions,
+            "frameworks": [
+                {
+                    "name": each.name,
+                    "kind": each.kind,
+                    "constraint": each.constraint,
+                    "development_only": each.is_for_development,
+                    "importing_files": each.importing_files,
+                    "places": each.places,
+                    "evidence": [
+                        {"place": one.place, "known_by": one.known_by.name.lower(), "said": one.said}
+                        for one in each.evidence
+                    ],
+                }
+                for each in self.frameworks
+            ],
+            "entry_points": [
+                {"name": each.name, "kind": each.kind, "place": f"{each.path}:{each.line}", "target": each.target}
+                for each in self.entry_points
+            ],
+            "parts": division,
+            "neighbourhoods": [
+                {
+                    "name": each.name,
+                    "size": each.size,
+                    "folder": each.folder,
+                    "folder_share": each.folder_share,
+                    "words": list(each.words),
+                    "members": [_place(member) for member in each.members[:_MEMBERS]],
+                }
+                for each in self.neighbourhoods
+            ],
+            "where_to_start": [
+                {**_place(each.file), "definitions": [_place(one) for one in each.definitions]} for each in self.starts
+            ],
+            "commits": [asdict(each) for each in self.commits],
+            "unread_manifests": dict(self.malformed),
+        }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"id": place.id, "place": f"{place.path}:{place.line}", "level": place.level, "summary": place.summary}
+
+
+def make_overview(ws: Workspace) -> Overview:
+    """Of the snapshot that the tables stand for."""
+    (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
+    view, sources = View.of(ws), read_sources(ws, snapshot.commit)
+    readme = readme_path(view.root, list(sources.paths))
+    text = read_text(ws, readme, snapshot.commit) if readme else None
+    division = divide(view)
+    return Overview(
+        repo=ws.key,
+        commit=snapshot.commit,
+        committed_at=snapshot.committed_at,
+        subject=snapshot.subject,
+        opening=opening_of(view, (readme, text) if readme and text else None),
+        languages=view.languages,
+        files=len(view.sources),
+        definitions=sum(map(len, view.definitions.values())),
+        frameworks=find_frameworks(sources),
+        entry_points=find_entry_points(sources),
+        division=division,
+        part_texts=_part_texts(view, division),
+        neighbourhoods=find_neighbourhoods(place for place in view.places.values() if place.path in view.definitions),
+        starts=where_to_start(view),
+        commits=recent_commits(ws, snapshot.commit, snapshot.ref),
+        malformed=sources.malformed,
+    )
+
+
+def _part_texts(view: View, division: Division) -> dict[str, str]:
+    """What the document of each part's folder or file says."""
+    found = {}
+    for part in division.parts:
+        place = view.places.get(part.folder or part.name)
+        if place and place.summary:
+            found[part.name] = place.summary
+    return found

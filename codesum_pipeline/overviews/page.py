@@ -1,0 +1,214 @@
+"""An overview as a page of Markdown: short, for somebody who sees the repository for the first time.
+
+What a repository wrote stands in code spans or is escaped; each fact has the place that it was read from.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.model.markdown import code, prose
+from codesum_pipeline.overviews.diagram import mermaid
+from codesum_pipeline.overviews.frameworks import Framework, KnownBy
+from codesum_pipeline.overviews.manifests.manifest import EntryPoint
+from codesum_pipeline.overviews.overview import Overview
+from codesum_pipeline.overviews.parts import Division, common_folder
+from codesum_pipeline.overviews.recent import MOST_COMMITS, most_changed
+from codesum_pipeline.overviews.starts import Start
+from codesum_pipeline.overviews.view import Place
+from codesum_pipeline.summaries.documentation.sentences import sentences
+from codesum_pipeline.summaries.extractive.words import split_identifier
+
+# Raised with anything that changes what a page says of the same repository.
+OVERVIEW_VERSION = "overview/1"
+
+# Where a capital letter does not make the name.
+_LANGUAGE_NAMES = {
+    "javascript": "JavaScript", "typescript": "TypeScript", "tsx": "TSX", "cpp": "C++", "c-sharp": "C#", "php": "PHP",
+    "f-sharp": "F#", "objective-c": "Objective-C", "visual-basic": "Visual Basic", "powershell": "PowerShell",
+    "sql": "SQL", "ocaml": "OCaml",
+}  # fmt: skip
+# Kinds that no one takes for a part of what is shipped.
+_DEVELOPING = frozenset({"test runner", "build system", "CI", "code quality", "documentation"})
+_SHORT = 10
+_LANGUAGES = 5
+_PER_KIND = 6
+_ENTRIES = 12
+_USES = 4
+_NEIGHBOURHOODS = 6
+_MEMBERS = 4
+_CHANGED = 5
+_UNREAD = 5
+_SENTENCE = 200
+_OPENING = 700
+# Folders say little where a repository has fewer of them among its parts.
+_FEW_FOLDERS = 4
+# What a text says of a folder or file where nobody described it: only what it holds.
+_OF_ANYTHING = frozenset({
+    "a", "an", "the", "class", "enum", "file", "folder", "function", "interface", "method", "module", "object",
+    "protocol", "struct", "trait", "type",
+})  # fmt: skip
+_SAYS_LITTLE = ("Folder ", "Folders: ", "Files: ", "File ", "Defines ", "Classes: ", "Functions: ", "Imports ")
+
+
+def render(overview: Overview) -> str:
+    """The page; the same overview gives the same text."""
+    blocks = [
+        _head(overview),
+        _section("Parts", _parts(overview)),
+        _section("What belongs together", _neighbourhoods(overview)),
+        _section("Entry points", _entry_points(overview.entry_points)),
+        _section("Frameworks and tools", _frameworks(overview.frameworks)),
+        _section("Where to start reading", _starts(overview.starts)),
+        _section("What changed lately", _changes(overview)),
+        _section("Not read", _unread(overview)),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _section(title: str, lines: Iterable[str]) -> str:
+    body = "\n".join(lines)
+    return f"## {title}\n\n{body}" if body else ""
+
+
+def _head(overview: Overview) -> str:
+    opening = overview.opening
+    said = prose(opening.text, limit=_OPENING)
+    where = f" ({_at(opening.path, opening.line or 1)})" if opening.path else ""
+    languages = sorted(overview.languages.items(), key=lambda pair: (-pair[1], pair[0]))
+    shown = [f"{_language(name)} ({_counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
+    if len(languages) > _LANGUAGES:
+        shown.append(f"{len(languages) - _LANGUAGES} other languages")
+    counted = _counted(overview.definitions, "function and class", "functions and classes")
+    not_counted = "Tests, examples and copies of others' code are not counted."
+    size = f"{', '.join(shown)}; {counted}. {not_counted}" if shown else "No programs."
+    subject = f": {prose(overview.subject)}" if overview.subject else ""
+    stands = f"Commit {code(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
+    return "\n\n".join(part for part in (f"# {prose(overview.repo)}", f"{said}{where}", stands, size) if part)
+
+
+def _frameworks(frameworks: Sequence[Framework]) -> Iterator[str]:
+    for kind, group in groupby(frameworks, key=lambda each: each.kind):
+        every = sorted(group, key=lambda each: each.is_for_development)
+        shown = "; ".join(_framework(each) for each in every[:_PER_KIND])
+        more = f"; {len(every) - _PER_KIND} more" if len(every) > _PER_KIND else ""
+        yield f"- {kind[:1].upper()}{kind[1:]}: {shown}{more}"
+
+
+def _framework(framework: Framework) -> str:
+    best = next((each for each in framework.evidence if each.constraint), framework.evidence[0])
+    constraint = framework.constraint
+    versions = f" {code(constraint)}" if constraint and constraint != "*" else ""
+    notes = [_at(best.path, best.line)]
+    if framework.importing_files and best.known_by is KnownBy.MANIFEST:
+        notes.append(f"imported by {_counted(framework.importing_files, 'file')}")
+    elif best.known_by is KnownBy.IMPORT:
+        notes[0] = f"imported at {notes[0]}" + _and_more(framework.importing_files - 1, "file")
+    elif framework.places > 1 and best.known_by is KnownBy.FILE:
+        notes[0] += _and_more(framework.places - 1, "file")
+    if framework.is_for_development and framework.kind not in _DEVELOPING:
+        notes.append("for development")
+    return f"**{prose(framework.name)}**{versions} ({', '.join(notes)})"
+
+
+def _entry_points(entries: Sequence[EntryPoint]) -> Iterator[str]:
+    for entry in entries[:_ENTRIES]:
+        target = f" → {code(entry.target, limit=80)}" if entry.target else ""
+        yield f"- {code(entry.name)}, {entry.kind}{target} ({_at(entry.path, entry.line)})"
+    if len(entries) > _ENTRIES:
+        yield f"- {len(entries) - _ENTRIES} more"
+
+
+def _parts(overview: Overview) -> Iterator[str]:
+    division = overview.division
+    if not division.parts:
+        return
+    folder = common_folder(division.parts)
+    if folder:
+        yield f"In {code(folder)}:\n"
+    if drawn := mermaid(division, folder):
+        yield f"```mermaid\n{drawn}\n```\n"
+    for part in division.parts:
+        text = _first_sentence(overview.part_texts.get(part.name, ""), part.name)
+        uses = _uses(division, part.name, folder)
+        size = "" if not part.folder else f", {_counted(len(part.paths), 'file')}"
+        told = " ".join(filter(None, (text, uses)))
+        yield f"- {code(part.name.removeprefix(folder) or './')}{size}{': ' if told else ''}{told}"
+    if division.others:
+        yield f"- {_counted(division.others, 'smaller part')}"
+
+
+def _uses(division: Division, name: str, folder: str) -> str:
+    used = division.uses_of(name)
+    shown = ", ".join(code(each.removeprefix(folder)) for each in used[:_USES])
+    return f"Uses {shown}{_and_more(len(used) - _USES)}." if used else ""
+
+
+def _neighbourhoods(overview: Overview) -> Iterator[str]:
+    """Where folders do not tell: the communities of the graph."""
+    folders = [part for part in overview.division.parts if part.folder]
+    if len(folders) >= _FEW_FOLDERS or len(overview.neighbourhoods) < 2:
+        return
+    for each in overview.neighbourhoods[:_NEIGHBOURHOODS]:
+        members = ", ".join(
+            f"{code(member.name)} ({_at(member.path, member.line)})" for member in each.members[:_MEMBERS]
+        )
+        yield f"- **{prose(each.name)}**, {each.size} members, most in {code(each.folder)}: {members}"
+
+
+def _starts(starts: Sequence[Start]) -> Iterator[str]:
+    for number, start in enumerate(starts, start=1):
+        first, *others = start.definitions
+        text = _first_sentence(start.file.summary, start.file.name) or _first_sentence(first.summary, first.name)
+        told = f": {text.rstrip('.')}" if text else ""
+        also = f"; also {', '.join(f'{_name(each)} (line {each.line})' for each in others)}" if others else ""
+        yield f"{number}. {_at(first.path, first.line)} {_name(first)}{told}{also}."
+
+
+def _name(place: Place) -> str:
+    return code(without_suffix(place.id).partition(SEPARATOR)[2].replace(SEPARATOR, "."))
+
+
+def _changes(overview: Overview) -> Iterator[str]:
+    for commit in overview.commits[:MOST_COMMITS]:
+        files = f" ({_counted(len(commit.paths), 'file')})" if commit.paths else ""
+        yield f"- {commit.day} {code(commit.id[:_SHORT])} {prose(commit.subject, limit=100)}{files}"
+    if changed := most_changed(overview.commits)[:_CHANGED]:
+        shown = ", ".join(f"{code(path)} ({count})" for path, count in changed)
+        yield f"\nChanged most by the last {len(overview.commits)} commits: {shown}."
+
+
+def _unread(overview: Overview) -> Iterator[str]:
+    for path, why in list(overview.malformed.items())[:_UNREAD]:
+        yield f"- {code(path)}: {prose(why.partition(': ')[2], limit=80)}"
+    if len(overview.malformed) > _UNREAD:
+        yield f"- {len(overview.malformed) - _UNREAD} more"
+
+
+def _first_sentence(summary: str, name: str) -> str:
+    """What an author said of it; nothing where a text only lists what is there, or says the name again."""
+    if summary.startswith(_SAYS_LITTLE) or not summary[:1].isalnum():
+        return ""
+    first = next(iter(sentences(" ".join(summary.split()), limit=1)), "")
+    of_name = {word.lower() for word in split_identifier(name)} | _OF_ANYTHING
+    if {word.lower() for word in split_identifier(first)} <= of_name:
+        return ""
+    return prose(first, limit=_SENTENCE)
+
+
+def _language(name: str) -> str:
+    return _LANGUAGE_NAMES.get(name, name.capitalize())
+
+
+def _at(path: str, line: int) -> str:
+    return code(f"{path}:{line}")
+
+
+def _and_more(number: int, noun: str = "") -> str:
+    if number <= 0:
+        return ""
+    return f" and {_counted(number, f'more {noun}')}" if noun else f" and {number} more"
+
+
+def _counted(number: int, noun: str, plural: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,41 @@
+"""What a build found out of a whole repository, as far as it is of the version that answers."""
+
+import json
+from typing import Any
+
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.as_of import SHORT_COMMIT
+from codesum_pipeline.tools.call import Call
+
+Facts = dict[str, Any]
+
+
+def one_index(call: Call, repo: str) -> PublishedIndex:
+    """The index of a repository; without a name that of the caller's folder, or the only one."""
+    indexes = call.indexes([repo] if repo else [])
+    if len(indexes) != 1:
+        raise ConfigurationError(f"name one repository: repo is one of {', '.join(index.repo for index in indexes)}")
+    return indexes[0]
+
+
+def read_facts(call: Call, index: PublishedIndex) -> Facts | None:
+    """None where they are of another version, or were never found out; the reason is told."""
+    # A third of a second, which answers without facts do not wait for.
+    from codesum_pipeline.store.tables import TableStore
+
+    rows = TableStore(call.catalogue.layout.warehouse).read_or_empty("overviews", index.repo).to_pylist()
+    for row in rows:
+        if row["digest"] == index.version.digest:
+            facts: Facts = json.loads(row["facts"])
+            return facts
+    if rows:
+        call.tell(
+            f"frameworks, entry points and neighbourhoods are known of commit {rows[0]['commit'][:SHORT_COMMIT]} and "
+            f"not of this version: `codesum index {index.repo}` finds them out"
+        )
+    else:
+        call.tell(
+            f"frameworks, entry points and neighbourhoods are not known: `codesum index {index.repo}` finds them out"
+        )
+    return None

@@ -1,0 +1,94 @@
+"""`get_semantic_neighborhoods`: code that belongs together, by the graph's communities and by what is alike."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, row_of
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.facts import one_index, read_facts
+from codesum_pipeline.tools.paging import fitting
+from codesum_pipeline.tools.relations import Relation, related
+from codesum_pipeline.tools.text import indented, row_line, with_frame
+
+_TOOL = "get_semantic_neighborhoods"
+
+
+class NeighbourhoodArguments(PagedArguments):
+    """Of a repository all, or of one document those around it."""
+
+    repo: Name = ""
+    id: Annotated[Name, Field(description="Only what is around this id, name or `path:line`")] = ""
+    members: int = Field(5, ge=1, le=10, description="Members shown of each")
+    tokens: int = Field(3000, ge=100, le=50_000)
+
+
+class Neighbourhood(BaseModel):
+    """A community of the graph, or (`kind` is `alike`) what means nearly the same as a document."""
+
+    name: str
+    kind: str
+    size: int
+    folder: str = ""
+    members: list[Row] = []
+
+
+class NeighbourhoodPage(Page):
+    """Neighbourhoods, the most used first."""
+
+    neighbourhoods: list[Neighbourhood] = []
+
+
+def get_semantic_neighborhoods(call: Call, asked: NeighbourhoodArguments) -> NeighbourhoodPage:
+    """Around a document: the communities whose best known members it is of, and what is like it."""
+    alike: list[Neighbourhood] = []
+    if asked.id:
+        found = call.find(asked.id, asked.repo)
+        index, wanted = found.index, found.id
+        rows = [row_of(index, each.row) for each in related(index, found.row, Relation.SIMILAR)]
+        name = f"like {one_line(wanted)}"
+        alike = [Neighbourhood(name=name, kind="alike", size=len(rows), members=rows[: asked.members])] if rows else []
+    else:
+        index, wanted = one_index(call, asked.repo), ""
+    start = (call.start(_TOOL, asked, [index]) or (0,))[0]
+    facts = read_facts(call, index)
+    communities = [
+        _community(index, each, asked.members)
+        for each in (facts["neighbourhoods"] if facts else ())
+        if not wanted or wanted in {member["id"] for member in each["members"]}
+    ]
+    every = [*communities, *alike]
+    kept = fitting(((each, "\n".join(_lines(each))) for each in every[start:]), limit=asked.limit, tokens=asked.tokens)
+    end = start + len(kept)
+    return NeighbourhoodPage(
+        as_of=call.as_of([index.repo]),
+        notes=call.notes,
+        shown=len(kept),
+        total=len(every),
+        next=call.next(_TOOL, asked, [index], (end,)) if kept and end < len(every) else None,
+        neighbourhoods=kept,
+    )
+
+
+def neighbourhoods_text(page: NeighbourhoodPage) -> str:
+    lines = [line for each in page.neighbourhoods for line in _lines(each)]
+    return with_frame(page, lines or ["no neighbourhood is known here"], what="neighbourhoods")
+
+
+def _lines(each: Neighbourhood) -> list[str]:
+    where = f", mostly in {each.folder}" if each.folder not in ("", ".") else ""
+    return [f"{each.name}  {each.kind}  {each.size:,} members{where}", *indented(map(row_line, each.members))]
+
+
+def _community(index: PublishedIndex, found: Mapping[str, Any], members: int) -> Neighbourhood:
+    rows = (index.row(member["id"]) for member in found["members"])
+    return Neighbourhood(
+        name=one_line(found["name"]),
+        kind="community",
+        size=found["size"],
+        folder=one_line(found["folder"]),
+        members=[row_of(index, row) for row in rows if row is not None][:members],
+    )
