@@ -12,15 +12,15 @@ from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.registry import TOOLS, Tool
 
 # Those that speak of a repository as a whole; the others give what they were asked for, which the model uses itself.
-OVERVIEW_TOOLS = frozenset(
-    {"overview", "get_codebase_overview", "get_framework_analysis", "get_semantic_neighborhoods"}
-)
+OVERVIEW_TOOLS = frozenset({"get_codebase_overview", "get_framework_analysis", "get_semantic_neighborhoods"})
+# The same as `get_codebase_overview`, under the name that agents outside have it by.
+_LEFT_OUT = "overview"
 _BOUNDS = ("limit", "tokens")
 
 
 def index_tools(catalogue: Catalogue, folder: Path, repos: Sequence[str]) -> list[ModelTool]:
     """The tools, which look at these repositories where the model names none."""
-    return [_for_model(tool, catalogue, folder, repos) for tool in TOOLS]
+    return [_for_model(tool, catalogue, folder, repos) for tool in TOOLS if tool.name != _LEFT_OUT]
 
 
 def _for_model(tool: Tool, catalogue: Catalogue, folder: Path, repos: Sequence[str]) -> ModelTool:

@@ -20,7 +20,7 @@ from codesum_pipeline.llm.chat_backends import build_chat
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.prices import price_of
-from codesum_pipeline.llm.templates import render_system
+from codesum_pipeline.llm.templates import SYNTHESIS_NAME, TURN_NAME, render_system
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -58,7 +58,7 @@ class AskedQuestion:
         if shut:
             return _without_model(best_without_model(self.text, tools=tools, repos=keys), shut)
         # Where prompts cannot be used, nothing is written down.
-        render_system(Path(options.llm.prompts_folder), "ask", language=options.llm.language)
+        render_system(Path(options.llm.prompts_folder), TURN_NAME, language=options.llm.language)
         with open_store(self.catalogue.layout.home, now=self.now) as store:
             return await self._turn(store, indexes, tools, on_event)
 
@@ -87,8 +87,8 @@ class AskedQuestion:
                     sources=self._sources(indexes),
                     payer=payer,
                     notebook=notebook,
-                    system=render_system(prompts, "ask", language=options.llm.language),
-                    synthesis_system=render_system(prompts, "synthesis", language=options.llm.language),
+                    system=render_system(prompts, TURN_NAME, language=options.llm.language),
+                    synthesis_system=render_system(prompts, SYNTHESIS_NAME, language=options.llm.language),
                     on_event=on_event,
                     without_model=partial(best_without_model, tools=tools, repos=keys),
                 ).run()

@@ -6,7 +6,7 @@ from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline.model.errors import CodesumError
 
 NOTHING = "The index has nothing to say to this question."
-_SEARCH, _OVERVIEW = "search", "overview"
+_SEARCH, _OVERVIEW = "search", "get_codebase_overview"
 _EXCERPT_LINES = 3
 _MOST_OVERVIEWS = 3
 # Of a long question the beginning says what it is about.

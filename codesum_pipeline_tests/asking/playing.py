@@ -9,7 +9,7 @@ from codesum_pipeline_tests.asking.shop import ENDINGS
 from codesum_pipeline_tests.llm.server import Asked, Behaviour, Script
 from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
 
-OVERVIEW = Calls("overview", {"repo": "shop"})
+OVERVIEW = Calls("get_codebase_overview", {"repo": "shop"})
 SYNTHESIS = Streams(ENDINGS["overview"])
 
 

@@ -197,7 +197,7 @@ def long(shop: Shop) -> Shop:
 
     def make(catalogue: Catalogue, folder: Path, repos: Sequence[str]) -> list[ModelTool]:
         others = [tool for tool in index_tools(catalogue, folder, repos) if not tool.is_overview]
-        return [tool_giving("overview", ToolResult("\n".join(lines)), is_overview=True), *others]
+        return [tool_giving("get_codebase_overview", ToolResult("\n".join(lines)), is_overview=True), *others]
 
     shop.make_tools = make
     return shop

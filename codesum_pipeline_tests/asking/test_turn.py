@@ -36,7 +36,7 @@ def test_a_synthesis_logs_ids_tool_files_characters_and_tokens(shop: Shop) -> No
     (passed,) = shop.parts("synthesis")
     ((message, turn),) = shop.rows("SELECT id, turn_id FROM messages ORDER BY sequence DESC LIMIT 1")
     assert (passed["message"], passed["turn"]) == (message, turn)
-    assert passed["tool"] == "overview"
+    assert passed["tool"] == "get_codebase_overview"
     assert set(passed["files"]) >= {"shop/orders.py", "shop/payment.py"}
     assert passed["documents"] == ["README.md", "AGENTS.md", "shop_roadmap.md", "CONTEXT.md"]
     assert passed["characters"] == len(ENDINGS["overview"])
@@ -71,13 +71,28 @@ def test_what_a_roadmap_defers_is_shown_to_the_synthesis_with_the_rule_to_report
     [
         pytest.param(
             "Find all callers of charge_card",
-            [Calls("graph", {"id": "charge_card", "relations": ["callers"]})],
+            [Calls("search_symbols", {"name": "charge_card"}), Calls("get_symbol_info", {"id": "charge_card"})],
             id="callers",
         ),
         pytest.param(
             "Where is total_price defined and called from?",
-            [Calls("search", {"query": "total_price"}), Calls("read", {"ids": ["shop/orders.py:27-32"]})],
+            [
+                Calls("search_symbols", {"name": "total_price"}),
+                Calls("get_dependencies", {"path": "shop/orders.py"}),
+                Calls("read", {"ids": ["shop/orders.py:24-29"]}),
+            ],
             id="a definition and its callers",
+        ),
+        pytest.param(
+            "What changed in the payment?",
+            [
+                Calls("get_file_analysis", {"path": "shop/payment.py"}),
+                Calls("graph", {"id": "charge_card", "relations": ["callers"]}),
+                Calls("watch_changes", {}),
+                Calls("status", {}),
+                Calls("search", {"query": "card"}),
+            ],
+            id="all others",
         ),
     ],
 )
@@ -92,8 +107,24 @@ def test_targeted_tools_never_synthesise(shop: Shop, question: str, calls: list[
     assert "synthesis" not in shop.kinds()
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(Calls(name, {"repo": "shop"}), id=name)
+        for name in ("get_codebase_overview", "get_framework_analysis", "get_semantic_neighborhoods")
+    ],
+)
+def test_each_overview_tool_is_written_up(shop: Shop, call: Calls) -> None:
+    shop.server.script = in_order(Streams("", [call]), SYNTHESIS)
+
+    answer = shop.ask()
+
+    assert answer.is_synthesis
+    assert shop.parts("synthesis")[0]["tool"] == call.name
+
+
 def test_results_stand_in_the_order_of_the_calls_whichever_comes_first(shop: Shop) -> None:
-    names = ["overview", "read", "search", "overview", "search"]
+    names = ["get_framework_analysis", "read", "search", "get_codebase_overview", "search_symbols"]
     arguments = [{}, {"ids": ["shop/orders.py"]}, {"query": "card"}, {"limit": 5}, {"query": "order"}]
     calls = [Calls(name, given) for name, given in zip(names, arguments, strict=True)]
     shop.server.script = in_order(Streams("", calls), SYNTHESIS)
@@ -174,7 +205,7 @@ def test_arguments_that_stay_invalid_go_back_as_the_tools_error(shop: Shop, call
 
 
 def test_of_two_overviews_the_first_good_one_is_written_up(shop: Shop) -> None:
-    calls = [Calls("overview", {"repo": "nowhere"}), Calls("overview", {"repo": "shop"})]
+    calls = [Calls("get_codebase_overview", {"repo": "nowhere"}), Calls("get_codebase_overview", {"repo": "shop"})]
     shop.server.script = in_order(Streams("", calls), SYNTHESIS)
 
     answer = shop.ask()
