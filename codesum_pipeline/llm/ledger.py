@@ -271,6 +271,18 @@ def spent_today(state: Path, *, now: datetime) -> float:
         return float(connection.execute(f"{_SPENT} WHERE started_at >= ?", (_iso(_midnight(now)),)).fetchone()[0])
 
 
+def calls_since(state: Path, since: str) -> tuple[int, float]:
+    """How many attempts were begun since a moment, and their US dollars, for those who do not write; a `since` of ""
+    counts all."""
+    with _reading(state) as connection:
+        if connection is None:
+            return 0, 0.0
+        counted, spent = connection.execute(
+            f"SELECT count(*), ({_SPENT} WHERE started_at >= ?1) FROM llm_attempts WHERE started_at >= ?1", (since,)
+        ).fetchone()
+        return int(counted), float(spent)
+
+
 def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
     """What no build has brought into the warehouse's table yet, for those without the repository's lease.
 
