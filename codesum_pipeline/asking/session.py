@@ -1,7 +1,8 @@
 """A question to the repositories of a home: with a model, if one may be asked, else by what the index has."""
 
+import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -50,7 +51,14 @@ class AskedQuestion:
         """The answer, never empty; raises `ConfigurationError` for a question that is none, and what opening an index
         or the store does."""
         _check(self.text)
-        indexes = self._indexes()
+        call = Call(self.catalogue, self.folder)
+        indexes = call.indexes(self.repos)
+        for note in call.notes:
+            self.tell(note)
+        answer = await self._answer(indexes, on_event)
+        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, [index.repo for index in indexes])))
+
+    async def _answer(self, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
         keys = [index.repo for index in indexes]
         tools = {tool.name: tool for tool in self.make_tools(self.catalogue, self.folder, keys)}
         options = self.catalogue.settings.options
@@ -61,13 +69,6 @@ class AskedQuestion:
         render_system(Path(options.llm.prompts_folder), TURN_NAME, language=options.llm.language)
         with open_store(self.catalogue.layout.home, now=self.now) as store:
             return await self._turn(store, indexes, tools, on_event)
-
-    def _indexes(self) -> list[PublishedIndex]:
-        call = Call(self.catalogue, self.folder)
-        found = call.indexes(self.repos)
-        for note in call.notes:
-            self.tell(note)
-        return found
 
     async def _turn(
         self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, ModelTool], on_event: OnEvent

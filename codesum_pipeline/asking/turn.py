@@ -28,6 +28,7 @@ from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall, ToolC
 from codesum_pipeline.llm.marking import enclose
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.errors import CodesumError, SummaryError
+from codesum_pipeline.tools.as_of import AsOf
 
 # Several times as often as a sweeper takes a turn for abandoned.
 _TOUCH_EVERY_S = 30.0
@@ -38,7 +39,7 @@ EMPTY, STEPS, COST_CAP, ERROR = "empty", "steps", "cost-cap", "error"
 class TurnAnswer:
     """What came of a question. `failed` says why it is not a model's answer; `citations_dropped` did not resolve.
 
-    `problems` are what could not be written down.
+    `problems` are what could not be written down; `as_of` are the commits that it stands for.
     """
 
     turn: str
@@ -53,6 +54,7 @@ class TurnAnswer:
     prompt_tokens: int
     completion_tokens: int
     problems: tuple[str, ...]
+    as_of: tuple[AsOf, ...] = ()
 
     @property
     def is_fallback(self) -> bool:

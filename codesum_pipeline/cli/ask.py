@@ -74,11 +74,12 @@ def _tell(answer: TurnAnswer, model: str) -> None:
         one = answer.citations_dropped == 1
         dropped = count(answer.citations_dropped, "citation")
         note(f"{dropped} taken out: {'it names' if one else 'they name'} lines that the sources do not have")
+    note(f"as of {'; '.join(map(str, answer.as_of))}")
     if answer.failed != NO_MODEL:
         tokens = f"{answer.prompt_tokens:,} tokens read, {answer.completion_tokens:,} written"
         note(f"{model}: ${answer.usd:.4f}, {count(answer.steps, 'step')}, {tokens}")
 
 
 def _as_json(asked: AskedQuestion, answer: TurnAnswer, model: str) -> dict[str, Any]:
-    said = asdict(answer)
+    said = asdict(answer) | {"as_of": [each.model_dump() for each in answer.as_of]}
     return {"question": asked.text, "model": None if answer.failed == NO_MODEL else model, **said}

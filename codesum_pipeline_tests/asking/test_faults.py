@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.asking.calls import HEAD_CHARACTERS
-from codesum_pipeline.asking.events import SynthesisBegan, TextCame
+from codesum_pipeline.asking.events import SynthesisBegan, TextCame, ToolCalled
 from codesum_pipeline.asking.index_tools import index_tools
 from codesum_pipeline.asking.session import LONGEST_QUESTION
 from codesum_pipeline.asking.store import STORE_FILE, open_store
@@ -146,6 +146,16 @@ def test_a_caller_who_cancels_an_ordinary_message_finds_it_and_the_turn_cancelle
     assert (outcome, cost) == ("interrupted", reserved)
 
 
+def test_a_caller_who_cancels_while_tools_run_leaves_nothing_open(shop: Shop) -> None:
+    shop.server.script = overview_then(SYNTHESIS)
+
+    with pytest.raises(asyncio.CancelledError):
+        cancel_when(shop, lambda event: isinstance(event, ToolCalled))
+
+    assert shop.rows("SELECT status, reason FROM turns") == [("failed", "cancelled")]
+    assert shop.rows("SELECT count(*) FROM messages WHERE status = 'streaming'") == [(0,)]
+
+
 def spoil(shop: Shop, *statements: str) -> None:
     """Let the store refuse, by triggers of its own."""
     with open_store(shop.home, now=shop.question("x").now), closing(sqlite3.connect(shop.home / STORE_FILE)) as raw:
@@ -218,10 +228,22 @@ def test_files_are_taken_from_the_whole_result_and_not_from_its_head(long: Shop)
     assert long.server.seen[1].prompt.count("nothing of note") == result["text"].count("nothing of note")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        pytest.param(
+            "CREATE TRIGGER lose AFTER INSERT ON whole_results BEGIN DELETE FROM whole_results; END", id="gone"
+        ),
+        pytest.param(
+            "CREATE TRIGGER refuse BEFORE INSERT ON whole_results BEGIN SELECT RAISE(ABORT, 'no more room'); END",
+            id="never kept",
+        ),
+    ],
+)
 def test_where_the_whole_result_cannot_be_read_files_are_taken_from_its_head(
-    long: Shop, caplog: pytest.LogCaptureFixture
+    long: Shop, caplog: pytest.LogCaptureFixture, statement: str
 ) -> None:
-    spoil(long, "CREATE TRIGGER lose AFTER INSERT ON whole_results BEGIN DELETE FROM whole_results; END")
+    spoil(long, statement)
     long.server.script = overview_then(SYNTHESIS)
 
     answer = long.ask()

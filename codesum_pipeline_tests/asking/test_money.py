@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.asking.session import NO_MODEL
+from codesum_pipeline.settings.ask import AskSettings
 from codesum_pipeline_tests.asking.conftest import Shop
 from codesum_pipeline_tests.asking.playing import OVERVIEW, SYNTHESIS, in_order, overview_then
 from codesum_pipeline_tests.asking.shop import ENDINGS
@@ -137,6 +138,24 @@ def test_each_attempt_is_on_the_books_with_its_cost(shop: Shop) -> None:
     assert rows == [(found.turn, "ask", MODEL, "good", 1, 0)] * 2
     assert found.usd == pytest.approx(shop.rows("SELECT sum(cost_usd) FROM llm_attempts")[0][0])
     assert found.prompt_tokens > 0
+
+
+def test_a_message_that_breaks_off_counts_as_the_most_that_it_can_have_cost(shop: Shop) -> None:
+    shop.server.script = in_order(Streams("It is", breaks_after=2))
+
+    found = shop.ask("charge_card")
+
+    ((cost, worst, is_estimated),) = shop.rows("SELECT cost_usd, reserved_usd, is_estimated FROM llm_attempts")
+    assert (cost, is_estimated) == (worst, 1)
+    assert found.usd == pytest.approx(worst)
+
+
+def test_the_caps_are_small_and_not_zero_and_a_synthesis_has_ninety_seconds() -> None:
+    defaults = AskSettings().options()  # type: ignore[call-arg]
+
+    assert 0 < defaults.max_cost_usd_per_question <= 1
+    assert 0 < defaults.max_cost_usd_per_day <= 10
+    assert (defaults.max_steps, defaults.synthesis_timeout_s, defaults.primary_document) == (50, 90.0, "README")
 
 
 def test_a_call_that_failed_in_a_way_that_passes_is_made_again(shop: Shop) -> None:

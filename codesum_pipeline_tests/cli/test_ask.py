@@ -1,6 +1,7 @@
 """`codesum ask` on a terminal, through a pipe, for programs, without a model, and interrupted."""
 
 import json
+import re
 import sqlite3
 import subprocess
 import time
@@ -43,8 +44,9 @@ def test_a_pipe_gets_the_answer_alone_and_stderr_what_it_cost(cli: Shop) -> None
     done = ask(cli, *QUESTION.split())
 
     assert (done.returncode, done.stdout) == (0, f"{ENDINGS['overview']}\n")
-    assert done.stderr.startswith(f"{MODEL}: $0.0")
-    assert "1 step, " in done.stderr
+    as_of, cost = done.stderr.splitlines()
+    assert re.fullmatch(r"as of shop @ [0-9a-f]{12}, at HEAD", as_of)
+    assert re.fullmatch(rf"{MODEL}: \$0\.0\d+, 1 step, [\d,]+ tokens read, \d+ written", cost)
 
 
 def test_a_program_gets_one_json_object(cli: Shop) -> None:
@@ -62,6 +64,7 @@ def test_a_program_gets_one_json_object(cli: Shop) -> None:
         "citations_dropped": 1,
     }
     assert said["usd"] > 0
+    assert [(each["repo"], each["behind"]) for each in said["as_of"]] == [("shop", 0)]
     assert "1 citation taken out: it names lines that the sources do not have" in done.stderr
 
 
@@ -108,9 +111,9 @@ def test_without_a_model_it_says_so_in_a_line_and_shows_what_the_index_has(cli: 
 
     assert done.returncode == 0
     assert "shop/payment.py:4" in done.stdout
-    assert done.stderr == (
-        "no answer by a model: no model is set up (llm.enabled is false); above is what the index has\n"
-    )
+    why, as_of = done.stderr.splitlines()
+    assert why == "no answer by a model: no model is set up (llm.enabled is false); above is what the index has"
+    assert as_of.startswith("as of shop @ ")
 
 
 def test_a_model_that_fails_is_told_and_the_exit_code_says_so(cli: Shop) -> None:
