@@ -16,8 +16,9 @@ from typing import Any, overload
 from uuid import uuid4
 
 from codesum_pipeline.asking.schema import PartKind, Role, Status, open_file
-from codesum_pipeline.llm.ledger import open_ledger
+from codesum_pipeline.llm.ledger import iso_moment, open_ledger
 from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.store.transactions import one_transaction
 
 # Besides what is asked and answered it holds the ledger of its calls.
 STORE_FILE = "ask.sqlite"
@@ -48,7 +49,7 @@ class AskStore:
 
     def sweep(self) -> list[str]:
         """Close what ended without a word more than five minutes ago; the turns that were."""
-        moment, before = self._moment(), _iso(self._now() - ABANDONED_AFTER)
+        moment, before = self._moment(), iso_moment(self._now() - ABANDONED_AFTER)
         with self.together():
             closed = [
                 turn
@@ -64,7 +65,7 @@ class AskStore:
                 )
             self._connection.execute(
                 "DELETE FROM whole_results WHERE message_id IN (SELECT id FROM messages WHERE started_at < ?)",
-                (_iso(self._now() - WHOLE_RESULTS_KEPT),),
+                (iso_moment(self._now() - WHOLE_RESULTS_KEPT),),
             )
         if closed:
             _log.warning("closed %d turns that a process had left open", len(closed))
@@ -154,17 +155,8 @@ class AskStore:
     @contextmanager
     def together(self) -> Iterator[None]:
         """One transaction for all that is written in the block."""
-        if self._connection.in_transaction:
+        with one_transaction(self._connection, self.path):
             yield
-            return
-        with writing(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
 
     def _end(self, table: str, id_: str, failed: str | None) -> bool:
         """A final state stays, but for that of a sweeper that took a sleeping process for a dead one."""
@@ -178,7 +170,7 @@ class AskStore:
         return bool(changed)
 
     def _moment(self) -> str:
-        return _iso(self._now())
+        return iso_moment(self._now())
 
 
 @contextmanager
@@ -207,7 +199,3 @@ def _storable(text: str | None) -> str | None: ...
 def _storable(text: str | None) -> str | None:
     """A lone surrogate of a model or a repository is no UTF-8."""
     return None if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _iso(moment: datetime) -> str:
-    return f"{moment.strftime('%Y-%m-%dT%H:%M:%S')}.{moment.microsecond // 1000:03d}Z"
