@@ -65,6 +65,7 @@ def gather(
     whole: str,
     sources: RepositoryFiles,
     *,
+    question: str,
     repos: Sequence[str],
     primary: str,
     taken_tokens: int,
@@ -74,7 +75,7 @@ def gather(
     known = {file: value for file, value in sources.indexed_files().items() if file.repo in repos}
     documents = [piece for repo in repos for piece in _documents(sources, repo, primary)]
     shown = {piece.file for piece in documents}
-    files = [file for file in referenced_files(whole, known) if file not in shown]
+    files = [file for file in referenced_files(whole, known, sources.fitting(question)) if file not in shown]
     pieces = [replace(piece, text=numbered(mask(piece.text))) for piece in (*documents, *_sources(sources, files))]
     return fit(pieces, BUDGET_TOKENS - taken_tokens)
 

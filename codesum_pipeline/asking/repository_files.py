@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import answer
 from codesum_pipeline.source.file_text import read_file
 from codesum_pipeline.source.git import run_git
+
+_MOST_FITTING = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class RepositoryFiles:
     indexes: Sequence[PublishedIndex]
     mirrors: dict[str, Path]
     timeout_s: float
+    embedder: Embedder
     _texts: dict[FileRef, str | None] = field(default_factory=dict)
     _paths: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -51,14 +56,22 @@ class RepositoryFiles:
             return self._paths[repo]
 
     def indexed_files(self) -> dict[FileRef, float]:
-        """Every file that an index has, and how important it is there."""
+        """The files that an index has, but for tests and copies of others' code, and how important each is there."""
         found = {}
         for index in self.indexes:
             rows = index.rows_of(Level.FILE)
             importance = index.arrays["importance"]
+            left_out = index.arrays["is_test"] | index.arrays["is_vendored"]
             for row in range(rows.start, rows.stop):
+                if left_out[row]:
+                    continue
                 found[FileRef(index.repo, index.ids[row])] = float(importance[row])
         return found
+
+    def fitting(self, question: str) -> list[FileRef]:
+        """The files that fit a question, best first; none where nothing fits it well."""
+        found = answer(self.indexes, question, embedder=self.embedder, top=_MOST_FITTING, levels=(Level.FILE,))
+        return [FileRef(hit.repo, hit.file_path) for hit in found.hits] if found.fits_well else []
 
     def _read(self, file: FileRef) -> str | None:
         if "\n" in file.path:

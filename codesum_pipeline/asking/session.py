@@ -110,7 +110,8 @@ class AskedQuestion:
     def _sources(self, indexes: Sequence[PublishedIndex]) -> RepositoryFiles:
         layout = self.catalogue.layout
         mirrors = {index.repo: layout.mirror(index.repo) for index in indexes}
-        return RepositoryFiles(indexes, mirrors, self.catalogue.settings.options.scan.git_timeout_s)
+        timeout_s = self.catalogue.settings.options.scan.git_timeout_s
+        return RepositoryFiles(indexes, mirrors, timeout_s, self.catalogue.embedder)
 
 
 def _check(question: str) -> None:

@@ -80,6 +80,7 @@ class Synthesiser:
             gather,
             whole,
             self.sources,
+            question=question,
             repos=repos,
             primary=self.payer.ask.primary_document,
             taken_tokens=taken,

@@ -6,6 +6,7 @@ import pytest
 
 from codesum_pipeline.asking.citations import Checked, check_citations
 from codesum_pipeline.asking.repository_files import RepositoryFiles
+from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
 
@@ -13,7 +14,9 @@ from codesum_pipeline.store.layout import HomeLayout
 @pytest.fixture(scope="module")
 def sources(indexed_shop: Path) -> RepositoryFiles:
     layout = HomeLayout(indexed_shop)
-    return RepositoryFiles([PublishedIndex.open(layout.published("shop"))], {"shop": layout.mirror("shop")}, 30.0)
+    return RepositoryFiles(
+        [PublishedIndex.open(layout.published("shop"))], {"shop": layout.mirror("shop")}, 30.0, load_embedder("static")
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from codesum_pipeline.asking.grounding import BUDGET_TOKENS, Material, ShownFile, fit, gather
 from codesum_pipeline.asking.references import referenced_files
 from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
+from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -24,17 +25,26 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> RepositoryFiles:
         "docs/Old_Roadmap_v2.md": "# Plans\n",
         "src/deep/roadmap.md": "# Not at the top\n",
         "CONTEXT.md": "# Context\n",
+        "tests/test_m.py": "def test_f():\n    assert True\n",
         **{f"src/m{number}.py": LONG for number in range(8)},
     }
     repository = GitRepo.create(folder / "repository", files)
     workspace = workspace_of(open_home(folder / "home"), RepositoryEntry(key="many", location=str(repository.path)))
     build(workspace)
     index = PublishedIndex.open(workspace.layout.published("many"))
-    return RepositoryFiles([index], {"many": workspace.layout.mirror("many")}, 30.0)
+    return RepositoryFiles([index], {"many": workspace.layout.mirror("many")}, 30.0, load_embedder("static"))
 
 
 def gathered(sources: RepositoryFiles, whole: str, *, primary: str = "README", taken_tokens: int = 0) -> Material:
-    return gather(whole, sources, repos=["many"], primary=primary, taken_tokens=taken_tokens, mask=lambda text: text)
+    return gather(
+        whole,
+        sources,
+        question="What is it?",
+        repos=["many"],
+        primary=primary,
+        taken_tokens=taken_tokens,
+        mask=lambda text: text,
+    )
 
 
 def test_the_five_files_named_most_are_shown_with_two_hundred_lines_each(sources: RepositoryFiles) -> None:
@@ -46,6 +56,10 @@ def test_the_five_files_named_most_are_shown_with_two_hundred_lines_each(sources
     shown = [piece.text for piece in material.pieces if not piece.is_document]
     assert {text.count("\n") + 1 for text in shown} == {200}
     assert all(text.startswith("  1| def f(x):") or text.startswith("1| def f(x):") for text in shown)
+
+
+def test_tests_are_no_place_to_begin(sources: RepositoryFiles) -> None:
+    assert gathered(sources, "tests/test_m.py " * 9 + "src/m1.py").files == ("src/m1.py",)
 
 
 def test_the_projects_documents_are_the_primary_one_that_for_agents_roadmaps_and_context(
@@ -120,3 +134,11 @@ def test_of_files_named_as_often_the_more_important_comes_first_and_no_alphabet_
     found = referenced_files("see `aa.py`, (dir/zz.py:3-9) and ./mm.py. Not other.py", known)
 
     assert [file.path for file in found] == ["dir/zz.py", "mm.py", "aa.py"]
+
+
+def test_of_files_named_as_often_those_that_fit_the_question_come_first() -> None:
+    known = {FileRef("a", name): 0.5 for name in ("aa.py", "bb.py", "cc.py")}
+
+    found = referenced_files("aa.py bb.py cc.py", known, [FileRef("a", "cc.py"), FileRef("a", "zz.py")])
+
+    assert [file.path for file in found] == ["cc.py", "aa.py", "bb.py"]
