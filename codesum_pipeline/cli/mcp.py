@@ -1,16 +1,28 @@
 """`codesum mcp`: the tools for coding agents, over the Model Context Protocol."""
 
 import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import note
+from codesum_pipeline.cli.safe_text import clean
+from codesum_pipeline.mcp_server.agents import Agent
+from codesum_pipeline.mcp_server.installing import Installer
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.settings.own_homes import state_folder
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
 
 
 class WhichTools(StrEnum):
@@ -47,22 +59,49 @@ def mcp(
         list[str] | None,
         typer.Option(metavar="NAME", show_default=False, help="Another name that clients call the HTTP server by."),
     ] = None,
+    repo: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY",
+            show_default=False,
+            autocompletion=complete_keys,
+            help="Serve this repository and no other; can be repeated.",
+        ),
+    ] = None,
+    install: Annotated[
+        Agent | None,
+        typer.Option(show_default=False, help="Write `codesum mcp` into the configuration of an agent, and stop."),
+    ] = None,
+    uninstall: Annotated[
+        Agent | None,
+        typer.Option(show_default=False, help="Take away what --install wrote for an agent, and stop."),
+    ] = None,
 ) -> None:
     """Serve the indexes to coding agents (MCP).
 
-    An agent starts it itself: give it the command [bold]codesum mcp[/]. In a checkout of an indexed repository that
-    one is asked where a call names none.
+    An agent starts it itself: [bold]codesum mcp --install AGENT[/] tells it how. In a checkout of an indexed
+    repository that one is asked where a call names none.
     """
     called = invocation(ctx)
+    if install or uninstall:
+        _configure(called, install, uninstall, _arguments(tools, repo or ()))
+        return
     # Half a second, which no other command waits for.
     from codesum_pipeline.mcp_server.server import make_server
 
-    server = make_server(catalogue_of(called), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
+    catalogue = catalogue_of(called)
+    only = frozenset(entry.key for name in repo or () for entry in catalogue.entries_named(name))
+    server = make_server(replace(catalogue, only=only), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
     if http is None:
         if token_file or host_name:
             raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
         server.run("stdio")
         return
+    _serve_http(server, http, read_from=token_file, host_names=host_name or ())
+
+
+def _serve_http(server: "MCPServer[Any]", http: str, *, read_from: Path | None, host_names: Sequence[str]) -> None:
+    """Until SIGINT or SIGTERM; where it listens is said on stderr."""
     from codesum_pipeline.mcp_server.http import (
         PATH,
         check_reachable,
@@ -73,10 +112,39 @@ def mcp(
         serve,
     )
 
-    token = read_token(token_file, os.environ)
+    token = read_token(read_from, os.environ)
     asked = parse_address(http)
     check_reachable(asked, token)
     bound, address = listen(asked)
     shown = f"[{address.host}]" if ":" in address.host else address.host
     note(f"serving MCP at http://{shown}:{address.port}{PATH}")
-    serve(make_app(server, address, token=token, host_names=host_name or ()), bound)
+    serve(make_app(server, address, token=token, host_names=host_names), bound)
+
+
+def _configure(called: Invocation, install: Agent | None, uninstall: Agent | None, arguments: Sequence[str]) -> None:
+    """Write or take away the entry of one agent, and say what was done."""
+    if install and uninstall:
+        raise ConfigurationError("--install and --uninstall: choose one of them")
+    installer = Installer(folder=Path.cwd(), home=Path.home(), state=state_folder())
+    if install:
+        file, text = installer.install(install, _command(called, arguments))
+        note(f"written into {file}:")
+    elif uninstall:
+        file, text = installer.uninstall(uninstall)
+        note(f"taken away from {file}:" if text else f"{file} has no entry for codesum any more")
+    typer.echo(clean(text.strip("\n")))
+
+
+def _command(called: Invocation, arguments: Sequence[str]) -> list[str]:
+    """How an agent starts this program: from its own folder, with the home that was named here."""
+    program = shutil.which("codesum")
+    is_this = program is not None and Path(program).resolve() == Path(sys.argv[0]).resolve()
+    start = [program] if program and is_this else [sys.executable, "-m", "codesum_pipeline.cli"]
+    home = ["--home", str(called.settings.home)] if called.flags.get("home") else []
+    return [*start, *home, "mcp", *arguments]
+
+
+def _arguments(tools: WhichTools, repos: Sequence[str]) -> list[str]:
+    """Those of this call that an agent's is to have, too."""
+    every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
+    return [*every, *(part for repo in repos for part in ("--repo", repo))]

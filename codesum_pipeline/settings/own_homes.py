@@ -96,16 +96,20 @@ def _named(home: Path) -> str:
 
 
 def _record_folder() -> Path:
-    """In the folder for what programs note between their runs; raises `ConfigurationError` where the user has none."""
+    return state_folder() / "homes"
+
+
+def state_folder() -> Path:
+    """For what programs note between their runs; raises `ConfigurationError` where the user has no folder for it."""
     chosen = Path(os.environ.get("XDG_STATE_HOME", ""))
     if chosen.is_absolute():
-        return chosen / "codesum" / "homes"
+        return chosen / "codesum"
     try:
-        return Path.home() / ".local" / "state" / "codesum" / "homes"
+        return Path.home() / ".local" / "state" / "codesum"
     except RuntimeError as error:
         raise ConfigurationError(
-            "there is no folder for the record of your homes: set HOME or XDG_STATE_HOME, or name the home with "
-            "--home or CODESUM_HOME"
+            "there is no folder for what codesum notes about you: set HOME or XDG_STATE_HOME; a home can also be named "
+            "with --home or CODESUM_HOME"
         ) from error
 
 

@@ -11,7 +11,8 @@ from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.as_of import AsOf
 
-_LONGEST_SUMMARY = 240
+# A pointer: whoever wants more asks for the document.
+_LONGEST_SUMMARY = 120
 _LONGEST_NAME = 2000
 
 
@@ -109,6 +110,11 @@ def row_of(index: PublishedIndex, row: int, *, note: str = "") -> Row:
         end_line=shown["end_line"],
         text=shortened(f"{note}{text}"),
     )
+
+
+def counted(number: int, what: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def shortened(text: str, *, most: int = _LONGEST_SUMMARY) -> str:

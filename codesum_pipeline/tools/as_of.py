@@ -32,13 +32,18 @@ class AsOf(BaseModel):
     behind: int | None
     note: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def standing(self) -> str:
+        """How far behind, in words."""
         if self.behind is None:
-            standing = "how far behind HEAD is unknown"
+            behind = "how far behind HEAD is unknown"
         else:
-            standing = f"{self.behind:,} commits behind HEAD" if self.behind else "at HEAD"
-        note = f" ({self.note})" if self.note else ""
-        return f"{self.repo} @ {self.commit[:SHORT_COMMIT]}, {standing}{note}"
+            commits = "1 commit" if self.behind == 1 else f"{self.behind:,} commits"
+            behind = f"{commits} behind HEAD" if self.behind else "at HEAD"
+        return f"{behind} ({self.note})" if self.note else behind
+
+    def __str__(self) -> str:
+        return f"{self.repo} @ {self.commit[:SHORT_COMMIT]}, {self.standing}"
 
 
 def as_of_all(catalogue: Catalogue, indexes: Sequence[PublishedIndex]) -> list[AsOf]:

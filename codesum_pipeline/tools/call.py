@@ -1,11 +1,13 @@
 """One call of a tool: which versions of which indexes it answers from, and what it has to say beside the answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable, UnknownRepository
+from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -16,8 +18,25 @@ from codesum_pipeline.tools.as_of import AsOf, as_of_all
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.checkout import checkout_of
 from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
-from codesum_pipeline.tools.paging import Cursor
+from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.sources import Sources
+
+T = TypeVar("T")
+_ALSO_TOLD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[T]):
+    """Some of `total` items, and the cursor of those behind them."""
+
+    items: list[T]
+    total: int
+    next: str | None
+
+    @property
+    def frame(self) -> dict[str, Any]:
+        """The fields of a page that say so."""
+        return {"shown": len(self.items), "total": self.total, "next": self.next}
 
 
 @dataclass(frozen=True)
@@ -68,6 +87,10 @@ class Call:
             raise UnknownRepository(shortened(str(last)))
         return list(found.values())
 
+    def index(self, key: str) -> PublishedIndex:
+        """That of one repository; raises `MissingTable` or `BrokenIndex`."""
+        return self._indexes.setdefault(key, self.catalogue.open(key))
+
     def sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
         return Sources.of(self.catalogue, indexes, tell=self.tell)
 
@@ -91,6 +114,21 @@ class Call:
     def next(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
         return str(Cursor.after(tool, asked.question(), at, self.versions(indexes)))
 
+    def part(
+        self,
+        tool: str,
+        asked: PagedArguments,
+        indexes: Sequence[PublishedIndex],
+        items: Sequence[T],
+        line: Callable[[T], str],
+    ) -> "Part[T]":
+        """Of all items those that the call has room for, from where its cursor says."""
+        start = (self.start(tool, asked, indexes) or (0,))[0]
+        kept = fitting(((each, line(each)) for each in items[start:]), limit=asked.limit, tokens=asked.tokens)
+        end = start + len(kept)
+        goes_on = kept and end < len(items)
+        return Part(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
+
     def find(self, text: str, repo: str = "") -> Found:
         """The one document that a text names: by its id, `path:line`, or a name that no other has.
 
@@ -107,9 +145,12 @@ class Call:
         if not found:
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.index.arrays["importance"][each.row])
-        if len(found) > 1:
-            others_told = ", ".join(f"{each.id} in {each.repo}" for each in found[:10] if each is not best)
-            self.tell(f"{len(found)} documents are meant by {shortened(text)!r}; also: {others_told}")
+        # Overloads of one function are one answer.
+        same = (best.repo, without_suffix(best.id))
+        also = [each for each in found if (each.repo, without_suffix(each.id)) != same]
+        if also:
+            told = ", ".join(f"{each.id} in {each.repo}" for each in also[:_ALSO_TOLD])
+            self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {told}")
         return best
 
     def _published(self, names: Sequence[str]) -> list[str]:

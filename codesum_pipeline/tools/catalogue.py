@@ -2,13 +2,13 @@
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from codesum_pipeline.indexes.embedders import Embedder, embedder_of
-from codesum_pipeline.model.errors import BrokenStore, MissingTable
+from codesum_pipeline.model.errors import BrokenStore, MissingTable, UnknownRepository
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -31,11 +31,15 @@ class _Opened:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Opened indexes are kept until another version of them is published. Several threads may ask."""
+    """Opened indexes are kept until another version of them is published. Several threads may ask.
+
+    Where `only` names some keys, there are no other repositories for whoever asks.
+    """
 
     settings: Settings
     layout: HomeLayout
     registry: Registry
+    only: frozenset[str] = frozenset()
     _opened: dict[str, _Opened] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -51,19 +55,25 @@ class Catalogue:
     def entries(self, tell: Tell) -> list[RepositoryEntry]:
         """The registry's entries; one that cannot be read is told, and does not silence the others."""
         survey = self.registry.survey()
-        for problem in survey.problems.values():
-            tell(f"left out: {problem}")
-        return list(survey.entries)
+        for key, problem in survey.problems.items():
+            if not self.only or key in self.only:
+                tell(f"left out: {problem}")
+        return self._shown(survey.entries)
 
     def entries_named(self, name: str) -> list[RepositoryEntry]:
         """The entry with a key, else those of an owner/name (a monorepo may have several)."""
-        by_slug = [entry for entry in self.registry.entries() if slug(entry) == name]
-        return by_slug if "/" in name and by_slug else [self.registry.get(name)]
+        entries = self._shown(self.registry.entries())
+        by_slug = [entry for entry in entries if slug(entry) == name]
+        if "/" in name and by_slug:
+            return by_slug
+        if self.only and name not in self.only:
+            raise UnknownRepository(f"no repository {name!r} is served here; those are: {', '.join(sorted(self.only))}")
+        return [self.registry.get(name)]
 
     def keys_of_folder(self, folder: Path) -> list[str]:
         """The indexed repositories that a folder is a checkout of."""
         checkout = checkout_of(folder)
-        entries = entries_of(checkout, self.registry.entries()) if checkout else []
+        entries = entries_of(checkout, self._shown(self.registry.entries())) if checkout else []
         return [entry.key for entry in entries if entry.enabled and self.is_published(entry.key)]
 
     def is_published(self, key: str) -> bool:
@@ -109,6 +119,9 @@ class Catalogue:
         if not opened:
             raise MissingTable(f"{self.layout.home} holds no index yet: run `codesum index PATH|URL`")
         return opened
+
+    def _shown(self, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
+        return [entry for entry in entries if not self.only or entry.key in self.only]
 
     def _open_if_whole(self, key: str, tell: Tell) -> PublishedIndex | None:
         """None where nothing is published; one broken index is told, and does not silence the others."""

@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, row_of
+from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, counted, row_of
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.relations import Relation, definitions, external, related, used_elsewhere
@@ -104,4 +104,4 @@ def file_text(page: FilePage) -> str:
 
 
 def _export_line(each: Export) -> str:
-    return f"{each.place}  {each.kind}  {each.users:,} users  {each.text}"
+    return f"{each.place}  {each.kind}  {counted(each.users, 'user')}  {each.text}"

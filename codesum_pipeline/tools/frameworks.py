@@ -6,11 +6,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments
+from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments, counted
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.facts import Facts, one_index, read_facts
 from codesum_pipeline.tools.finding import shortened
-from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.text import with_frame
 
 _TOOL = "get_framework_analysis"
@@ -47,7 +46,6 @@ class FrameworkPage(Page):
 def get_framework_analysis(call: Call, asked: FrameworkArguments) -> FrameworkPage:
     """An answer without findings says why there are none."""
     index = one_index(call, asked.repo)
-    start = (call.start(_TOOL, asked, [index]) or (0,))[0]
     facts = read_facts(call, index)
     every = list(findings_of(facts)) if facts else []
     kinds = sorted({each.kind for each in every})
@@ -56,16 +54,8 @@ def get_framework_analysis(call: Call, asked: FrameworkArguments) -> FrameworkPa
         call.tell(f"left out: kind {shortened(kind)!r} is not found here; kinds are: {', '.join(kinds)}")
     wanted = [kind for kind in asked.kinds if kind in kinds] or kinds
     found = [each for each in every if each.kind in wanted]
-    kept = fitting(((each, finding_line(each)) for each in found[start:]), limit=asked.limit, tokens=asked.tokens)
-    end = start + len(kept)
-    return FrameworkPage(
-        as_of=call.as_of([index.repo]),
-        notes=call.notes,
-        shown=len(kept),
-        total=len(found),
-        next=call.next(_TOOL, asked, [index], (end,)) if kept and end < len(found) else None,
-        findings=kept,
-    )
+    part = call.part(_TOOL, asked, [index], found, finding_line)
+    return FrameworkPage(as_of=call.as_of([index.repo]), notes=call.notes, findings=part.items, **part.frame)
 
 
 def frameworks_text(page: FrameworkPage) -> str:
@@ -93,7 +83,7 @@ def _framework(found: Mapping[str, Any]) -> Finding:
     said = (
         one_line(found["constraint"] or ""),
         "for development" if found["development_only"] else "",
-        f"imported by {importing:,} files" if importing else "",
+        f"imported by {counted(importing, 'file')}" if importing else "",
     )
     return Finding(
         place=places[0] if places else "",

@@ -7,10 +7,9 @@ from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, row_of
+from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, counted, row_of
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.facts import one_index, read_facts
-from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.relations import Relation, related
 from codesum_pipeline.tools.text import indented, row_line, with_frame
 
@@ -53,24 +52,14 @@ def get_semantic_neighborhoods(call: Call, asked: NeighbourhoodArguments) -> Nei
         alike = [Neighbourhood(name=name, kind="alike", size=len(rows), members=rows[: asked.members])] if rows else []
     else:
         index, wanted = one_index(call, asked.repo), ""
-    start = (call.start(_TOOL, asked, [index]) or (0,))[0]
     facts = read_facts(call, index)
     communities = [
         _community(index, each, asked.members)
         for each in (facts["neighbourhoods"] if facts else ())
         if not wanted or wanted in {member["id"] for member in each["members"]}
     ]
-    every = [*communities, *alike]
-    kept = fitting(((each, "\n".join(_lines(each))) for each in every[start:]), limit=asked.limit, tokens=asked.tokens)
-    end = start + len(kept)
-    return NeighbourhoodPage(
-        as_of=call.as_of([index.repo]),
-        notes=call.notes,
-        shown=len(kept),
-        total=len(every),
-        next=call.next(_TOOL, asked, [index], (end,)) if kept and end < len(every) else None,
-        neighbourhoods=kept,
-    )
+    part = call.part(_TOOL, asked, [index], [*communities, *alike], lambda each: "\n".join(_lines(each)))
+    return NeighbourhoodPage(as_of=call.as_of([index.repo]), notes=call.notes, neighbourhoods=part.items, **part.frame)
 
 
 def neighbourhoods_text(page: NeighbourhoodPage) -> str:
@@ -80,7 +69,7 @@ def neighbourhoods_text(page: NeighbourhoodPage) -> str:
 
 def _lines(each: Neighbourhood) -> list[str]:
     where = f", mostly in {each.folder}" if each.folder not in ("", ".") else ""
-    return [f"{each.name}  {each.kind}  {each.size:,} members{where}", *indented(map(row_line, each.members))]
+    return [f"{each.name}  {each.kind}  {counted(each.size, 'member')}{where}", *indented(map(row_line, each.members))]
 
 
 def _community(index: PublishedIndex, found: Mapping[str, Any], members: int) -> Neighbourhood:

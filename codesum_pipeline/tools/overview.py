@@ -15,7 +15,7 @@ from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import language_of_path
-from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, place_of, row_of, shortened
+from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, counted, place_of, row_of, shortened
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.facts import one_index, read_facts
 from codesum_pipeline.tools.frameworks import Finding, finding_line, findings_of
@@ -50,7 +50,7 @@ class Kind(BaseModel):
 
 
 class OverviewPage(Page):
-    """A repository: what it says of itself, its folders by size, its most used files and definitions."""
+    """A repository: what it says of itself, its folders, its most used files and definitions."""
 
     repo: str
     summary: str
@@ -70,7 +70,7 @@ def overview(call: Call, asked: OverviewArguments) -> OverviewPage:
     root = _top(index)
     summary = one_line(index.shown.of_row(root)["summary"]) if root is not None else ""
     opening = facts["opening"] if facts else {}
-    parts = sorted(_parts(index, root), key=lambda each: (-each.files, each.path)) if root is not None else []
+    parts = list(_parts(index, root)) if root is not None else []
     findings = ((each, finding_line(each)) for each in (findings_of(facts) if facts else ()))
     return OverviewPage(
         as_of=call.as_of([index.repo]),
@@ -90,7 +90,8 @@ def overview_text(page: OverviewPage) -> str:
     place = f"  ({page.summary_place})" if page.summary_place else ""
     lines = [f"{page.repo}: {page.summary}{place}"]
     if page.languages:
-        lines.append(f"languages: {', '.join(f'{each.name} {each.files:,} files' for each in page.languages)}")
+        languages = ", ".join(f"{each.name} {counted(each.files, 'file')}" for each in page.languages)
+        lines.append(f"languages: {languages}")
     for heading, told in (
         ("parts", map(_part_line, page.parts)),
         ("frameworks, tools and entry points", map(finding_line, page.frameworks)),
@@ -119,7 +120,7 @@ def _parts(index: PublishedIndex, root: int) -> Iterator[PartRow]:
         return
     files = index.rows_of(Level.FILE)
     paths = [index.ids[row] for row in range(files.start, files.stop)]
-    for row in folders:
+    for row in sorted(folders, key=lambda row: (-index.arrays["importance"][row], row)):
         inside = f"{index.ids[row]}/"
         yield PartRow(**row_of(index, row).model_dump(), files=sum(path.startswith(inside) for path in paths))
 
@@ -141,4 +142,4 @@ def _most_important(index: PublishedIndex, *levels: Level, limit: int, tokens: i
 
 def _part_line(part: PartRow) -> str:
     place = "./" if part.id == ROOT_MODULE else part.place
-    return f"{place}  {part.files:,} files  {part.text}".rstrip()
+    return f"{place}  {counted(part.files, 'file')}  {part.text}".rstrip()

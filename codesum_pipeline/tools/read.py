@@ -106,7 +106,8 @@ def read_text(page: ReadPage) -> str:
 def _read_one(sources: Sources, found: Found, asked: ReadArguments, text: str, *, after: int) -> ReadItem:
     """One document whole, as far as its bound in lines goes; `after` a line, without what was said before."""
     row = row_of(found.index, found.row)
-    facts = _facts(found.document(), row) if asked.parts != "source" and not after else {}
+    is_range = bool(asked.start_line or asked.end_line or _RANGE.search(text)) and asked.parts != "summary"
+    facts = {} if is_range or after or asked.parts == "source" else _facts(found.document(), row)
     item = ReadItem(**row.model_dump(), facts=facts)
     if asked.parts == "summary" or row.kind == Level.MODULE:
         return item

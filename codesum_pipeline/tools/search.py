@@ -24,6 +24,8 @@ from codesum_pipeline.tools.text import indented, numbered, row_line, several_re
 _TOOL = "search"
 # Beyond so many hits nobody is helped by more: the question is to be asked otherwise.
 _MOST_RANKED = 200
+# A hit is judged by what it says.
+_LONGEST_SUMMARY = 240
 
 
 class SearchArguments(PagedArguments):
@@ -110,7 +112,7 @@ def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
         path=f"{hit.file_path}/" if is_module else hit.file_path,
         start_line=hit.start_line,
         end_line=hit.end_line,
-        text=shortened(": ".join(part for part in (name, said) if part)),
+        text=shortened(": ".join(part for part in (name, said) if part), most=_LONGEST_SUMMARY),
         why=hit.why,
         excerpt=[clean(line) for line in excerpt.lines] if excerpt else [],
         excerpt_start=excerpt.start_line if excerpt else None,

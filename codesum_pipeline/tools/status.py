@@ -5,18 +5,21 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.documents import LEVELS
-from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.model.errors import BrokenStore, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.lease import current_holder
 from codesum_pipeline.tools.answers import Names, Page, PagedArguments
+from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.changes import Change, before_last_run, change_line, changes_after, read_history
+from codesum_pipeline.tools.changes import Change, change_line, read_history
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.published_state import age, moment
 from codesum_pipeline.tools.text import indented, with_frame
 
 _TOOL = "status"
+# About as much as a line says besides the key.
+_LONG_LINE = " " * 100
 
 
 class StatusArguments(PagedArguments):
@@ -50,24 +53,21 @@ class StatusPage(Page):
 def status(call: Call, asked: StatusArguments) -> StatusPage:
     """Those of the caller's folder, else all."""
     entries = _entries(call, asked)
-    start = (call.start(_TOOL, asked, []) or (0,))[0]
-    found = [_status(call, entry) for entry in entries[start : start + asked.limit]]
-    kept = fitting(((each, _line(each)) for each in found), limit=asked.limit, tokens=asked.tokens)
-    end = start + len(kept)
+    part = call.part(_TOOL, asked, [], entries, lambda entry: entry.key + _LONG_LINE)
+    opened = {entry.key: _opened(call, entry) for entry in part.items}
+    indexes = [found for found in opened.values() if isinstance(found, PublishedIndex)]
+    stands = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
     changes: list[Change] = []
     left = 0
-    opened = [entry for entry in entries if call.catalogue.is_published(entry.key)]
-    if asked.changes and len(opened) == 1 and kept and kept[0].commit:
-        changes, left = _changes(call, call.indexes([opened[0].key])[0], asked)
+    if asked.changes and len(indexes) == len(entries) == 1:
+        changes, left = _changes(call, indexes[0], asked)
     return StatusPage(
-        as_of=call.as_of(each.repo for each in kept if each.commit),
+        as_of=list(stands.values()),
         notes=call.notes,
-        shown=len(kept),
-        total=len(entries),
-        next=call.next(_TOOL, asked, [], (end,)) if kept and end < len(entries) else None,
-        repositories=kept,
+        repositories=[_status(call, key, found, stands.get(key)) for key, found in opened.items()],
         changes=changes,
         more_changes=left,
+        **part.frame,
     )
 
 
@@ -87,23 +87,30 @@ def _entries(call: Call, asked: StatusArguments) -> list[RepositoryEntry]:
     return [entry for entry in call.catalogue.entries(call.tell) if entry.key in keys or not keys]
 
 
-def _status(call: Call, entry: RepositoryEntry) -> RepositoryStatus:
-    """One that cannot be read is told, and does not silence the others."""
-    published = call.catalogue.layout.published(entry.key)
+def _opened(call: Call, entry: RepositoryEntry) -> PublishedIndex | str:
+    """Why there is no index, or what cannot be read: the others are told all the same."""
     try:
-        holder = current_holder(call.catalogue.layout.state(entry.key))
-        building = "being built, " if holder and not holder.is_gone() else ""
-        if not call.catalogue.is_published(entry.key):
-            return RepositoryStatus(repo=entry.key, state=f"{building}never indexed: run `codesum index {entry.key}`")
-        (index,) = call.indexes([entry.key])
-        published_at = published.lstat().st_mtime
+        return call.index(entry.key)
+    except MissingTable:
+        return f"never indexed: run `codesum index {entry.key}`"
     except (BrokenStore, OSError) as error:
-        return RepositoryStatus(repo=entry.key, state=f"broken: {error}")
-    (stands,) = call.as_of([entry.key])
-    manifest = index.version.manifest
+        return f"broken: {error}"
+
+
+def _status(call: Call, key: str, found: PublishedIndex | str, stands: AsOf | None) -> RepositoryStatus:
+    layout = call.catalogue.layout
+    try:
+        holder = current_holder(layout.state(key))
+    except BrokenStore as error:
+        call.tell(f"{key}: {error}")
+        holder = None
+    building = "being built, " if holder and not holder.is_gone() else ""
+    if isinstance(found, str) or stands is None:
+        return RepositoryStatus(repo=key, state=f"{building}{found}")
+    manifest, published_at = found.version.manifest, layout.published(key).lstat().st_mtime
     return RepositoryStatus(
-        repo=entry.key,
-        state=f"{building}{str(stands).partition(', ')[2]}, published {age(published_at)} ago",
+        repo=key,
+        state=f"{building}{stands.standing}, published {age(published_at)} ago",
         behind=stands.behind,
         commit=stands.commit,
         published_at=moment(published_at),
@@ -119,8 +126,9 @@ def _line(each: RepositoryStatus) -> str:
 
 def _changes(call: Call, index: PublishedIndex, asked: StatusArguments) -> tuple[list[Change], int]:
     """The last ones, and how many are left out."""
-    history = read_history(call, index.repo)
-    found = [change for _, change in changes_after(index, history, before_last_run(history)).rows]
-    found.reverse()
-    kept = fitting(((each, change_line(each)) for each in found), limit=asked.changes, tokens=asked.tokens // 2)
-    return kept, len(found) - len(kept)
+    history = read_history(call, index)
+    after = history.before_last_run()
+    places = history.changes(after).places
+    newest = (history.change(place, after) for place in reversed(places))
+    kept = fitting(((each, change_line(each)) for each in newest), limit=asked.changes, tokens=asked.tokens // 2)
+    return kept, len(places) - len(kept)

@@ -73,6 +73,12 @@ def test_the_nearest_of_a_file_is_a_file_of_that_name_and_not_all_of_its_languag
     assert nearest_ids("utils.js", ids)[:2] == ["lib/utils.js", "test/support/utils.js"]
 
 
+def test_among_very_many_ids_the_nearest_is_found_as_well():
+    ids = [f"part_{number}/unit_{number}.py::load_item_{number}" for number in range(20_000)]
+
+    assert nearest_ids("part_777/unit_777.py::laod_item_777", ids)[0] == "part_777/unit_777.py::load_item_777"
+
+
 OVERLOADS = (
     "class Till {\n  int add(int cents) { return cents; }\n  int add(int cents, int count) { return cents * count; }\n"
     "  int add(String cents) { return 1; }\n}\n"

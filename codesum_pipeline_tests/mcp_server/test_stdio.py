@@ -36,6 +36,21 @@ def test_in_a_checkout_its_repository_is_asked(zoo_home):
     assert [each["repo"] for each in result.structured_content["repositories"]] == ["zoo"]
 
 
+def test_where_one_repository_is_served_there_are_no_others(zoo_home, tmp_path):
+    async def asked(client):
+        found = await client.call_tool("search", {"query": "charge a card", "limit": 50})
+        named = await client.call_tool("search", {"query": "charge a card", "repos": ["shop"]})
+        told = await client.call_tool("status", {})
+        read = await client.call_tool("read", {"ids": ["shop/payment.py::charge_card"]})
+        return found, named, told, read
+
+    found, named, told, read = with_client(parameters(zoo_home, tmp_path, "--repo", "zoo"), asked)
+    assert {hit["repo"] for hit in found.structured_content["hits"]} == {"zoo"}
+    assert text_of(named) == "no repository 'shop' is served here; those are: zoo"
+    assert [each["repo"] for each in told.structured_content["repositories"]] == ["zoo"]
+    assert named.is_error and read.is_error
+
+
 def test_a_checkout_without_a_home_is_told_the_command(zoo_home, tmp_path):
     checkout = zoo_home.parent / "zoo"
 

@@ -83,7 +83,7 @@ def test_another_branch_is_told(place):
     place.repository.commit({"z.py": "z = 1\n"})
 
     assert str(standing(place.ask("status"))).endswith(
-        "1 commits behind HEAD (HEAD lacks 1 of its commits: another branch)"
+        "1 commit behind HEAD (HEAD lacks 1 of its commits: another branch)"
     )
 
 

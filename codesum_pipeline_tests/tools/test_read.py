@@ -51,6 +51,12 @@ def test_a_function_is_read_with_what_is_known_of_it(told):
     assert "14\t    def place(self, basket, card):" in text
 
 
+def test_lines_that_were_asked_for_come_without_what_is_said_of_their_file(ask):
+    (item,) = ask("read", ids=["shop/orders.py:1-3"]).items
+
+    assert (item.facts, len(item.lines)) == ({}, 3)
+
+
 @pytest.mark.parametrize(("parts", "has_facts", "has_lines"), [("summary", True, False), ("source", False, True)])
 def test_one_part_alone_is_read(ask, parts, has_facts, has_lines):
     (item,) = ask("read", ids=["shop/orders.py::OrderBook::place"], parts=parts).items
