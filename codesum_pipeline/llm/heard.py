@@ -30,7 +30,7 @@ class Heard:
 
     def hear(self, chunk: Any) -> None:
         """Take in the next piece, in LiteLLM's form."""
-        self.model = str(getattr(chunk, "model", None) or self.model)
+        self.model = _echo_of(chunk) or self.model
         if getattr(chunk, "usage", None) is not None:
             self.counted = chunk
         for choice in (chunk.choices or ())[:1]:
@@ -86,3 +86,9 @@ class Heard:
         call["id"] = call["id"] or id_
         call["name"] += str(delta.function.name or "")
         call["arguments"] += str(delta.function.arguments or "")
+
+
+def _echo_of(chunk: Any) -> str:
+    """The name under which the provider answers; LiteLLM keeps it beside the asked one, which stands where none came."""
+    hidden = getattr(chunk, "hidden_params", None) or getattr(chunk, "_hidden_params", None) or {}
+    return str(hidden.get("provider_response_model") or "")

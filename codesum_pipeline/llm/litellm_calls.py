@@ -58,7 +58,7 @@ class LiteLlmCalls:
             reasoning=heard.reasoning,
             calls=heard.calls,
             usage=usage,
-            model_name_echoed=without_keys(heard.model, keys_in_use(self._named_key())),
+            model_name_echoed=without_keys(heard.model or request.model_name, keys_in_use(self._named_key())),
             cost_usd=self._cost(request.model_name, usage, written),
         )
 

@@ -27,7 +27,7 @@ from codesum_pipeline_tests.asking.playing import (
 )
 from codesum_pipeline_tests.asking.shop import ENDINGS
 from codesum_pipeline_tests.llm.asking import KEY
-from codesum_pipeline_tests.llm.server import Answers, Behaviour, Fails, Hangs, Resets
+from codesum_pipeline_tests.llm.server import Behaviour, Fails, Hangs, Resets
 from codesum_pipeline_tests.llm.server.streaming import Streams
 
 ORDINARY = Streams("It is a shop, see `shop/orders.py:8`.")
@@ -255,9 +255,13 @@ def test_where_the_whole_result_cannot_be_read_files_are_taken_from_its_head(
 
 
 def test_an_answer_by_another_model_is_refused(shop: Shop) -> None:
-    shop.server.script = in_order(Answers(model="gpt-3.5-turbo"))
+    shop.server.script = in_order(Streams("It is a shop.", model="gpt-3.5-turbo"))
 
-    assert shop.ask("charge_card").failed is not None
+    answer = shop.ask("charge_card")
+
+    assert answer.failed == "another-model"
+    assert "shop/payment.py:4" in answer.text
+    assert shop.rows("SELECT outcome, model_echoed FROM llm_attempts") == [("invalid", "gpt-3.5-turbo")]
 
 
 def test_no_key_is_handed_on_stored_or_answered(shop: Shop) -> None:

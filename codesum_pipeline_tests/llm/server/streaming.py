@@ -29,6 +29,7 @@ class Calls:
 class Streams:
     """A message: reasoning, text, calls, and what was counted.
 
+    `model` is the name under which it comes, where that is not the asked one. After
     `breaks_after` pieces the connection is cut, `hangs_after` so many nothing more is said; `is_counted` off leaves
     the usage out.
     """
@@ -41,6 +42,7 @@ class Streams:
     is_counted: bool = True
     same_ids: bool = False
     pause_s: float = 0.0
+    model: str | None = None
 
     async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -51,7 +53,7 @@ class Streams:
                 return response
             if number == self.hangs_after:
                 await asyncio.sleep(3600)
-            await response.write(_event(asked, piece))
+            await response.write(_event(asked, piece, self.model or asked.model))
             await asyncio.sleep(self.pause_s)
         await response.write(b"data: [DONE]\n\n")
         return response
@@ -82,6 +84,6 @@ def _split(text: str) -> list[str]:
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
 
-def _event(asked: Asked, piece: Mapping[str, Any]) -> bytes:
-    chunk = {"id": f"chatcmpl-{asked.number}", "object": "chat.completion.chunk", "created": 0, "model": asked.model}
+def _event(asked: Asked, piece: Mapping[str, Any], model: str) -> bytes:
+    chunk = {"id": f"chatcmpl-{asked.number}", "object": "chat.completion.chunk", "created": 0, "model": model}
     return b"data: " + json.dumps({**chunk, **piece}).encode() + b"\n\n"
