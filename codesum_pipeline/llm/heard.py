@@ -89,6 +89,6 @@ class Heard:
 
 
 def _echo_of(chunk: Any) -> str:
-    """The name under which the provider answers; LiteLLM keeps it beside the asked one, which stands where none came."""
+    """The name under which the provider answers, which LiteLLM keeps beside the asked one; empty where none came."""
     hidden = getattr(chunk, "hidden_params", None) or getattr(chunk, "_hidden_params", None) or {}
     return str(hidden.get("provider_response_model") or "")
