@@ -22,7 +22,7 @@ from codesum_pipeline.model.errors import (
     SummaryError,
 )
 from codesum_pipeline.model.options import BackendName, LlmOptions
-from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, MODEL, options_for, request_for
+from codesum_pipeline_tests.llm.asking import CLAUDE, KEY, KEY_VARIABLE, MODEL, options_for, request_for
 from codesum_pipeline_tests.llm.making import function_answer, responding
 from codesum_pipeline_tests.llm.server import Behaviour, ScriptedServer
 from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
@@ -41,15 +41,18 @@ def call(index: int, id_: str | None, name: str | None, arguments: str | None) -
     return SimpleNamespace(index=index, id=id_, function=SimpleNamespace(name=name, arguments=arguments))
 
 
-def chat(server: ScriptedServer, behaviour: Behaviour, *, timeout_s: float = 20.0, **changes: Any) -> Any:
+def chat(
+    server: ScriptedServer, behaviour: Behaviour, *, timeout_s: float = 20.0, messages: Any = MESSAGES, **changes: Any
+) -> Any:
     """The message, or the error that it ended with; and the text that was heard."""
+    request = ChatRequest(changes.get("model", MODEL), messages, (TOOL,))
     server.script = lambda _asked: behaviour
     heard: list[str] = []
 
     async def one() -> ChatResponse | SummaryError:
         backend = LiteLlmChat(options_for(server, **changes))
         try:
-            return await backend.chat(REQUEST, heard.append, timeout_s=timeout_s)
+            return await backend.chat(request, heard.append, timeout_s=timeout_s)
         except SummaryError as error:
             return error
         finally:
@@ -121,6 +124,35 @@ def test_a_message_that_breaks_off_is_a_failed_call(server: ScriptedServer) -> N
     assert isinstance(said, SummaryCallFailed)
     assert (said.failure, said.was_sent) == (CallFailure.CONNECTION, True)
     assert heard == "A shop with "
+
+
+@pytest.mark.parametrize("behaviour", [Streams("A shop with it.", [Calls("look", {"x": 1})])])
+def test_a_message_in_anthropics_format_is_heard_alike(server: ScriptedServer, behaviour: Streams) -> None:
+    said, heard = chat(server, behaviour, model=CLAUDE, api_base=server.root)
+
+    assert (said.text, heard) == ("A shop with it.", "A shop with it.")
+    assert said.calls == (ToolCall("toolu_1_0", "look", '{"x": 1}'),)
+    assert said.usage.prompt_tokens > 1
+    assert said.cost_usd > 0
+    assert server.seen[0].cache_marks == ("system", "tool")
+
+
+def test_a_message_in_anthropics_format_that_breaks_off_is_a_failed_call(server: ScriptedServer) -> None:
+    said, _ = chat(server, Streams("A shop with it.", breaks_after=4), model=CLAUDE, api_base=server.root)
+
+    assert isinstance(said, SummaryCallFailed)
+    assert said.failure is CallFailure.CONNECTION
+
+
+def test_a_result_goes_back_in_anthropics_format(server: ScriptedServer) -> None:
+    called = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "A shop."}
+    messages = (*MESSAGES, {"role": "assistant", "content": None, "tool_calls": [called]}, result)
+
+    said, _ = chat(server, Streams("I see."), messages=messages, model=CLAUDE, api_base=server.root)
+
+    assert said.text == "I see."
+    assert "A shop." in str(server.seen[0].turns[-1])
 
 
 def test_a_message_that_hangs_is_given_up(server: ScriptedServer) -> None:

@@ -1,4 +1,4 @@
-"""Messages of a conversation, streamed in OpenAI's format piece by piece, and the ways in which they break off."""
+"""Messages of a conversation, streamed piece by piece in either format, and the ways in which they break off."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from codesum_pipeline_tests.llm.server.asked import Asked
+from codesum_pipeline_tests.llm.server.asked import Asked, Wire
 
 _PIECE = 7
 
@@ -47,15 +47,17 @@ class Streams:
     async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        for number, piece in enumerate(self._pieces(asked)):
+        is_openai = asked.wire is Wire.OPENAI
+        for number, piece in enumerate(self._pieces(asked) if is_openai else self._events(asked)):
             if number == self.breaks_after and request.transport is not None:
                 request.transport.abort()
                 return response
             if number == self.hangs_after:
                 await asyncio.sleep(3600)
-            await response.write(_event(asked, piece, self.model or asked.model))
+            await response.write(_event(asked, piece, self.model or asked.model) if is_openai else _named(piece))
             await asyncio.sleep(self.pause_s)
-        await response.write(b"data: [DONE]\n\n")
+        if is_openai:
+            await response.write(b"data: [DONE]\n\n")
         return response
 
     def _pieces(self, asked: Asked) -> list[dict[str, Any]]:
@@ -79,6 +81,26 @@ class Streams:
             pieces.append({"choices": [], "usage": usage})
         return pieces
 
+    def _events(self, asked: Asked) -> list[dict[str, Any]]:
+        """In Anthropic's format."""
+        usage = {"input_tokens": len(str(asked.turns)) // 4 + 1, "output_tokens": 1}
+        start = {"id": "msg_1", "type": "message", "role": "assistant", "model": self.model or asked.model}
+        start |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+        events: list[dict[str, Any]] = [{"type": "message_start", "message": start}]
+        texts = [{"type": "text_delta", "text": piece} for piece in _split(self.text)]
+        blocks = [({"type": "text", "text": ""}, texts)] if self.text else []
+        for place, call in enumerate(self.calls):
+            head = {"type": "tool_use", "id": f"toolu_{asked.number}_{place}", "name": call.name, "input": {}}
+            pieces = [{"type": "input_json_delta", "partial_json": piece} for piece in _split(call.written)]
+            blocks.append((head, pieces))
+        for index, (head, deltas) in enumerate(blocks):
+            events.append({"type": "content_block_start", "index": index, "content_block": head})
+            events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+            events.append({"type": "content_block_stop", "index": index})
+        stop = {"stop_reason": "tool_use" if self.calls else "end_turn", "stop_sequence": None}
+        end = {"type": "message_delta", "delta": stop, "usage": {"output_tokens": len(self.text) // 4 + 1}}
+        return [*events, end, {"type": "message_stop"}]
+
 
 def _split(text: str) -> list[str]:
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
@@ -87,3 +109,7 @@ def _split(text: str) -> list[str]:
 def _event(asked: Asked, piece: Mapping[str, Any], model: str) -> bytes:
     chunk = {"id": f"chatcmpl-{asked.number}", "object": "chat.completion.chunk", "created": 0, "model": model}
     return b"data: " + json.dumps({**chunk, **piece}).encode() + b"\n\n"
+
+
+def _named(event: Mapping[str, Any]) -> bytes:
+    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
