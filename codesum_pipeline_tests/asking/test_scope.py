@@ -77,3 +77,11 @@ def test_tools_look_at_the_asked_repositories_where_the_model_names_none(two: Pa
 
     assert "right.py" in found.text
     assert "left.py" not in found.text
+
+
+def test_settings_of_questions_shape_no_index(two: Path) -> None:
+    plain = open_home(two / "home")
+    other = open_home(two / "home", ask={"max_steps": 3, "primary_document": "GUIDE"})
+    entry = plain.registry.get("left")
+
+    assert plain.fingerprint(entry, commit="c") == other.fingerprint(entry, commit="c")
