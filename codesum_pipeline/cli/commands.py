@@ -46,6 +46,7 @@ COMMANDS = (
     Command("plan", _BUILD, "Show what `codesum index` would rewrite and why, changing nothing.", loads_long=True),
     Command("status", _BUILD, "Show how fresh each repository's index is."),
     Command("search", _ASK, "Find functions, classes, files and modules by what they do."),
+    Command("ask", _ASK, "Answer a question about repositories, with the places that show it.", loads_long=True),
     Command("show", _ASK, "Show one document with all its fields."),
     Command("overview", _ASK, "Show a repository to a newcomer: its parts, entry points, frameworks, where to start."),
     Command("explain", _ASK, "Show why a document was last rewritten, as the chain of causes."),

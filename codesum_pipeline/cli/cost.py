@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.cli.avoided import read_avoided, show_avoided
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.cost_plot import write_plot
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
-from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
+from codesum_pipeline.cli.render import SHORT_COMMIT, count, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
+from codesum_pipeline.llm.ledger import calls_since, rows_of_unfinished_builds
 from codesum_pipeline.llm.totals import Totals, total, total_by
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.store.tables import TableStore
@@ -70,19 +71,23 @@ def cost(
     if avoided:
         show_avoided(read_avoided(invocation(ctx), keys or (), begin), as_json=as_json)
         return
-    rows = _rows(invocation(ctx), keys or (), begin)
+    called = invocation(ctx)
+    rows = _rows(called, keys or (), begin)
     totals = total_by((_name(by, repo, row), row) for repo, row in rows)
     if plot is not None:
         days = total_by((_name(By.DAY, repo, row), row) for repo, row in rows)
         with with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
+    asked, asked_usd = (0, 0.0) if keys else calls_since(called.layout.home / STORE_FILE, begin)
     if as_json:
         for name, found in totals.items():
             typer.echo(safe_json(_as_json(by, name, found)))
     elif totals:
         show(_table(by, {**totals, "all": total(row for _, row in rows)}))
-    else:
+    elif not asked:
         note("no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some")
+    if asked:
+        note(f"`codesum ask`, which is not among these: {count(asked, 'call')}, ${asked_usd:.4f}")
 
 
 def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:

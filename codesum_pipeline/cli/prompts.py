@@ -15,6 +15,7 @@ from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.fitting_templates import fitting_template, fitting_templates
 from codesum_pipeline.llm.templates import (
+    ASK_TEMPLATES,
     SHORT_NAME,
     FoundTemplate,
     ResolvedTemplate,
@@ -65,7 +66,8 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
             typer.echo(safe_json(row))
         return
     columns = ("kind", "name", "from", "used for", "path")
-    show(table(columns, [(*list(row.values())[:3], ", ".join(row["levels"]) or None, row["path"]) for row in rows]))
+    cells = [(*list(row.values())[:3], ", ".join(row["levels"]) or _other_use(row), row["path"]) for row in rows]
+    show(table(columns, cells))
 
 
 @prompts.command("show", cls=PlainCommand)
@@ -148,6 +150,11 @@ def _listed(folder: Path, used: _Systems, kind: TemplateKind, name: str) -> dict
     }
 
 
+def _other_use(row: Mapping[str, Any]) -> str | None:
+    is_asked = row["kind"] == TemplateKind.SYSTEM and row["name"] in ASK_TEMPLATES
+    return "codesum ask" if is_asked else None
+
+
 def _levels_of(folder: Path, used: _Systems, found: FoundTemplate) -> list[str]:
     """The levels that a template is used for with the model that is set."""
     if found.kind is TemplateKind.SYSTEM:
@@ -218,6 +225,8 @@ def _tell_saved(ctx: typer.Context, kind: TemplateKind, name: str, done: str) ->
 
 
 def _why_unused(folder: Path, found: FoundTemplate) -> str:
+    if found.kind is TemplateKind.SYSTEM and found.name in ASK_TEMPLATES:
+        return "used by `codesum ask` from the next question on"
     if found in [find_short(folder, level) for level in LEVELS]:
         return (
             "it stands in where the full template does not fit; with the model that is set no level is written with it"

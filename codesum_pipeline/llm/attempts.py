@@ -107,7 +107,7 @@ class Caller:
             try:
                 response = await _summarize(desk.backend, request, self._task.id)
             except BaseException as error:
-                settled = _settled_by(error, time.monotonic() - started)
+                settled = settled_by(error, time.monotonic() - started)
                 await self._settle(sequence, settled, worst)
                 if not ends_run(error) and not isinstance(error, Unforeseen):
                     desk.on_heard()
@@ -208,7 +208,7 @@ def _settled(response: SummaryResponse, answered: Answered, latency_s: float) ->
     return replace(found, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=said)
 
 
-def _settled_by(error: BaseException, latency_s: float) -> Settled:
+def settled_by(error: BaseException, latency_s: float) -> Settled:
     """How an attempt ended that gave no answer that could be read."""
     said = str(error)[:_MAX_ERROR_CHARS]
     if isinstance(error, RefusedAnswer):

@@ -15,6 +15,16 @@ from codesum_pipeline.model.options import LlmOptions
 Templates = Mapping[Level, ResolvedTemplate]
 
 
+class Pinned(Protocol):
+    """A request that names a model; a strict one takes an answer under that very name alone."""
+
+    @property
+    def model_name(self) -> str: ...
+
+    @property
+    def is_strict(self) -> bool: ...
+
+
 class SummaryBackend(Protocol):
     """Turns one pinned request into one answer as it came. Slow, costs money, may fail."""
 
@@ -51,9 +61,7 @@ class AnotherModel(RefusedAnswer):
 
 def refuse_unpinned(request: SummaryRequest, options: LlmOptions, templates: Templates) -> None:
     """Raise where the request names a model that may not be asked, or a template that would not be sent."""
-    allowed = options.allowlist or (options.model, *options.fallback_models)
-    if request.model_name not in allowed:
-        raise ModelNotInAllowlist(f"{request.model_name!r} is not in llm.allowlist ({', '.join(allowed) or 'empty'})")
+    check_allowed(request.model_name, options)
     template = templates.get(request.level)
     found = template.digest if template else "none"
     if request.prompt_template_blake3 != found:
@@ -63,14 +71,21 @@ def refuse_unpinned(request: SummaryRequest, options: LlmOptions, templates: Tem
         )
 
 
+def check_allowed(model: str, options: LlmOptions) -> None:
+    """Raise `ModelNotInAllowlist` for a model that may not be asked."""
+    allowed = options.allowlist or (options.model, *options.fallback_models)
+    if model not in allowed:
+        raise ModelNotInAllowlist(f"{model!r} is not in llm.allowlist ({', '.join(allowed) or 'empty'})")
+
+
 def checked(request: SummaryRequest, response: SummaryResponse, options: LlmOptions) -> SummaryResponse:
     """The answer, if it is one: by the model that was asked, and within the bytes that were allowed.
 
     An empty answer is refused where there is nobody who asks again.
     """
     pinned = request.model_name
-    if not _is_by_pinned(request, response.model_name_echoed, options):
-        raise AnotherModel(_mismatch(request, response.model_name_echoed), response)
+    if not is_by_pinned(request, response.model_name_echoed, options):
+        raise AnotherModel(mismatch(request, response.model_name_echoed), response)
     if request.is_strict and not response.claim.strip():
         raise RefusedAnswer(f"{pinned!r} gave an empty answer", response)
     size, most = len(response.claim.encode("utf-8", "replace")), request.max_output_bytes
@@ -81,7 +96,7 @@ def checked(request: SummaryRequest, response: SummaryResponse, options: LlmOpti
     return response
 
 
-def _is_by_pinned(request: SummaryRequest, echoed: str, options: LlmOptions) -> bool:
+def is_by_pinned(request: Pinned, echoed: str, options: LlmOptions) -> bool:
     """Whether the echoed name stands for the pinned model; a request that is evidence takes that name alone."""
     pinned = request.model_name
     if is_name_of(pinned, echoed) or request.is_strict:
@@ -90,7 +105,8 @@ def _is_by_pinned(request: SummaryRequest, echoed: str, options: LlmOptions) -> 
     return is_dated_name_of(pinned, echoed) or any(is_name_of(pinned, meant) for meant in known)
 
 
-def _mismatch(request: SummaryRequest, echoed: str) -> str:
+def mismatch(request: Pinned, echoed: str) -> str:
+    """What to do about an answer by a model that was not asked."""
     pinned = request.model_name
     if request.is_strict:
         return f"{pinned!r} was asked and {echoed!r} answered: pin the name that answers"

@@ -23,6 +23,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.transactions import one_transaction
 
 BUSY_TIMEOUT_S = 30.0
 # For so long an answer that could not be taken stands for the one that the same request would get now.
@@ -48,6 +49,10 @@ CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
 # Added to files of before.
 _NEWER = {"model_echoed": "TEXT"}
 _ROW = ", ".join(field.name for field in fields(LedgerRow))
+_INTERRUPT = (
+    "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
+    "error = 'the run ended before the answer came' WHERE outcome IS NULL"
+)
 # An open attempt counts with the most that it can cost.
 _SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
 
@@ -57,7 +62,7 @@ class Attempt:
     """A call that is about to be made, and the most that it can cost."""
 
     id: str
-    level: Level
+    level: str
     request_hash: str
     model: str
     attempt: int
@@ -91,26 +96,19 @@ class Ledger:
     @contextmanager
     def together(self) -> Iterator[None]:
         """One transaction for all that is written in the block."""
-        if self._connection.in_transaction:
+        with one_transaction(self._connection, self._path):
             yield
-            return
-        with writing(self._path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            finally:
-                # Of some refusals to write SQLite has rolled back by itself.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
 
     def recover(self) -> int:
         """Close what a dead run left open, counting the most that it can have cost; how many attempts that were."""
         with self.together():
+            return self._connection.execute(_INTERRUPT, (AttemptOutcome.INTERRUPTED,)).rowcount
+
+    def recover_own(self) -> int:
+        """The same of this run alone, which is dead: others may live."""
+        with self.together():
             return self._connection.execute(
-                "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
-                "error = 'the run ended before the answer came' WHERE outcome IS NULL",
-                (AttemptOutcome.INTERRUPTED,),
+                f"{_INTERRUPT} AND run_id = ?", (AttemptOutcome.INTERRUPTED, self._run_id)
             ).rowcount
 
     def reserve(self, attempt: Attempt) -> int:
@@ -156,7 +154,7 @@ class Ledger:
         rows = self._connection.execute(
             "SELECT request_hash, answer, has_tool_call FROM llm_attempts WHERE outcome = 'invalid' AND failure = ? "
             "AND trim(answer) <> '' AND started_at >= ? ORDER BY sequence",
-            (UNUSABLE, _iso(self._now() - timedelta(days=KEEP_DAYS))),
+            (UNUSABLE, iso_moment(self._now() - timedelta(days=KEEP_DAYS))),
         )
         return {request_hash: (answer, bool(has_tool_call)) for request_hash, answer, has_tool_call in rows}
 
@@ -176,7 +174,7 @@ class Ledger:
 
     def spent_today(self) -> float:
         """US dollars since midnight, UTC."""
-        midnight = _iso(_midnight(self._now()))
+        midnight = iso_moment(_midnight(self._now()))
         return float(self._connection.execute(f"{_SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
 
     def has_answers(self) -> bool:
@@ -215,13 +213,13 @@ class Ledger:
             )
             self._connection.execute(
                 "DELETE FROM llm_attempts WHERE is_in_table = 1 AND started_at < ?",
-                (_iso(self._now() - timedelta(days=KEEP_DAYS)),),
+                (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
             )
         return len(added)
 
     def moment(self) -> str:
         """Now, as ISO 8601 in UTC to the millisecond."""
-        return _iso(self._now())
+        return iso_moment(self._now())
 
     def _not_in_table(self) -> set[int]:
         rows = self._connection.execute(
@@ -261,7 +259,19 @@ def spent_today(state: Path, *, now: datetime) -> float:
     with _reading(state) as connection:
         if connection is None:
             return 0.0
-        return float(connection.execute(f"{_SPENT} WHERE started_at >= ?", (_iso(_midnight(now)),)).fetchone()[0])
+        return float(connection.execute(f"{_SPENT} WHERE started_at >= ?", (iso_moment(_midnight(now)),)).fetchone()[0])
+
+
+def calls_since(state: Path, since: str) -> tuple[int, float]:
+    """How many attempts were begun since a moment, and their US dollars, for those who do not write; a `since` of ""
+    counts all."""
+    with _reading(state) as connection:
+        if connection is None:
+            return 0, 0.0
+        counted, spent = connection.execute(
+            f"SELECT count(*), ({_SPENT} WHERE started_at >= ?1) FROM llm_attempts WHERE started_at >= ?1", (since,)
+        ).fetchone()
+        return int(counted), float(spent)
 
 
 def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
@@ -318,7 +328,8 @@ def _for_table(row: LedgerRow) -> LedgerRow:
     return row if row.outcome is AttemptOutcome.INVALID else replace(row, answer=None)
 
 
-def _iso(moment: datetime) -> str:
+def iso_moment(moment: datetime) -> str:
+    """As ISO 8601 in UTC to the millisecond."""
     return f"{moment.strftime('%Y-%m-%dT%H:%M:%S')}.{moment.microsecond // 1000:03d}Z"
 
 

@@ -8,13 +8,17 @@ shown, logged or handed to another process.
 import asyncio
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from codesum_pipeline.llm.answers import AnswerTool, answer_tool
 from codesum_pipeline.llm.backend import Templates
+from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.failures import failure_of
+from codesum_pipeline.llm.heard import Heard
 from codesum_pipeline.llm.litellm_door import litellm_client
-from codesum_pipeline.llm.messages import arguments_of
+from codesum_pipeline.llm.messages import arguments_of, chat_arguments
 from codesum_pipeline.llm.model_list import listed
 from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.prices import Price, cost_usd, price_of
@@ -42,6 +46,21 @@ class LiteLlmCalls:
         await self._turn()
         answer = await self._complete(arguments_of(request, self._templates[request.level], tool))
         return self._read(request, tool, answer)
+
+    async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
+        """The next message of a conversation, without any key; raises `SummaryCallFailed`."""
+        heard = Heard(keys_in_use(self._named_key()), on_text)
+        await self._stream(chat_arguments(request), heard, timeout_s)
+        heard.end()
+        usage, written = _usage_of(heard.counted)
+        return ChatResponse(
+            text=heard.text,
+            reasoning=heard.reasoning,
+            calls=heard.calls,
+            usage=usage,
+            model_name_echoed=without_keys(heard.model or request.model_name, keys_in_use(self._named_key())),
+            cost_usd=self._cost(request.model_name, usage, written),
+        )
 
     async def aclose(self) -> None:
         await litellm_client().close_litellm_async_clients()
@@ -71,28 +90,52 @@ class LiteLlmCalls:
         await asyncio.sleep(start - now)
 
     async def _complete(self, arguments: dict[str, Any]) -> Any:
-        """LiteLLM's answer; raises `SummaryCallFailed`, without its cause: a provider's words may repeat a key."""
-        litellm, model, timeout_s = litellm_client(), arguments["model"], self._options.timeout_s
-        try:
+        """LiteLLM's answer; raises `SummaryCallFailed`."""
+        model, timeout_s = arguments["model"], self._options.timeout_s
+        with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)"):
             # LiteLLM's own time-out is one of silence: an answer that drips would never end.
             async with asyncio.timeout(timeout_s):
-                return await litellm.acompletion(
+                return await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s))
+
+    async def _stream(self, arguments: dict[str, Any], heard: Heard, timeout_s: float) -> None:
+        """Hear LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
+        model = arguments["model"]
+        with self._failing(model, f"{timeout_s:g} s"):
+            async with asyncio.timeout(timeout_s):
+                chunks = await litellm_client().acompletion(
                     **arguments,
-                    **self._connection(model),
-                    timeout=timeout_s,
-                    num_retries=0,
-                    max_retries=0,
-                    caching=False,
-                    # Reasoning models have no temperature, and refuse to be told one.
-                    drop_params=True,
+                    **self._sending(model, timeout_s),
+                    stream=True,
+                    stream_options={"include_usage": True},
                 )
+                async for chunk in chunks:
+                    heard.hear(chunk)
+        # LiteLLM ends every stream with a reason; this is what the provider said.
+        if getattr(chunks, "received_finish_reason", "") is None:
+            raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
+
+    @contextmanager
+    def _failing(self, model: str, patience: str) -> Iterator[None]:
+        """Errors of LiteLLM as `SummaryCallFailed`, without their cause: a provider's words may repeat a key."""
+        try:
+            yield
         except TimeoutError:
-            raise SummaryCallFailed(
-                f"{model}: no whole answer in {timeout_s:g} s (llm.timeout_s)", failure=CallFailure.TIMEOUT
-            ) from None
-        except tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES) as error:
+            raise SummaryCallFailed(f"{model}: no whole answer in {patience}", failure=CallFailure.TIMEOUT) from None
+        except tuple(litellm_client().exceptions.LITELLM_EXCEPTION_TYPES) as error:
             missing = self.missing_key(model)
             raise failure_of(error, model, key=self._named_key(), missing_key=missing) from None
+
+    def _sending(self, model: str, timeout_s: float) -> dict[str, Any]:
+        """How a call is sent: where to, and once."""
+        return {
+            **self._connection(model),
+            "timeout": timeout_s,
+            "num_retries": 0,
+            "max_retries": 0,
+            "caching": False,
+            # Reasoning models have no temperature, and refuse to be told one.
+            "drop_params": True,
+        }
 
     def _connection(self, model: str) -> dict[str, Any]:
         """Where a model is asked and with which key; LiteLLM knows both of other providers than the main model's."""

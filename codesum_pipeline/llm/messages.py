@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from codesum_pipeline.llm.answers import AnswerTool
+from codesum_pipeline.llm.chat import ChatRequest
 from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest
 from codesum_pipeline.llm.templates import ResolvedTemplate
 
@@ -27,6 +28,22 @@ def arguments_of(request: SummaryRequest, template: ResolvedTemplate, tool: Answ
         "max_tokens": request.parameters.max_tokens,
         **_form(form, tool),
     }
+
+
+def chat_arguments(request: ChatRequest) -> dict[str, Any]:
+    """The named arguments of a conversation's next message."""
+    first, *others = request.messages
+    system = {"role": first["role"], "content": [{"type": "text", "text": first["content"], **_MARK}]}
+    arguments: dict[str, Any] = {
+        "model": request.model_name,
+        "messages": [system, *map(dict, others)],
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+    }
+    if request.tools:
+        *tools, last = map(dict, request.tools)
+        arguments |= {"tools": [*tools, {**last, **_MARK}], "tool_choice": request.tool_choice.value}
+    return arguments
 
 
 def _system(form: AnswerForm, template: ResolvedTemplate, tool: AnswerTool) -> dict[str, Any]:

@@ -9,10 +9,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from codesum_pipeline.llm.chat import ChatRequest, ChatResponse
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.store.atomic import write_text_atomically
@@ -20,12 +21,27 @@ from codesum_pipeline.store.atomic import write_text_atomically
 _SUFFIX = ".json"
 _REQUEST = TypeAdapter(SummaryRequest)
 _RESPONSE = TypeAdapter(SummaryResponse)
+_CHAT_REQUEST = TypeAdapter(ChatRequest)
+_CHAT_RESPONSE = TypeAdapter(ChatResponse)
+_CHAT = "chat"
+
+Request = TypeVar("Request", SummaryRequest, ChatRequest)
+Response = TypeVar("Response", SummaryResponse, ChatResponse)
 
 
 def write_recording(folder: Path, request: SummaryRequest, response: SummaryResponse) -> Path:
     """Write one entry; an earlier one of the same request is replaced."""
-    path = folder / f"{request.request_hash.partition(':')[2]}{_SUFFIX}"
-    entry = {"request": asdict(request), "response": asdict(response)}
+    return _write(folder, request.request_hash, {"request": asdict(request), "response": asdict(response)})
+
+
+def write_chat(folder: Path, request: ChatRequest, response: ChatResponse) -> Path:
+    """The same of a message of a conversation."""
+    entry = {"kind": _CHAT, "request": asdict(request), "response": asdict(response)}
+    return _write(folder, request.request_hash, entry)
+
+
+def _write(folder: Path, request_hash: str, entry: dict[str, Any]) -> Path:
+    path = folder / f"{request_hash.partition(':')[2]}{_SUFFIX}"
     folder.mkdir(parents=True, exist_ok=True)
     write_text_atomically(path, json.dumps(entry, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
     return path
@@ -36,9 +52,23 @@ def read_recordings(path: Path) -> dict[str, SummaryResponse]:
 
     Raises `SummaryCallFailed` where something cannot be read, or a request stands there twice.
     """
-    found: dict[str, SummaryResponse] = {}
+    return _read(path, None, _REQUEST, _RESPONSE)
+
+
+def read_chats(path: Path) -> dict[str, ChatResponse]:
+    """The same of messages of conversations, which may lie in the same folder."""
+    return _read(path, _CHAT, _CHAT_REQUEST, _CHAT_RESPONSE)
+
+
+def _read(
+    path: Path, kind: str | None, requests: TypeAdapter[Request], responses: TypeAdapter[Response]
+) -> dict[str, Response]:
+    """The entries of one kind."""
+    found: dict[str, Response] = {}
     for place, entry in _entries(path):
-        request, response = _read_entry(place, entry)
+        if isinstance(entry, dict) and entry.get("kind") != kind:
+            continue
+        request, response = _read_entry(place, entry, requests, responses)
         if request.request_hash in found:
             raise _unreadable(f"{place}: a second answer to {request.request_hash}: remove one of them")
         found[request.request_hash] = response
@@ -64,9 +94,11 @@ def _load(file: Path) -> Any:
         raise _unreadable(f"{file}: {error}: record again, or name another folder in llm.recording") from error
 
 
-def _read_entry(place: str, entry: Any) -> tuple[SummaryRequest, SummaryResponse]:
+def _read_entry(
+    place: str, entry: Any, requests: TypeAdapter[Request], responses: TypeAdapter[Response]
+) -> tuple[Request, Response]:
     try:
-        return _REQUEST.validate_python(entry["request"]), _RESPONSE.validate_python(entry["response"])
+        return requests.validate_python(entry["request"]), responses.validate_python(entry["response"])
     except (KeyError, TypeError, ValidationError) as error:
         raise _unreadable(f"{place}: not a request and its response: {error}") from error
 

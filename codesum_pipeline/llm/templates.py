@@ -31,6 +31,8 @@ from codesum_pipeline.store.refusals import writing
 MAX_TEMPLATE_BYTES = 64 * 1024
 DEFAULT_NAME = "default"
 SHORT_NAME = "short"
+# System templates of questions: of a turn with tools, and of writing up an overview.
+TURN_NAME, SYNTHESIS_NAME = ASK_TEMPLATES = ("ask", "synthesis")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SUFFIX = ".md"

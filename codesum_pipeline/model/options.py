@@ -160,6 +160,18 @@ class LlmOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class AskOptions:
+    """Questions that a model answers with tools: how long it may go on, and at most at what cost."""
+
+    max_cost_usd_per_question: float = 0.5
+    max_cost_usd_per_day: float = 5.0
+    max_steps: int = 50
+    max_tokens: int = 4096
+    primary_document: str = "README"
+    synthesis_timeout_s: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All stages' options of one build."""
 
@@ -170,3 +182,4 @@ class Options:
     index: IndexOptions = field(default_factory=IndexOptions)
     evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)
     llm: LlmOptions = field(default_factory=LlmOptions)
+    ask: AskOptions = field(default_factory=AskOptions)

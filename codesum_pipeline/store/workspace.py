@@ -84,6 +84,8 @@ def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str,
     del shaping["index"]["keep_versions"]
     # It measures what was built.
     del shaping["evaluation"]
+    # It is asked of what was built.
+    del shaping["ask"]
     if options.llm.enabled:
         shaping["llm"] = {name: shaping["llm"][name] for name in _OF_MODEL_TEXTS}
     else:

@@ -1,0 +1,133 @@
+"""A message of the model, paid for: gates and caps before it is asked, the ledger before and after.
+
+The ledger is that of texts, in the store's own file. A call's worst case is put aside in the same transaction that
+looks at the caps, so that two questions at once cannot pass the cap of the day together.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codesum_pipeline.llm.attempts import settled_by
+from codesum_pipeline.llm.chat import ChatBackend, ChatRequest, ChatResponse, OnText
+from codesum_pipeline.llm.ledger import Attempt, Ledger, Settled
+from codesum_pipeline.llm.prices import Price, worst_case_usd
+from codesum_pipeline.llm.retrying import wait_before_retry
+from codesum_pipeline.llm.tokens import tokens_upper
+from codesum_pipeline.model.errors import BackendNotConfigured, CodesumError, SummaryCallFailed
+from codesum_pipeline.model.ledger import AttemptOutcome
+from codesum_pipeline.model.options import AskOptions, LlmOptions
+
+# Where a level stands of a text.
+LEVEL = "ask"
+# A person waits: a provider that is still busy after three calls is given up.
+MAX_RETRIES = 2
+_LONGEST_WAIT_S = 20.0
+OnDiscard = Callable[[], None]
+
+
+class CostCapReached(CodesumError):
+    """The next call could pass a cap in dollars; it was not made."""
+
+
+@dataclass(slots=True)
+class Payer:
+    """Pays for the calls of one turn: `usd`, `prompt_tokens` and `completion_tokens` so far, all attempts counted."""
+
+    backend: ChatBackend
+    ledger: Ledger
+    price_of: Callable[[str], Price]
+    llm: LlmOptions
+    ask: AskOptions
+    turn: str
+    usd: float = 0.0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    calls: int = 0
+
+    async def next_message(
+        self,
+        make: Callable[[str], ChatRequest],
+        on_text: OnText,
+        *,
+        timeout_s: float,
+        retries: int | None = None,
+        on_discard: OnDiscard = lambda: None,
+    ) -> ChatResponse:
+        """The next message, by the first model that gives one; `make` is given a model's name.
+
+        `on_discard` hears that what `on_text` heard is void, since the call is made again. Raises what the last call
+        did, or `CostCapReached`.
+        """
+        retries = min(self.llm.max_retries, MAX_RETRIES) if retries is None else retries
+        *before, last = (self.llm.model, *self.llm.fallback_models)
+        for model in before:
+            try:
+                return await self._with_retries(make(model), on_text, timeout_s, retries, on_discard)
+            except (SummaryCallFailed, BackendNotConfigured):
+                on_discard()
+        return await self._with_retries(make(last), on_text, timeout_s, retries, on_discard)
+
+    async def _with_retries(
+        self, request: ChatRequest, on_text: OnText, timeout_s: float, retries: int, on_discard: OnDiscard
+    ) -> ChatResponse:
+        for attempt in range(1, retries + 1):
+            try:
+                return await self._attempt(request, attempt, on_text, timeout_s)
+            except SummaryCallFailed as failure:
+                wait_s = wait_before_retry(failure, attempt)
+                if wait_s is None or wait_s > _LONGEST_WAIT_S:
+                    raise
+                on_discard()
+                await asyncio.sleep(wait_s)
+        return await self._attempt(request, retries + 1, on_text, timeout_s)
+
+    async def _attempt(self, request: ChatRequest, number: int, on_text: OnText, timeout_s: float) -> ChatResponse:
+        if self.llm.asks_nobody:
+            return await self.backend.chat(request, on_text, timeout_s=timeout_s)
+        sequence = self._reserve(request, number)
+        started = time.monotonic()
+        try:
+            response = await self.backend.chat(request, on_text, timeout_s=timeout_s)
+        except BaseException as error:
+            self._settle(sequence, settled_by(error, time.monotonic() - started))
+            raise
+        self._settle(sequence, _settled(response, time.monotonic() - started))
+        return response
+
+    def _reserve(self, request: ChatRequest, number: int) -> int:
+        worst = worst_case_usd(self.price_of(request.model_name), tokens_upper(*request.texts), request.max_tokens)
+        attempt = Attempt(self.turn, LEVEL, request.request_hash, request.model_name, number, worst)
+        with self.ledger.together():
+            _check_cap("ask.max_cost_usd_per_question", self.ask.max_cost_usd_per_question, worst, self.ledger.spent())
+            _check_cap("ask.max_cost_usd_per_day", self.ask.max_cost_usd_per_day, worst, self.ledger.spent_today())
+            return self.ledger.reserve(attempt)
+
+    def _settle(self, sequence: int, settled: Settled) -> None:
+        self.ledger.settle(sequence, settled)
+        self.usd = self.ledger.spent()
+        if settled.outcome is not AttemptOutcome.NOT_SENT:
+            self.calls += 1
+        if settled.usage:
+            self.prompt_tokens += settled.usage.prompt_tokens
+            self.completion_tokens += settled.usage.completion_tokens
+
+
+def _settled(response: ChatResponse, latency_s: float) -> Settled:
+    return Settled(
+        AttemptOutcome.GOOD,
+        response.cost_usd,
+        latency_s,
+        usage=response.usage,
+        has_tool_call=bool(response.calls),
+        model_echoed=response.model_name_echoed,
+    )
+
+
+def _check_cap(name: str, most: float, worst: float, spent: float) -> None:
+    if spent + worst > most:
+        raise CostCapReached(
+            f"{name} = {most:g}: ${spent:.4f} are spent, and the next call could cost ${worst:.4f}: "
+            f"raise {name}, or ask a cheaper model"
+        )

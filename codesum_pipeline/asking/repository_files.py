@@ -1,0 +1,95 @@
+"""The files of the repositories that a question is about, at the commits that their indexes stand for."""
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import answer
+from codesum_pipeline.source.file_text import read_file
+from codesum_pipeline.source.git import run_git
+
+_MOST_FITTING = 50
+
+
+@dataclass(frozen=True, slots=True)
+class FileRef:
+    """A file of a repository."""
+
+    repo: str
+    path: str
+
+
+@dataclass(frozen=True)
+class RepositoryFiles:
+    """Each file is read once. Several threads may ask."""
+
+    indexes: Sequence[PublishedIndex]
+    mirrors: dict[str, Path]
+    timeout_s: float
+    embedder: Embedder
+    _texts: dict[FileRef, str | None] = field(default_factory=dict)
+    _paths: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def commit(self, repo: str) -> str:
+        """The commit that a repository's index stands for."""
+        return next(str(index.version.manifest["commit"]) for index in self.indexes if index.repo == repo)
+
+    def text(self, file: FileRef) -> str | None:
+        """A file's text; None for what is not there, or is no text."""
+        with self._lock:
+            if file not in self._texts:
+                self._texts[file] = self._read(file)
+            return self._texts[file]
+
+    def paths(self, repo: str) -> tuple[str, ...]:
+        """Every file of a repository, indexed or not; none where its mirror cannot be read."""
+        with self._lock:
+            if repo not in self._paths:
+                self._paths[repo] = self._list(repo)
+            return self._paths[repo]
+
+    def indexed_files(self) -> dict[FileRef, float]:
+        """The files that an index has, but for tests and copies of others' code, and how important each is there."""
+        found = {}
+        for index in self.indexes:
+            rows = index.rows_of(Level.FILE)
+            importance = index.arrays["importance"]
+            left_out = index.arrays["is_test"] | index.arrays["is_vendored"]
+            for row in range(rows.start, rows.stop):
+                if left_out[row]:
+                    continue
+                found[FileRef(index.repo, index.ids[row])] = float(importance[row])
+        return found
+
+    def fitting(self, question: str) -> list[FileRef]:
+        """The files that fit a question, best first; none where nothing fits it well."""
+        found = answer(self.indexes, question, embedder=self.embedder, top=_MOST_FITTING, levels=(Level.FILE,))
+        return [FileRef(hit.repo, hit.file_path) for hit in found.hits] if found.fits_well else []
+
+    def _read(self, file: FileRef) -> str | None:
+        if "\n" in file.path:
+            return None
+        try:
+            return read_file(
+                self.mirrors[file.repo], commit=self.commit(file.repo), path=file.path, timeout_s=self.timeout_s
+            )
+        except (RepositoryUnavailable, SkippedFile):
+            return None
+
+    def _list(self, repo: str) -> tuple[str, ...]:
+        try:
+            listed = run_git(
+                ["ls-tree", "-r", "-z", "--name-only", self.commit(repo)],
+                git_dir=self.mirrors[repo],
+                timeout_s=self.timeout_s,
+            )
+        except RepositoryUnavailable:
+            return ()
+        return tuple(os.fsdecode(name) for name in listed.split(b"\0") if name)

@@ -1,0 +1,139 @@
+"""A question to the repositories of a home: with a model, if one may be asked, else by what the index has."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from codesum_pipeline.asking.events import OnEvent
+from codesum_pipeline.asking.gates import why_no_model
+from codesum_pipeline.asking.index_tools import index_tools
+from codesum_pipeline.asking.notebook import Notebook, closed_at_the_end
+from codesum_pipeline.asking.paying import Payer
+from codesum_pipeline.asking.repository_files import RepositoryFiles
+from codesum_pipeline.asking.store import AskStore, open_store
+from codesum_pipeline.asking.tool import ModelTool
+from codesum_pipeline.asking.turn import Turn, TurnAnswer
+from codesum_pipeline.asking.without_model import best_without_model
+from codesum_pipeline.llm.chat_backends import build_chat
+from codesum_pipeline.llm.ledger import Ledger, open_ledger
+from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.prices import price_of
+from codesum_pipeline.llm.templates import SYNTHESIS_NAME, TURN_NAME, render_system
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.retrieval.query import check_says_something
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.catalogue import Catalogue, Tell
+
+# About 4,000 tokens. What is longer is material, and belongs into a repository.
+LONGEST_QUESTION = 16_000
+NO_MODEL = "no-model"
+# Of a catalogue, the folder of who asks, and the keys of the repositories that the question is about.
+MakeTools = Callable[[Catalogue, Path, Sequence[str]], Sequence[ModelTool]]
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """What is asked, of which repositories: none named are those of the folder, else all."""
+
+    text: str
+    repos: Sequence[str]
+    catalogue: Catalogue
+    folder: Path
+    now: Callable[[], datetime]
+    tell: Tell
+    make_tools: MakeTools = index_tools
+
+    async def answer(self, on_event: OnEvent) -> TurnAnswer:
+        """The answer, never empty; raises `ConfigurationError` for a question that is none, and what opening an index
+        or the store does."""
+        _check(self.text)
+        call = Call(self.catalogue, self.folder)
+        indexes = call.indexes(self.repos)
+        for note in call.notes:
+            self.tell(note)
+        answer = await self._answer(indexes, on_event)
+        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, [index.repo for index in indexes])))
+
+    async def _answer(self, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
+        keys = [index.repo for index in indexes]
+        tools = {tool.name: tool for tool in self.make_tools(self.catalogue, self.folder, keys)}
+        options = self.catalogue.settings.options
+        shut = why_no_model(options.llm, is_offline=options.scan.offline)
+        if shut:
+            return _without_model(best_without_model(self.text, tools=tools, repos=keys), shut)
+        # Where prompts cannot be used, nothing is written down.
+        render_system(Path(options.llm.prompts_folder), TURN_NAME, language=options.llm.language)
+        with open_store(self.catalogue.layout.home, now=self.now) as store:
+            return await self._turn(store, indexes, tools, on_event)
+
+    async def _turn(
+        self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, ModelTool], on_event: OnEvent
+    ) -> TurnAnswer:
+        options = self.catalogue.settings.options
+        keys = [index.repo for index in indexes]
+        asked = mask_secrets(self.text).text
+        prompts = Path(options.llm.prompts_folder)
+        turn = store.begin_turn(asked, repositories=keys, model=options.llm.model)
+        notebook = Notebook(store, turn)
+        with closed_at_the_end(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
+            payer = self._payer(turn, ledger)
+            try:
+                return await Turn(
+                    question=asked,
+                    tools=tools,
+                    sources=self._sources(indexes),
+                    payer=payer,
+                    notebook=notebook,
+                    system=render_system(prompts, TURN_NAME, language=options.llm.language),
+                    synthesis_system=render_system(prompts, SYNTHESIS_NAME, language=options.llm.language),
+                    on_event=on_event,
+                    without_model=partial(best_without_model, tools=tools, repos=keys),
+                ).run()
+            finally:
+                await payer.backend.aclose()
+
+    def _payer(self, turn: str, ledger: Ledger) -> Payer:
+        options = self.catalogue.settings.options
+        return Payer(
+            backend=build_chat(options.llm),
+            ledger=ledger,
+            price_of=lambda model: price_of(model, options.llm),
+            llm=options.llm,
+            ask=options.ask,
+            turn=turn,
+        )
+
+    def _sources(self, indexes: Sequence[PublishedIndex]) -> RepositoryFiles:
+        layout = self.catalogue.layout
+        mirrors = {index.repo: layout.mirror(index.repo) for index in indexes}
+        timeout_s = self.catalogue.settings.options.scan.git_timeout_s
+        return RepositoryFiles(indexes, mirrors, timeout_s, self.catalogue.embedder)
+
+
+def _check(question: str) -> None:
+    if len(question) > LONGEST_QUESTION:
+        raise ConfigurationError(
+            f"the question has {len(question):,} characters, at most {LONGEST_QUESTION:,} are taken: shorten it"
+        )
+    check_says_something(question)
+
+
+def _without_model(text: str, why: str) -> TurnAnswer:
+    return TurnAnswer(
+        turn="",
+        text=text,
+        failed=NO_MODEL,
+        detail=why,
+        is_synthesis=False,
+        citations=0,
+        citations_dropped=0,
+        steps=0,
+        usd=0.0,
+        prompt_tokens=0,
+        completion_tokens=0,
+        problems=(),
+    )

@@ -1,0 +1,159 @@
+"""The second pass over a repository's overview: written up with the sources that it speaks of.
+
+It takes the place of the model's next message. Where it fails, for whatever reason, the turn goes on as if it had
+not been tried; its message is closed as failed first, also when the caller cancels.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from codesum_pipeline.asking.blocks import Blocks
+from codesum_pipeline.asking.calls import CapturedCall
+from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoid
+from codesum_pipeline.asking.grounding import Material, gather
+from codesum_pipeline.asking.notebook import Notebook
+from codesum_pipeline.asking.paying import CostCapReached, Payer
+from codesum_pipeline.asking.repository_files import RepositoryFiles
+from codesum_pipeline.asking.schema import PartKind, Role
+from codesum_pipeline.asking.store import MessagePart
+from codesum_pipeline.llm.attempts import failure_kind
+from codesum_pipeline.llm.chat import ChatRequest, ChatResponse
+from codesum_pipeline.llm.marking import enclose
+from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.tokens import predict_tokens
+from codesum_pipeline.model.errors import CodesumError, SummaryError
+
+CANCELLED = "cancelled"
+TIMEOUT = "timeout"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesiser:
+    """What the pass needs besides the overview."""
+
+    system: str
+    payer: Payer
+    notebook: Notebook
+    sources: RepositoryFiles
+    on_event: OnEvent
+
+    async def write(self, question: str, overview: CapturedCall, tool_message: str) -> str | None:
+        """The answer, or None where there is none; raises `CancelledError` when the caller cancels."""
+        message = self.notebook.begin(Role.ASSISTANT)
+        failed = "error"
+        try:
+            async with asyncio.timeout(self.payer.ask.synthesis_timeout_s):
+                response, material = await self._write(question, overview, tool_message)
+            if response.text.strip():
+                self._keep(message, overview, response, material)
+                return response.text
+            failed = "empty"
+        except TimeoutError:
+            failed = TIMEOUT
+        except asyncio.CancelledError:
+            failed = CANCELLED
+            raise
+        except CostCapReached:
+            failed = "cost-cap"
+        except SummaryError as error:
+            failed = failure_kind(error)
+            _log.warning("synthesis %s of %s: %s", message, overview.call.name, error)
+        except (CodesumError, OSError) as error:
+            _log.warning("synthesis %s of %s: %s", message, overview.call.name, error)
+        except Exception:
+            _log.exception("synthesis %s of %s", message, overview.call.name)
+        finally:
+            # A message that was closed as complete stays so.
+            self.notebook.end(message, failed=failed)
+        _log.warning("synthesis %s of %s failed (%s): the turn goes on without it", message, overview.call.name, failed)
+        self.on_event(TextVoid(f"the overview was not written up: {failed}"))
+        return None
+
+    async def _write(self, question: str, overview: CapturedCall, tool_message: str) -> tuple[ChatResponse, Material]:
+        whole = self._whole(overview, tool_message)
+        taken = predict_tokens(self.system, question, overview.head)
+        repos = _repos_of(overview, self.sources)
+        material = await asyncio.to_thread(
+            gather,
+            whole,
+            self.sources,
+            question=question,
+            repos=repos,
+            primary=self.payer.ask.primary_document,
+            taken_tokens=taken,
+            mask=_mask,
+        )
+        self.on_event(SynthesisBegan(overview.call.name, (*material.documents, *material.files)))
+        prompt = _prompt(question, overview, material)
+        blocks = Blocks(self.sources, self.on_event)
+        response = await self.payer.next_message(
+            self._request(prompt),
+            blocks.hear,
+            timeout_s=self.payer.ask.synthesis_timeout_s,
+            retries=0,
+            on_discard=lambda: blocks.void("asking the next model"),
+        )
+        blocks.end()
+        return response, material
+
+    def _request(self, prompt: str) -> Callable[[str], ChatRequest]:
+        messages = ({"role": "system", "content": self.system}, {"role": "user", "content": prompt})
+        return lambda model: ChatRequest(model, messages, max_tokens=self.payer.ask.max_tokens)
+
+    def _whole(self, overview: CapturedCall, tool_message: str) -> str:
+        """The whole of the result, from which files are taken; its head where the whole cannot be read."""
+        if not overview.is_cut:
+            return overview.result.text
+        whole = self.notebook.read_whole(tool_message, overview.call.id)
+        if whole is None:
+            _log.warning("%s: its whole result cannot be read: files are taken from its head", overview.call.name)
+            return overview.head
+        return whole
+
+    def _keep(self, message: str, overview: CapturedCall, response: ChatResponse, material: Material) -> None:
+        usage = response.usage
+        passed = {
+            "turn": self.notebook.turn,
+            "message": message,
+            "tool": overview.call.name,
+            "call": overview.call.id,
+            "files": list(material.files),
+            "documents": list(material.documents),
+            "left_out": [file.path for file in material.left_out],
+            "characters": len(response.text),
+            "material_characters": material.characters,
+            "prompt_tokens": usage.prompt_tokens if usage else None,
+            "completion_tokens": usage.completion_tokens if usage else None,
+        }
+        self.notebook.add(message, MessagePart(PartKind.SYNTHESIS, {**passed, "text": response.text}))
+        self.notebook.end(message)
+        _log.info("synthesis complete: %s", passed)
+
+
+def _repos_of(overview: CapturedCall, sources: RepositoryFiles) -> Sequence[str]:
+    """The repositories that an overview is of: those that its arguments name, else all."""
+    repos = [index.repo for index in sources.indexes]
+    named = [repo for repo in repos if f'"{repo}"' in overview.call.arguments]
+    return named or repos
+
+
+def _prompt(question: str, overview: CapturedCall, material: Material) -> str:
+    pieces = [
+        f"{'Document' if piece.is_document else 'Source'} `{piece.file.path}` of {piece.file.repo}:\n"
+        f"{enclose(piece.text, 'document' if piece.is_document else 'source')}"
+        for piece in material.pieces
+    ]
+    return "\n\n".join(
+        [
+            f"The question:\n{_mask(question)}",
+            f"The overview, as the tool {overview.call.name} gave it:\n{enclose(overview.head, 'overview')}",
+            *pieces,
+        ]
+    )
+
+
+def _mask(text: str) -> str:
+    return mask_secrets(text).text

@@ -1,0 +1,104 @@
+"""A conversation in which a model may call tools: what is asked, pinned, and what comes back as it is written.
+
+As with a summary, a request that differs in nothing has the same hash, so that its answer can be recorded and found
+again.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Protocol
+
+from codesum_pipeline.llm.pins import TokenUsage, blake3_of
+from codesum_pipeline.model.hashing import canonical_json
+
+_DOMAIN = "codesum.llm.chat.request.v1"
+
+
+class ToolChoice(StrEnum):
+    """Whether the model may call tools in its next message."""
+
+    AUTO = "auto"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call as the model wrote it: `arguments` is its JSON, not yet read."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """The next message of a conversation. `messages` and `tools` are in OpenAI's format, the system prompt first."""
+
+    model_name: str
+    messages: tuple[Mapping[str, Any], ...]
+    tools: tuple[Mapping[str, Any], ...] = ()
+    tool_choice: ToolChoice = ToolChoice.AUTO
+    max_tokens: int = 4096
+    temperature: float = 0.0
+
+    # An echo with a date is the pinned model, as when indexing.
+    is_strict = False
+
+    @cached_property
+    def request_hash(self) -> str:
+        """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
+        return blake3_of(
+            canonical_json(
+                {
+                    "domain": _DOMAIN,
+                    "model_name": self.model_name,
+                    "messages": self.messages,
+                    "tools": self.tools,
+                    "tool_choice": self.tool_choice,
+                    "max_tokens": self.max_tokens,
+                    "temperature": self.temperature,
+                }
+            )
+        )
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is sent, for counting tokens."""
+        return tuple(canonical_json(part) for part in (*self.messages, *self.tools))
+
+
+@dataclass(frozen=True, slots=True)
+class ChatResponse:
+    """A whole message of the model. `cost_usd` is None where no price is known or nobody counted."""
+
+    text: str
+    reasoning: str
+    calls: tuple[ToolCall, ...]
+    usage: TokenUsage | None
+    model_name_echoed: str
+    cost_usd: float | None = None
+
+
+OnText = Callable[[str], None]
+
+
+class ChatBackend(Protocol):
+    """Carries on one conversation. Slow, costs money, may fail."""
+
+    @property
+    def max_prompt_chars(self) -> int:
+        """How long all messages together may be."""
+        ...
+
+    async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
+        """One attempt: the next message, of which `on_text` hears the text while it is written.
+
+        Raises `BackendNotConfigured`, `ModelNotInAllowlist`, `SummaryCallFailed` or `SummaryOutputInvalid`.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections. Nothing may be asked afterwards."""
+        ...

@@ -1,0 +1,94 @@
+"""A streamed message put together, of which no key is ever handed on.
+
+A key holds no white space. So the text is handed on up to its last white space, and what follows waits until it is
+whole and was looked at.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from codesum_pipeline.llm.chat import OnText, ToolCall
+from codesum_pipeline.llm.scrubbing import without_keys
+
+_LAST_SPACE = re.compile(r"\s(?=\S*$)")
+
+
+class Heard:
+    """What was heard of one message so far."""
+
+    def __init__(self, keys: Iterable[str], on_text: OnText) -> None:
+        self._keys = tuple(keys)
+        self._on_text = on_text
+        self._texts: list[str] = []
+        self._waiting = ""
+        self._reasoning: list[str] = []
+        self._calls: list[dict[str, str]] = []
+        self._at: dict[int, int] = {}
+        self.model = ""
+        self.counted: Any = None
+
+    def hear(self, chunk: Any) -> None:
+        """Take in the next piece, in LiteLLM's form."""
+        self.model = _echo_of(chunk) or self.model
+        if getattr(chunk, "usage", None) is not None:
+            self.counted = chunk
+        for choice in (chunk.choices or ())[:1]:
+            delta = choice.delta
+            self._hear_text(str(getattr(delta, "content", None) or ""))
+            self._reasoning.append(str(getattr(delta, "reasoning_content", None) or ""))
+            for call in getattr(delta, "tool_calls", None) or ():
+                self._hear_call(call)
+
+    def end(self) -> None:
+        """Hand on what still waits: nothing follows."""
+        self._hand_on(self._waiting)
+        self._waiting = ""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return without_keys("".join(self._texts) + self._waiting, self._keys)
+
+    @property
+    def reasoning(self) -> str:
+        """What the model said to itself, where its provider tells."""
+        return without_keys("".join(self._reasoning), self._keys)
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls in the order in which the model began them; one without an id is named by its place."""
+        return tuple(
+            ToolCall(call["id"] or f"call_{place}", call["name"], without_keys(call["arguments"], self._keys))
+            for place, call in enumerate(self._calls, start=1)
+        )
+
+    def _hear_text(self, text: str) -> None:
+        self._waiting += text
+        found = _LAST_SPACE.search(self._waiting)
+        if text and found:
+            self._hand_on(self._waiting[: found.end()])
+            self._waiting = self._waiting[found.end() :]
+
+    def _hand_on(self, text: str) -> None:
+        if text:
+            self._texts.append(text)
+            self._on_text(without_keys(text, self._keys))
+
+    def _hear_call(self, delta: Any) -> None:
+        """A piece of a call belongs to the one of its index; another id there begins another call."""
+        index, id_ = int(getattr(delta, "index", 0) or 0), str(delta.id or "")
+        place = self._at.get(index)
+        if place is None or (id_ and self._calls[place]["id"] not in ("", id_)):
+            place = self._at[index] = len(self._calls)
+            self._calls.append({"id": "", "name": "", "arguments": ""})
+        call = self._calls[place]
+        call["id"] = call["id"] or id_
+        call["name"] += str(delta.function.name or "")
+        call["arguments"] += str(delta.function.arguments or "")
+
+
+def _echo_of(chunk: Any) -> str:
+    """The name under which the provider answers, which LiteLLM keeps beside the asked one; empty where none came."""
+    hidden = getattr(chunk, "hidden_params", None) or getattr(chunk, "_hidden_params", None) or {}
+    return str(hidden.get("provider_response_model") or "")

@@ -1,0 +1,47 @@
+"""Tool calls of one message: at the same time, in the order of the calls."""
+
+import asyncio
+import threading
+
+from codesum_pipeline.asking.calls import carry_out, first_overview
+from codesum_pipeline.asking.tool import ToolResult
+from codesum_pipeline.llm.chat import ToolCall
+from codesum_pipeline_tests.asking.playing import tool_giving
+
+
+def test_the_first_overview_counts_by_the_order_of_calls_and_not_of_answers() -> None:
+    is_second_done = threading.Event()
+    tools = {
+        "slow": tool_giving("slow", ToolResult("slow"), is_overview=True, first=lambda: is_second_done.wait(30)),
+        "quick": tool_giving("quick", ToolResult("quick"), is_overview=True, first=is_second_done.set),
+    }
+    calls = [ToolCall("1", "slow", "{}"), ToolCall("2", "quick", "{}")]
+
+    entries = asyncio.run(carry_out(calls, tools))
+
+    assert [entry.result.text for entry in entries] == ["slow", "quick"]
+    assert first_overview(entries) is entries[0]
+
+
+def test_a_tool_that_fails_unforeseen_gives_an_error_and_the_others_their_results() -> None:
+    def fail() -> None:
+        raise ZeroDivisionError("of all things")
+
+    tools = {
+        "broken": tool_giving("broken", ToolResult(""), is_overview=True, first=fail),
+        "whole": tool_giving("whole", ToolResult("fine"), is_overview=True),
+    }
+
+    entries = asyncio.run(carry_out([ToolCall("1", "broken", ""), ToolCall("2", "whole", "")], tools))
+
+    assert entries[0].result == ToolResult("Error: the tool failed: ZeroDivisionError: of all things", is_error=True)
+    assert first_overview(entries) is entries[1]
+
+
+def test_a_result_is_without_secrets_and_what_is_not_seen() -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    tools = {"read": tool_giving("read", ToolResult(f"token = '{secret}'\u202e"))}
+
+    (entry,) = asyncio.run(carry_out([ToolCall("1", "read", "{}")], tools))
+
+    assert entry.result.text == "token = '«masked github-token»'"
