@@ -6,7 +6,7 @@ its hash, which is all that carrying over looks at.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -122,9 +122,7 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
         "type": documents.column("type"),
         "file_path": _wide(documents.column("file_path")),
         "name": pa.array([name or path for name, path in zip(qualified_names, paths, strict=True)], pa.large_string()),
-        "summary": pa.array(
-            map(with_name, (names[id_] for id_ in ids), _beside_author(ws, documents).to_pylist()), pa.large_string()
-        ),
+        "summary": _said(ws, documents, [names[id_] for id_ in ids]),
         "business_intent": _wide(documents.column("business_intent")),
         "keywords": documents.column("keywords"),
         "signature": pc.fill_null(_wide(documents.column("signature")), _text("")),
@@ -140,10 +138,12 @@ def with_name(name: str, summary: str) -> str:
     return summary if words.lower() in summary.lower() else f"{words}. {summary}"
 
 
-def _beside_author(ws: Workspace, documents: pa.Table) -> pa.ChunkedArray:
-    """The summaries; a model's is followed by what the author wrote."""
-    summaries = _wide(documents.column("summary"))
+def _said(ws: Workspace, documents: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
+    """The summaries; a model's is followed by what the author wrote, the others have the words of the name."""
     is_by_model = pc.equal(documents.column("written_by"), WrittenBy.LLM.value)
+    each = zip(names, documents.column("summary").to_pylist(), is_by_model.to_pylist(), strict=True)
+    told = [summary if by_model else with_name(name, summary) for name, summary, by_model in each]
+    summaries = pa.chunked_array([pa.array(told, pa.large_string())])
     words = author_words(ws, documents.select(["id", "type"]).filter(is_by_model))
     if not words:
         return summaries

@@ -34,7 +34,7 @@ from codesum_pipeline.summaries.inputs import (
     children_of,
 )
 
-PLACEHOLDER_VERSION = "4"
+PLACEHOLDER_VERSION = "5"
 
 UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
 AnyInput = FunctionInput | UpperInput
@@ -100,6 +100,8 @@ def _template(given: AnyInput, name: str) -> tuple[str, Level]:
     match given:
         case FunctionInput():
             return _function_template(given, name), Level.FUNCTION
+        case ClassInput() if stands_for := _stands_for(given):
+            return f"Type {name} stands for {stands_for}", Level.CLASS
         case ClassInput():
             bases = f", derived from {', '.join(map(printable, given.bases[:3]))}" if given.bases else ""
             return f"Class {name} without members of its own{bases}", Level.CLASS
@@ -109,6 +111,20 @@ def _template(given: AnyInput, name: str) -> tuple[str, Level]:
             return f"File {name} without words", Level.FILE
         case _:
             return f"File {name} without content", Level.FILE
+
+
+def _stands_for(given: ClassInput) -> str:
+    """What a type without members is another name of: `string` of `type Id = string`, and of Go's `type Id string`."""
+    _, is_type, rest = f" {given.signature}".partition(" type ")
+    if not is_type:
+        return ""
+    depth = 0
+    for place, sign in enumerate(rest):
+        if sign == "=" and not depth and not rest.startswith("=>", place):
+            return printable(rest[place + 1 :])
+        depth += {"<": 1, "[": 1, "]": -1}.get(sign, 0) - (sign == ">" and not rest.endswith("=", 0, place))
+    told = rest.removeprefix(given.name) if given.language == "go" else ""
+    return printable(told).removesuffix("{}").rstrip() if told.strip() not in ("", "struct{}", "struct {}") else ""
 
 
 def _function_template(given: FunctionInput, name: str) -> str:

@@ -10,6 +10,7 @@ import torch
 from codesum_pipeline.indexes.candidate import write_candidate
 from codesum_pipeline.indexes.dense import embed_documents
 from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.lane_texts import with_name
 from codesum_pipeline.indexes.sparse import index_terms
 from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS, Version, read_version
 from codesum_pipeline.model.errors import BrokenStore
@@ -97,10 +98,10 @@ def test_row_k_of_the_embeddings_is_the_document_that_the_index_map_says(shop: V
     index_map = json.loads((folder / "dense/index_map.json").read_text())
     documents = {document["id"]: document for document in documents_in(folder)}
 
-    texts = [
-        f"{d['qualified_name'] or d['file_path']}\n{d['business_intent']}\n{d['summary']}"
-        for d in (documents[id_] for id_ in index_map)
-    ]
+    texts = []
+    for document in (documents[id_] for id_ in index_map):
+        said = with_name(document["id"].replace("::", "/").rpartition("/")[2], document["summary"])
+        texts.append(f"{document['qualified_name'] or document['file_path']}\n{document['business_intent']}\n{said}")
     assert np.array_equal(embeddings, load_embedder("static").embed(texts))
     assert {id_ for id_ in documents if id_ not in index_map} == {"shop/auth.py::get_user"}
 

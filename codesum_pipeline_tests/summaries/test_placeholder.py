@@ -1,5 +1,7 @@
 """What is trivial, and what is said of it."""
 
+from dataclasses import replace
+
 import pytest
 
 from codesum_pipeline.model.documents import WrittenText
@@ -68,6 +70,26 @@ EMPTY = {
 @pytest.mark.parametrize(("given", "expected"), EMPTY.values(), ids=EMPTY.keys())
 def test_above_functions_only_what_is_empty_is_trivial(given, expected):
     assert is_trivial(given, FilterOptions()) is expected
+
+
+@pytest.mark.parametrize(
+    ("language", "signature", "stands_for"),
+    [
+        pytest.param("typescript", "export type Gone = Map<Id, Item[]>", "Map<Id, Item[]>", id="another name"),
+        pytest.param(
+            "typescript", "type Gone<T, U extends T = T> = U extends T ? 1 : 2", "U extends T ? 1 : 2", id="defaults"
+        ),
+        pytest.param("typescript", "type Gone<F = () => void> = (on: F) => Item", "(on: F) => Item", id="arrows"),
+        pytest.param("go", "type Gone map[string]int", "map[string]int", id="Go"),
+        pytest.param("go", "type Gone struct{}", None, id="nothing at all in Go"),
+        pytest.param("java", "class Gone", None, id="no type"),
+    ],
+)
+def test_a_type_without_members_says_what_it_stands_for(language, signature, stands_for):
+    given = replace(class_input("Gone"), language=language, signature=signature)
+
+    expected = f"Type Gone stands for {stands_for}." if stands_for else "Class Gone without members of its own."
+    assert placeholder_text(given).summary == expected
 
 
 def test_each_level_has_its_template():

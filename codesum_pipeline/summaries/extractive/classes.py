@@ -3,6 +3,7 @@
 import re
 
 from codesum_pipeline.model.documents import Level, PurposeSource
+from codesum_pipeline.parsing.python_facts import MAX_FACTS
 from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
 from codesum_pipeline.summaries.documentation.opening import opening_of
 from codesum_pipeline.summaries.documentation.plain import printable
@@ -46,7 +47,9 @@ def write_class(given: ClassInput) -> Written:
                 "Derives" if given.language == "haskell" else "Extends",
                 shortened(told_bases, _MAX_BASES),
             ),
-            named("Values:" if kind == "enum" else "Fields:", fields, _MAX_FIELDS),
+            named(
+                "Values:" if kind == "enum" else "Fields:", fields, _MAX_FIELDS, are_all=len(given.fields) < MAX_FACTS
+            ),
             offers(methods, shared_prefix(methods), "Methods:", _MAX_METHODS),
             named("Holds", names_of(given.children, Level.CLASS), _MAX_CLASSES),
             "" if told or methods or fields else told_of_few(given.children),

@@ -42,9 +42,9 @@ def said(name: str, prefix: tuple[str, ...] = ()) -> str:
     return " ".join(map(spoken_word, words)) or spoken(name) or printable(name)
 
 
-def listed(names: Iterable[str], limit: int, *, prefix: tuple[str, ...] = ()) -> str:
+def listed(names: Iterable[str], limit: int, *, prefix: tuple[str, ...] = (), are_all: bool = True) -> str:
     """The first names in words, each once, and how many more there are."""
-    return shortened([said(name, prefix) for name in names], limit)
+    return shortened([said(name, prefix) for name in names], limit, are_all=are_all)
 
 
 def plainly(names: Iterable[str], limit: int) -> str:
@@ -52,16 +52,16 @@ def plainly(names: Iterable[str], limit: int) -> str:
     return shortened([spoken(name, written_out=False) for name in names], limit)
 
 
-def shortened(items: Iterable[str], limit: int) -> str:
-    """The first items, each once, and how many more there are."""
+def shortened(items: Iterable[str], limit: int, *, are_all: bool = True) -> str:
+    """The first items, each once, and how many more there are, where they are all that there are."""
     found = list(dict.fromkeys(filter(None, items)))
     more = len(found) - limit
-    return ", ".join([*found[:limit], f"{more} more"] if more > 0 else found)
+    return ", ".join([*found[:limit], f"{more} more" if are_all else "and more"] if more > 0 else found)
 
 
-def named(lead: str, names: Sequence[str], limit: int) -> str:
+def named(lead: str, names: Sequence[str], limit: int, *, are_all: bool = True) -> str:
     """A fact of names, without the prefix that they share."""
-    return fact(lead, listed(names, limit, prefix=shared_prefix(names)))
+    return fact(lead, listed(names, limit, prefix=shared_prefix(names), are_all=are_all))
 
 
 def fact(lead: str, items: Sequence[str] | str) -> str:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from codesum_pipeline.indexes.lane_texts import lane_sources
+from codesum_pipeline.indexes.lane_texts import lane_sources, with_name
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.building import build
@@ -38,6 +38,10 @@ BESIDE = {
 }
 
 
+def last_name(id_: str) -> str:
+    return id_.replace("::", "/").rpartition("/")[2]
+
+
 def lane_summaries(workspace: Workspace) -> dict[str, str]:
     """What the lanes read as each document's summary."""
     return {
@@ -62,10 +66,10 @@ def test_the_lanes_read_the_authors_first_sentences_beside_a_models_text(tmp_pat
     assert not [words for words in BESIDE.values() if words in json.dumps(said)], "the shown text is the model's alone"
 
 
-def test_what_no_model_wrote_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_what_no_model_wrote_is_read_with_the_words_of_its_name(tmp_path: Path) -> None:
     with shop(tmp_path, FILES) as found:
         workspace = found.workspace(llm={"max_summaries_per_run": 0})
         build(workspace, until="summary_documents")
         rows = workspace.tables.read("documents", "shop", columns=["id", "summary"]).to_pylist()
 
-    assert lane_summaries(workspace) == {row["id"]: row["summary"] for row in rows}
+    assert lane_summaries(workspace) == {row["id"]: with_name(last_name(row["id"]), row["summary"]) for row in rows}

@@ -7,6 +7,7 @@ import pytest
 
 from codesum_pipeline.model.documents import Level, PurposeSource
 from codesum_pipeline.model.symbols import Reexport
+from codesum_pipeline.parsing.python_facts import MAX_FACTS
 from codesum_pipeline.summaries.extractive import write_class, write_file, write_module
 from codesum_pipeline.summaries.inputs import ClassInput
 from codesum_pipeline_tests.summaries.extractive.shown_inputs import child, class_input, file_input, module_input
@@ -187,3 +188,13 @@ def test_a_file_names_its_only_class_once_and_packages_by_what_tells_them_apart(
     )
 
     assert write_file(given).text.summary == "Store. Methods: open. Imports node fs, scope pkg."
+
+
+def test_of_as_many_fields_as_are_read_nobody_knows_how_many_more_there_are():
+    fields = tuple(f"field_{number}" for number in range(MAX_FACTS))
+
+    few = write_class(class_input("Form", fields=fields[:-1])).text.summary
+    many = write_class(class_input("Form", fields=fields)).text.summary
+
+    assert few.endswith(f", {MAX_FACTS - 11} more.")
+    assert many.endswith(", and more.")
