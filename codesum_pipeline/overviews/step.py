@@ -53,7 +53,7 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     overview = make_overview(ws)
     row = {
         "commit": published.manifest["commit"],
-        "digest": published.digest,
+        "content_digest": published.manifest["content_digest"],
         "page": render(overview),
         "facts": json.dumps(facts_of(overview), ensure_ascii=False, sort_keys=True),
     }

@@ -71,7 +71,7 @@ CANDIDATE = pa.schema(
 OVERVIEWS = pa.schema(
     [
         pa.field("commit", pa.string(), nullable=False),
-        pa.field("digest", pa.string(), nullable=False),
+        pa.field("content_digest", pa.string(), nullable=False),
         pa.field("page", pa.string(), nullable=False),
         pa.field("facts", pa.string(), nullable=False),
     ]
@@ -156,7 +156,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("vectors", VECTORS, ("lane", "id"), in_parts=True),
         TableSpec("terms", TERMS, ("lane", "id"), in_parts=True),
         TableSpec("candidate", CANDIDATE, ("digest",)),
-        TableSpec("overviews", OVERVIEWS, ("digest",)),
+        TableSpec("overviews", OVERVIEWS, ("content_digest",)),
         TableSpec("evaluations", EVALUATIONS, ("sequence", "setup", "category", "metric")),
         TableSpec("evaluation_lift", EVALUATION_LIFT, ("sequence", "line")),
         TableSpec("evaluation_answers", EVALUATION_ANSWERS, ("content_digest", "question")),

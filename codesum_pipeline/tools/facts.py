@@ -25,8 +25,9 @@ def read_facts(call: Call, index: PublishedIndex) -> Facts | None:
     from codesum_pipeline.store.tables import TableStore
 
     rows = TableStore(call.catalogue.layout.warehouse).read_or_empty("overviews", index.repo).to_pylist()
+    version = index.version.manifest
     for row in rows:
-        if row["digest"] == index.version.digest:
+        if (row["commit"], row["content_digest"]) == (version["commit"], version["content_digest"]):
             facts: Facts = json.loads(row["facts"])
             return facts
     if rows:

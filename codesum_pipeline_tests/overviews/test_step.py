@@ -85,7 +85,7 @@ def test_a_page_stands_for_the_published_version(built: Workspace) -> None:
     published = built.layout.published("desk").resolve()
     manifest = json.loads((published / "manifest.json").read_text())
 
-    assert (row(built)["commit"], row(built)["digest"]) == (manifest["commit"], published.name)
+    assert (row(built)["commit"], row(built)["content_digest"]) == (manifest["commit"], manifest["content_digest"])
     assert f"Commit `{manifest['commit'][:10]}`" in row(built)["page"]
 
 
