@@ -68,7 +68,9 @@ def test_a_program_gets_one_json_object(cli: Shop) -> None:
     assert "1 citation taken out: it names lines that the sources do not have" in done.stderr
 
 
-@pytest.mark.parametrize("width", [40, 80, 140])
+@pytest.mark.parametrize(
+    "width", [40, pytest.param(80, marks=pytest.mark.slow), pytest.param(140, marks=pytest.mark.slow)]
+)
 def test_on_a_terminal_it_is_written_block_by_block_at_any_width(cli: Shop, width: int) -> None:
     cli.server.script = in_order(Streams("", [Calls("search", {"query": "card"})]), Streams(LONG, pause_s=0.002))
 
@@ -126,6 +128,7 @@ def test_a_model_that_fails_is_told_and_the_exit_code_says_so(cli: Shop) -> None
     assert "no answer by a model: " in done.stderr
 
 
+@pytest.mark.slow
 def test_what_questions_cost_is_told_beside_what_texts_cost(cli: Shop) -> None:
     cli.server.script = overview_then(SYNTHESIS)
     ask(cli, QUESTION)
@@ -168,6 +171,7 @@ def test_ctrl_c_ends_clean_and_leaves_nothing_open(cli: Shop) -> None:
     assert cli.rows("SELECT count(*) FROM messages WHERE status = 'streaming'") == [(0,)]
 
 
+@pytest.mark.slow
 def test_two_questions_at_once_are_both_answered_and_both_on_the_books(cli: Shop) -> None:
     cli.server.script = lambda asked: SYNTHESIS if "tools" not in asked.body else Streams("", [OVERVIEW], pause_s=0.02)
     command = [*COMMAND, "--home", str(cli.home), "ask", QUESTION]
@@ -187,6 +191,7 @@ def test_two_questions_at_once_are_both_answered_and_both_on_the_books(cli: Shop
     assert cli.rows("SELECT outcome, count(*) FROM llm_attempts GROUP BY outcome") == [("good", 4)]
 
 
+@pytest.mark.slow
 def test_a_killed_question_is_closed_by_a_later_one(cli: Shop) -> None:
     cli.server.script = lambda asked: Streams("It is a shop, and more.", hangs_after=3 if asked.number == 1 else None)
     process = subprocess.Popen(

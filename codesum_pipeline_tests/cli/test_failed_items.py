@@ -33,6 +33,7 @@ def parser_with_a_bug(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
+@pytest.mark.slow
 def test_a_file_that_the_parser_failed_on_is_named_until_a_build_reads_it(
     codesum, git_repo, tmp_path: Path, parser_with_a_bug: pytest.MonkeyPatch
 ) -> None:

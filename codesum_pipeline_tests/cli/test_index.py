@@ -60,6 +60,7 @@ def test_one_broken_repository_does_not_stop_the_others(codesum, own_shop, git_r
     assert f"broken failed: repos.yaml: 'broken': path {broken} does not exist" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_rebuild_is_the_way_out_of_tables_of_another_version(codesum, own_shop):
     table = own_shop / "warehouse/documents/repo=shop/part-0.parquet"
     pq.write_table(pq.read_table(table).replace_schema_metadata({"codesum.schema_version": "0"}), table)
@@ -73,6 +74,7 @@ def test_a_rebuild_is_the_way_out_of_tables_of_another_version(codesum, own_shop
     assert codesum(own_shop, "doctor").exit_code == 0
 
 
+@pytest.mark.slow
 def test_damage_that_doctor_finds_is_repaired_by_what_it_names(codesum, own_shop):
     published = HomeLayout(own_shop).published("shop").resolve()
     (published / "summary.jsonl").write_bytes(os.urandom((published / "summary.jsonl").stat().st_size))

@@ -55,6 +55,7 @@ def thousand(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.mark.slow
 def test_a_search_through_a_thousand_indexes_needs_few_descriptors(thousand: Path) -> None:
     done = call_with_few_descriptors(thousand, "search", "total_price", "--top", "1000", "--json")
 

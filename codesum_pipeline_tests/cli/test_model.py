@@ -217,6 +217,7 @@ def test_the_lift_ledger_sets_what_a_run_bought_beside_its_price(codesum: Any, b
     assert built.server.seen == []
 
 
+@pytest.mark.slow
 def test_a_run_says_which_setting_saves_what_gained_nothing(codesum: Any, new: Till) -> None:
     place = {"file_path": "till/tax.py", "symbol": "add_tax", "kind": "function", "start_line": 6, "end_line": 10}
     question = {"id": "tax", "query": "the amount with tax", "level": "function", "cited_symbols": [place]}
@@ -245,6 +246,7 @@ def test_texts_that_came_from_the_cache_have_the_price_that_was_paid_for_them(co
     assert without == before[:2], "what is set beside the model's texts is what stands where there is no model"
 
 
+@pytest.mark.slow
 def test_a_prompt_edit_is_held_with_its_price_until_it_is_confirmed(codesum: Any, till: Till) -> None:
     template = till.home / "prompts/instruction/default.md"
     template.parent.mkdir(parents=True)
@@ -389,6 +391,7 @@ def test_where_a_level_fails_whole_the_index_is_published_and_the_command_fails_
     assert "nothing to do" in codesum(new.home, "index", "till").stdout
 
 
+@pytest.mark.slow
 def test_a_plan_says_what_a_recording_holds(codesum: Any, new: Till) -> None:
     new.settings('backend = "record"', 'recording = "answers"')
     codesum(new.home, "index", new.repo.path)
@@ -404,6 +407,7 @@ def test_a_plan_says_what_a_recording_holds(codesum: Any, new: Till) -> None:
     assert new.server.seen == []
 
 
+@pytest.mark.slow
 def test_the_meter_and_the_writer_of_a_text_can_be_read_afterwards(codesum: Any, till: Till) -> None:
     till.repo.commit({"till/tax.py": TAX.replace("amount += 1", "amount += 2")})
     codesum(till.home, "index", "till")
@@ -472,6 +476,7 @@ def test_a_broken_short_template_that_no_level_needs_stops_no_build(codesum: Any
     assert "system/short: unknown placeholder {oops}" in codesum(new.home, "prompts", "check").stderr
 
 
+@pytest.mark.slow
 def test_a_rebuild_takes_texts_from_the_cache_and_keeps_the_books(codesum: Any, till: Till) -> None:
     before = codesum(till.home, "cost", "--by", "run").stdout
 

@@ -245,6 +245,7 @@ def test_what_is_kept_of_a_repository_that_left_the_registry_is_named_with_the_c
     assert codesum(own_shop, "doctor").exit_code == 0
 
 
+@pytest.mark.slow
 def test_broken_records_of_dagster_are_one_line_and_the_doctor_mends_them(codesum, own_shop):
     published = (HomeLayout(own_shop).published("shop")).readlink()
     runs = own_shop / "dagster" / "history" / "runs.db"

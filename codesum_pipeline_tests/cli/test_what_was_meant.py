@@ -217,6 +217,7 @@ def silent_server():
             connection.close()
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_first_fetch_leaves_nothing_registered(home, tmp_path, silent_server):
     port, taken = silent_server
     call = [*COMMAND, "--home", str(home), "index", f"https://127.0.0.1:{port}/x.git"]
@@ -234,6 +235,7 @@ def test_ctrl_c_in_the_first_fetch_leaves_nothing_registered(home, tmp_path, sil
     assert registered(home) == []
 
 
+@pytest.mark.slow
 def test_kill_9_in_the_first_fetch_leaves_nothing_registered_once_another_command_looks(
     home, tmp_path, call, silent_server
 ):

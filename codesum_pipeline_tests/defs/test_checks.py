@@ -262,6 +262,7 @@ def test_a_check_that_passes_has_the_numbers_that_were_looked_at_and_found(built
     assert found["no_orphans"].description == "no fault (of 10 documents, 4 symbols)"
 
 
+@pytest.mark.slow
 def test_a_check_that_fails_has_the_number_of_each_fault_and_examples(copied_home: Home) -> None:
     plant(copied_home, "vectors", scaled(1.01))
 

@@ -97,6 +97,7 @@ def test_a_held_run_says_why_serves_the_last_version_and_is_not_tried_again(
     assert verdict(home, instance) is Verdict.UP_TO_DATE
 
 
+@pytest.mark.slow
 def test_an_evaluation_shows_its_figures_and_their_course(
     configure: Callable[[str], None], run_job: RunJob, home: Home
 ) -> None:

@@ -164,6 +164,7 @@ def test_the_list_of_runs_shows_no_tag_that_names_a_process(built_home: Home) ->
     assert {HOST_TAG, BOOT_TAG, PID_TAG, STARTED_TAG} <= run.tags.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not containers_can_be_made(), reason="this user may not make a PID namespace")
 def test_a_run_in_another_container_is_left_alone_while_its_process_lives(register: Register, home: Home) -> None:
     register("shop")

@@ -190,6 +190,7 @@ def test_a_home_that_git_began_to_track_is_not_used_any_more(project: Path, code
     assert codesum_in(project, "repos").exit_code == REFUSED
 
 
+@pytest.mark.slow
 def test_a_home_in_an_archive_is_not_used_until_it_is_allowed(tmp_path: Path, codesum_in: Call) -> None:
     folder = unpacked(tmp_path / "down\nload 'x' $(y)")
 

@@ -138,6 +138,7 @@ def test_a_small_run_starts_no_worker(tmp_path: Path) -> None:
     assert seen.workers == [[]] * 30
 
 
+@pytest.mark.slow
 def test_a_key_reaches_workers_by_the_environment_alone_and_an_interrupt_of_the_terminal_does_not(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

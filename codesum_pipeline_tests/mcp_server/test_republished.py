@@ -70,7 +70,7 @@ async def ask_again_and_again(target, targets, found):
                 found.append(word)
 
 
-@pytest.mark.parametrize("transport", ["memory", "http"])
+@pytest.mark.parametrize("transport", ["memory", pytest.param("http", marks=pytest.mark.slow)])
 def test_every_answer_is_of_one_whole_version(two_versions, tmp_path, transport):
     home, link, targets = two_versions
     stop, found = threading.Event(), []

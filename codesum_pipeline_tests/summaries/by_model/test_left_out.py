@@ -76,6 +76,7 @@ def test_each_setting_asks_for_what_it_names(tmp_path: Path, llm: dict[str, bool
         assert by_gate(gates(built(found, **llm)), None) == asked
 
 
+@pytest.mark.slow
 def test_a_text_by_a_model_stays_where_it_would_not_be_asked_for_any_more(tmp_path: Path) -> None:
     with shop(tmp_path, FILES) as found:
         built(found)

@@ -132,6 +132,7 @@ def test_the_extractive_text_stands_and_the_next_build_heals_it(
     assert first_difference(published_files(healed), published_files(clean)) is None
 
 
+@pytest.mark.slow
 @EVERY
 def test_a_build_that_fails_on_it_again_pays_nothing_and_changes_nothing(
     fault: Fault, till: Shop, monkeypatch: pytest.MonkeyPatch

@@ -186,6 +186,7 @@ def test_a_provider_that_answers_under_a_dated_name_gives_the_same_index_and_the
     must_equal(workspace, undisturbed)
 
 
+@pytest.mark.slow
 def test_another_models_answer_stops_a_whole_build_at_one_paid_call(tmp_path: Path) -> None:
     with shop(tmp_path, TILL, lambda _asked: Answers(model="gpt-4o")) as found:
         workspace = found.workspace()

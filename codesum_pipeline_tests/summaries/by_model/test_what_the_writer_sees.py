@@ -261,6 +261,7 @@ def test_a_change_of_what_stands_around_functions_rewrites_none_of_them(store: S
     assert own <= asked_about(store) <= own | above
 
 
+@pytest.mark.slow
 @quick("a callee's signature")
 def test_under_the_strict_policy_it_rewrites_those_that_are_shown_it(store: Shop, name: str) -> None:
     path, old, new, _ = CONTEXT_EDITS[name]
