@@ -190,7 +190,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "overviews": {
         "commit": "The commit that the page stands for: full git object id.",
-        "digest": "sha256 that names the published version that the page stands for.",
+        "content_digest": "sha256 of all that the published version says that the page stands for, without provenance.",
         "page": "What a newcomer is told of the repository, as Markdown.",
         "facts": "What the page says, and more of it, as JSON.",
     },
