@@ -84,6 +84,7 @@ def test_any_layout_of_a_program_is_the_same_canonical_source(source: str, seed:
         assert canonical(laid_out_anew(source, seed)) == canonical(source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(programs(), st.integers(0, 10_000))
 def test_a_changed_spelling_is_the_same_canonical_source_if_and_only_if_it_is_the_same_program(

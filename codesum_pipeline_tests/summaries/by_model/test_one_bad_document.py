@@ -106,6 +106,7 @@ def ledger(workspace: Workspace) -> list[LedgerRow]:
     return workspace.tables.read_rows("ledger", workspace.key, LedgerRow)
 
 
+@pytest.mark.slow
 @EVERY
 def test_the_extractive_text_stands_and_the_next_build_heals_it(
     fault: Fault, shared: Shop, clean: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
