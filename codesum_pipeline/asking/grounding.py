@@ -106,10 +106,12 @@ def _sources(sources: RepositoryFiles, files: Sequence[FileRef]) -> list[ShownFi
 def _documents(sources: RepositoryFiles, repo: str, primary: str) -> list[ShownFile]:
     """The documents that a repository has, each of its lines counted from the top."""
     found: list[ShownFile] = []
+    root = sources.root(repo)
+    inside = [path.removeprefix(root) for path in sources.paths(repo)]
     for names, rank in (((primary.lower(),), None), ((_AGENTS,), MAX_FILES + 2), (_STATE, MAX_FILES + 1)):
         for name in names:
-            for path in _named(sources.paths(repo), name)[: 1 if rank is None else _MAX_OF_A_KIND]:
-                file = FileRef(repo, path)
+            for path in _named(inside, name)[: 1 if rank is None else _MAX_OF_A_KIND]:
+                file = FileRef(repo, f"{root}{path}")
                 text = sources.text(file)
                 if text and file not in {piece.file for piece in found}:
                     found.append(ShownFile(file, _head(text, DOCUMENT_LINES), rank, is_document=True))

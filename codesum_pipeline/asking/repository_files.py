@@ -1,6 +1,5 @@
 """The files of the repositories that a question is about, at the commits that their indexes stand for."""
 
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,10 +8,10 @@ from pathlib import Path
 from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
+from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import answer
 from codesum_pipeline.source.file_text import read_file
-from codesum_pipeline.source.git import run_git
 
 _MOST_FITTING = 50
 
@@ -34,12 +33,11 @@ class RepositoryFiles:
     timeout_s: float
     embedder: Embedder
     _texts: dict[FileRef, str | None] = field(default_factory=dict)
-    _paths: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def commit(self, repo: str) -> str:
         """The commit that a repository's index stands for."""
-        return next(str(index.version.manifest["commit"]) for index in self.indexes if index.repo == repo)
+        return str(self._index(repo).version.manifest["commit"])
 
     def text(self, file: FileRef) -> str | None:
         """A file's text; None for what is not there, or is no text."""
@@ -48,12 +46,18 @@ class RepositoryFiles:
                 self._texts[file] = self._read(file)
             return self._texts[file]
 
-    def paths(self, repo: str) -> tuple[str, ...]:
-        """Every file of a repository, indexed or not; none where its mirror cannot be read."""
-        with self._lock:
-            if repo not in self._paths:
-                self._paths[repo] = self._list(repo)
-            return self._paths[repo]
+    def paths(self, repo: str) -> list[str]:
+        """The files of a repository that its index has: what is kept out of an index is shown to no model."""
+        index = self._index(repo)
+        rows = index.rows_of(Level.FILE)
+        return [index.ids[row] for row in range(rows.start, rows.stop)]
+
+    def root(self, repo: str) -> str:
+        """The folder that a repository's index covers, with a slash behind it; "" for all of the repository."""
+        index = self._index(repo)
+        modules = index.rows_of(Level.MODULE)
+        tops = [index.ids[row] for row in range(modules.start, modules.stop) if index.arrays["parent_row"][row] < 0]
+        return f"{tops[0]}/" if tops and tops[0] != ROOT_MODULE else ""
 
     def indexed_files(self) -> dict[FileRef, float]:
         """The files that an index has, but for tests and copies of others' code, and how important each is there."""
@@ -73,6 +77,9 @@ class RepositoryFiles:
         found = answer(self.indexes, question, embedder=self.embedder, top=_MOST_FITTING, levels=(Level.FILE,))
         return [FileRef(hit.repo, hit.file_path) for hit in found.hits] if found.fits_well else []
 
+    def _index(self, repo: str) -> PublishedIndex:
+        return next(index for index in self.indexes if index.repo == repo)
+
     def _read(self, file: FileRef) -> str | None:
         if "\n" in file.path:
             return None
@@ -82,14 +89,3 @@ class RepositoryFiles:
             )
         except (RepositoryUnavailable, SkippedFile):
             return None
-
-    def _list(self, repo: str) -> tuple[str, ...]:
-        try:
-            listed = run_git(
-                ["ls-tree", "-r", "-z", "--name-only", self.commit(repo)],
-                git_dir=self.mirrors[repo],
-                timeout_s=self.timeout_s,
-            )
-        except RepositoryUnavailable:
-            return ()
-        return tuple(os.fsdecode(name) for name in listed.split(b"\0") if name)

@@ -1,5 +1,8 @@
 """What a synthesis is shown: which documents and files, how much of each, and what gives way first."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from codesum_pipeline.asking.grounding import BUDGET_TOKENS, Material, ShownFile, fit, gather
@@ -142,3 +145,30 @@ def test_of_files_named_as_often_those_that_fit_the_question_come_first() -> Non
     found = referenced_files("aa.py bb.py cc.py", known, [FileRef("a", "cc.py"), FileRef("a", "zz.py")])
 
     assert [file.path for file in found] == ["cc.py", "aa.py", "bb.py"]
+
+
+@pytest.mark.parametrize(
+    ("kept_out", "shown"),
+    [
+        pytest.param({"subdir": "ours"}, {"ours/README.md"}, id="what stands beside the folder that was registered"),
+        pytest.param({"exclude": ("docs/*", "AGENTS.md")}, {"README.md"}, id="what an entry leaves out"),
+    ],
+)
+def test_what_is_kept_out_of_an_index_is_shown_to_no_model(
+    tmp_path: Path, kept_out: dict[str, Any], shown: set[str]
+) -> None:
+    files = {
+        "README.md": "# All\n",
+        "AGENTS.md": "# Nobody else's\n",
+        "docs/roadmap.md": "# Plans\n",
+        "ours/README.md": "# Ours\n",
+        "ours/a.py": LONG,
+    }
+    repository = GitRepo.create(tmp_path / "repository", files)
+    entry = RepositoryEntry(key="many", location=str(repository.path), **kept_out)
+    workspace = workspace_of(open_home(tmp_path / "home"), entry)
+    build(workspace)
+    index = PublishedIndex.open(workspace.layout.published("many"))
+    sources = RepositoryFiles([index], {"many": workspace.layout.mirror("many")}, 30.0, load_embedder("static"))
+
+    assert set(gathered(sources, "").documents) == shown
