@@ -102,22 +102,15 @@ def mcp(
 
 def _serve_http(server: "MCPServer[Any]", http: str, *, read_from: Path | None, host_names: Sequence[str]) -> None:
     """Until SIGINT or SIGTERM; where it listens is said on stderr."""
-    from codesum_pipeline.mcp_server.http import (
-        PATH,
-        check_reachable,
-        listen,
-        make_app,
-        parse_address,
-        read_token,
-        serve,
-    )
+    from codesum_pipeline.mcp_server.http import PATH, TOKEN_VARIABLE, make_app
+    from codesum_pipeline.serving.listening import listen, parse_address, serve
+    from codesum_pipeline.serving.tokens import check_reachable, read_token
 
-    token = read_token(read_from, os.environ)
-    asked = parse_address(http)
-    check_reachable(asked, token)
+    token = read_token(read_from, os.environ, variable=TOKEN_VARIABLE)
+    asked = parse_address(http, option="--http")
+    check_reachable(asked, token, variable=TOKEN_VARIABLE)
     bound, address = listen(asked)
-    shown = f"[{address.host}]" if ":" in address.host else address.host
-    note(f"serving MCP at http://{shown}:{address.port}{PATH}")
+    note(f"serving MCP at {address.url}{PATH}")
     serve(make_app(server, address, token=token, host_names=host_names), bound)
 
 

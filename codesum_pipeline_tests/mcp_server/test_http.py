@@ -12,8 +12,8 @@ import httpx
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 
-from codesum_pipeline.mcp_server.http import parse_address
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.serving.listening import parse_address
 from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
 from codesum_pipeline_tests.mcp_server.asking import ask_everything, with_client
 
@@ -162,7 +162,7 @@ def test_a_taken_port_is_named(zoo_home, tmp_path, address):
 @pytest.mark.parametrize("text", ["", "x", "host", "1:2:3", "127.0.0.1:99999", ":80"])
 def test_what_is_no_address_is_refused(text):
     with pytest.raises(ConfigurationError, match="give PORT, HOST:PORT or"):
-        parse_address(text)
+        parse_address(text, option="--http")
 
 
 def test_the_answers_are_json_of_the_protocol(address):
