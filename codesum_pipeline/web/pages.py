@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -141,8 +140,8 @@ class Pages:
         asked = {**form.arguments(), "limit": _HITS, "tokens": _TOKENS, "excerpt": _EXCERPT_LINES}
         return {"found": self._ask(call, "search", SearchPage, asked), "status": None}
 
-    def _overview(self, call: Call, index: PublishedIndex) -> Markup | None:
-        """The page that the build wrote; None where it did not yet."""
+    def _overview(self, call: Call, index: PublishedIndex) -> str | None:
+        """The page that the build wrote as HTML of ours; None where it did not yet."""
 
         def link(path: str, place: str) -> str | None:
             row = index.row(path.rstrip("/"))
@@ -157,7 +156,7 @@ class Pages:
             call.tell("the overview is of another commit than the index: the next build writes it anew")
         # Its first heading is the repository's name, which is that of the page, too.
         _, _, text = row["page"].partition("\n")
-        return Markup(as_html(text, link))
+        return as_html(text, link)
 
     def _call(self) -> Call:
         return Call(self.catalogue, _NOWHERE)

@@ -1,4 +1,4 @@
-"""The search page in a real Chromium. Run by `make test-browser`; with CODESUM_PICTURES=FOLDER it leaves pictures."""
+"""The search page in a real Chromium. Run by `make test-browser`; with PICTURES=FOLDER it leaves pictures."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -67,7 +68,7 @@ def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 def take_picture(page: Any, name: str) -> None:
-    if folder := os.environ.get("CODESUM_PICTURES"):
+    if folder := os.environ.get("PICTURES"):
         page.screenshot(path=Path(folder) / f"{re.sub('[^a-z0-9]+', '-', name)[:80]}.png")
 
 
@@ -101,7 +102,7 @@ def test_an_emptied_field_shows_the_repositories_again(page, site):
 
 def test_a_filter_works_at_once_and_stays_in_the_address(page, site):
     page.goto(f"{site}/?q=animal")
-    page.get_by_text("class", exact=True).click()
+    page.get_by_role("search").get_by_text("class", exact=True).click()
     page.wait_for_url("**/?q=animal&level=class")
     page.wait_for_function("document.querySelectorAll('.hits li').length === 3")
     page.get_by_label("Repository").select_option("evil")
@@ -168,11 +169,7 @@ def test_a_server_that_has_gone_is_said(page, web_home, tmp_path):
 
 
 def test_names_and_texts_run_nothing(page, site):
-    for path in (
-        "/?q=trap",
-        f"/document?repo=evil&id={NAME.replace('&', '%26').replace(' ', '%20')}",
-        "/repository?repo=evil",
-    ):
+    for path in ("/?q=trap", f"/document?{urlencode({'repo': 'evil', 'id': NAME})}", "/repository?repo=evil"):
         page.goto(site + path)
         page.wait_for_timeout(200)
         assert page.title() != "owned"

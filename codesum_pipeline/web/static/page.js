@@ -76,9 +76,11 @@ document.addEventListener("keydown", (event) => {
     field.focus();
     field.select();
   } else if (event.key === "Escape") {
-    if (inField && field.value) return; // The browser empties the field, which is an input.
     event.preventDefault();
-    if (inField) field.blur();
+    if (inField && field.value) {
+      field.value = "";
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    } else if (inField) field.blur();
     else if (form.dataset.live || !history.length) field.focus();
     else history.back();
   } else if (event.key === "ArrowDown" && (inField || !isTyping(event.target))) {
