@@ -66,6 +66,11 @@ def levels_counted(levels: Mapping[str, int]) -> str:
     )
 
 
+def without_lead(facts: Mapping[str, str]) -> dict[str, str]:
+    """What a page tells of a document below its summary and signature."""
+    return {name: said for name, said in facts.items() if name not in ("summary", "signature")}
+
+
 def relation_name(relation: str) -> str:
     return _WORDS.get(relation, relation)
 
@@ -87,7 +92,7 @@ def _environment() -> Environment:
         "relation": relation_name,
         "folder_name": folder_name,
         "levels": levels_counted,
-        "without_summary": lambda facts: {name: said for name, said in facts.items() if name != "summary"},
+        "without_lead": without_lead,
         "number": lambda number: f"{number:,}",
     }
     environment.globals |= {"address": address, "document_address": document_address}
