@@ -2,16 +2,14 @@
 
 import os
 import webbrowser
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import note
+from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, served_catalogue
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
 from codesum_pipeline.serving.tokens import check_reachable, read_token
 from codesum_pipeline.web.app import TOKEN_VARIABLE, make_app
@@ -37,32 +35,19 @@ def web(
             "Without a token only this machine is served.",
         ),
     ] = None,
-    host_name: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", show_default=False, help="Another name that browsers call the server by."),
-    ] = None,
-    repo: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY",
-            show_default=False,
-            autocompletion=complete_keys,
-            help="Serve this repository and no other; can be repeated.",
-        ),
-    ] = None,
+    host_name: HostNames = None,
+    repo: ServedRepos = None,
 ) -> None:
     """Search and read the indexes in a browser.
 
     The page only reads, asks no model and loads nothing from other servers. It ends with Ctrl-C.
     """
     called = invocation(ctx)
-    catalogue = catalogue_of(called)
-    only = frozenset(entry.key for name in repo or () for entry in catalogue.entries_named(name))
     token = read_token(token_file, os.environ, variable=TOKEN_VARIABLE)
     asked = Address(host, port, f"--host {host} --port {port}")
     check_reachable(asked, token, variable=TOKEN_VARIABLE)
     bound, address = listen(asked)
-    app = make_app(replace(catalogue, only=only), address, token=token, host_names=host_name or ())
+    app = make_app(served_catalogue(called, repo or ()), address, token=token, host_names=host_name or ())
     note(f"serving the search page at {address.url}")
     if open_browser:
         webbrowser.open(address.url)

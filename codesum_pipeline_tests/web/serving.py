@@ -1,33 +1,14 @@
-"""A server of the search page as long as a block runs."""
+"""A server of the search page."""
 
-import re
-import signal
-import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment
+from codesum_pipeline_tests.serving import served
 
 
-@contextmanager
-def serving(home: Path, folder: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Its address."""
-    server = subprocess.Popen(
-        [*COMMAND, "--home", str(home), "web", "--port", "0", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env=environment(env),
-    )
-    with server:
-        try:
-            assert server.stderr
-            said = server.stderr.readline()
-            found = re.search(r"http://\S+", said)
-            assert found, said + server.stderr.read()
-            yield found[0]
-        finally:
-            server.send_signal(signal.SIGTERM)
+def serving(
+    home: Path, folder: Path, *arguments: str, env: Mapping[str, str] | None = None
+) -> AbstractContextManager[str]:
+    """Its address, at any free port."""
+    return served(home, folder, "web", "--port", "0", *arguments, env=env)

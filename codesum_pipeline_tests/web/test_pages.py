@@ -1,11 +1,13 @@
 """`codesum web`: a real process, asked as a browser asks."""
 
+import shutil
 import socket
 from urllib.parse import urljoin
 
 import httpx
 import pytest
 
+from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.web.hostile import NAME
 from codesum_pipeline_tests.web.reading import get, hits, page, shown
 from codesum_pipeline_tests.web.serving import serving
@@ -179,6 +181,32 @@ def test_a_home_without_an_index_says_what_to_run(tmp_path):
     assert (start.status_code, search.status_code) == (200, 404)
     assert "No repository is indexed yet: run codesum index PATH" in shown(start.text).text
     assert "run `codesum index PATH|URL`" in search.text
+
+
+def test_a_damaged_index_is_named_and_the_others_answer(web_home, tmp_path):
+    home = tmp_path / "home"
+    shutil.copytree(web_home, home, symlinks=True)
+    published = HomeLayout(home).published("evil")
+    (published.parent / published.readlink() / "manifest.json").write_text("{")
+    with serving(home, tmp_path) as address:
+        start, search = page(address, "/"), page(address, "/", q="feed animals")
+        broken = page(address, "/repository", repo="evil")
+
+    assert "broken: " in start.text and "broken: " in broken.text
+    assert "left out: " in search.text and "zoo/keeper.py" in search.text
+
+
+def test_where_one_repository_is_served_there_are_no_others_and_the_browser_is_opened(web_home, tmp_path):
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    with serving(web_home, tmp_path, "--repo", "zoo", "--open", env={"BROWSER": f"{browser} %s"}) as address:
+        start = page(address, "/")
+        status = get(address, "/repository", repo="evil").status_code
+
+    assert [link for link in start.links if link.startswith("/repository")] == ["/repository?repo=zoo"]
+    assert status == 404
+    assert opened.read_text() == f"{address}\n"
 
 
 def test_a_hostile_file_has_a_page_like_any_other(site):
