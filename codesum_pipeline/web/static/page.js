@@ -81,7 +81,7 @@ document.addEventListener("keydown", (event) => {
       field.value = "";
       field.dispatchEvent(new Event("input", { bubbles: true }));
     } else if (inField) field.blur();
-    else if (form.dataset.live || !history.length) field.focus();
+    else if (form.dataset.live || history.length < 2) field.focus();
     else history.back();
   } else if (event.key === "ArrowDown" && (inField || !isTyping(event.target))) {
     event.preventDefault();
