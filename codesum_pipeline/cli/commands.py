@@ -54,6 +54,7 @@ COMMANDS = (
         "eval", _ASK, "Measure how well questions with known answers are answered, by lane and level.", loads_long=True
     ),
     Command("sql", _ASK, "Query every table with SQL; nothing can be changed."),
+    Command("web", _ASK, "Search and read the indexes in a browser."),
     Command("mcp", _ASK, "Serve the indexes to coding agents (MCP)."),
     Command(
         "doctor", _OPERATE, "Check published indexes, leases, runs and Dagster's records, and say how to repair them."

@@ -4,18 +4,16 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.safe_text import clean
+from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, served_catalogue
 from codesum_pipeline.mcp_server.agents import Agent
 from codesum_pipeline.mcp_server.installing import Installer
 from codesum_pipeline.model.errors import ConfigurationError
@@ -55,19 +53,8 @@ def mcp(
             "Without a token only this machine is served.",
         ),
     ] = None,
-    host_name: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", show_default=False, help="Another name that clients call the HTTP server by."),
-    ] = None,
-    repo: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY",
-            show_default=False,
-            autocompletion=complete_keys,
-            help="Serve this repository and no other; can be repeated.",
-        ),
-    ] = None,
+    host_name: HostNames = None,
+    repo: ServedRepos = None,
     install: Annotated[
         Agent | None,
         typer.Option(show_default=False, help="Write `codesum mcp` into the configuration of an agent, and stop."),
@@ -89,9 +76,7 @@ def mcp(
     # Half a second, which no other command waits for.
     from codesum_pipeline.mcp_server.server import make_server
 
-    catalogue = catalogue_of(called)
-    only = frozenset(entry.key for name in repo or () for entry in catalogue.entries_named(name))
-    server = make_server(replace(catalogue, only=only), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
+    server = make_server(served_catalogue(called, repo or ()), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
     if http is None:
         if token_file or host_name:
             raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
@@ -102,22 +87,15 @@ def mcp(
 
 def _serve_http(server: "MCPServer[Any]", http: str, *, read_from: Path | None, host_names: Sequence[str]) -> None:
     """Until SIGINT or SIGTERM; where it listens is said on stderr."""
-    from codesum_pipeline.mcp_server.http import (
-        PATH,
-        check_reachable,
-        listen,
-        make_app,
-        parse_address,
-        read_token,
-        serve,
-    )
+    from codesum_pipeline.mcp_server.http import PATH, TOKEN_VARIABLE, make_app
+    from codesum_pipeline.serving.listening import listen, parse_address, serve
+    from codesum_pipeline.serving.tokens import check_reachable, read_token
 
-    token = read_token(read_from, os.environ)
-    asked = parse_address(http)
-    check_reachable(asked, token)
+    token = read_token(read_from, os.environ, variable=TOKEN_VARIABLE)
+    asked = parse_address(http, option="--http")
+    check_reachable(asked, token, variable=TOKEN_VARIABLE)
     bound, address = listen(asked)
-    shown = f"[{address.host}]" if ":" in address.host else address.host
-    note(f"serving MCP at http://{shown}:{address.port}{PATH}")
+    note(f"serving MCP at {address.url}{PATH}")
     serve(make_app(server, address, token=token, host_names=host_names), bound)
 
 

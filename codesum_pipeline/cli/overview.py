@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -18,8 +18,8 @@ from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.tools.checkout import checkout_of, entries_of
+from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.published_state import read_published
 
 # A terminal shows what uses what in words.
@@ -45,7 +45,7 @@ def overview(
     """
     called = invocation(ctx)
     entry = _entry(called, repo)
-    row = _read(called, entry.key)
+    row = read_overview(called.layout, entry.key)
     if as_json:
         typer.echo(safe_json({**json.loads(row["facts"]), "page": row["page"]}))
         return
@@ -85,13 +85,6 @@ def _entry(called: Invocation, name: str | None) -> RepositoryEntry:
             f"{len(found)} repositories ({keys}): name the one to show, as in `codesum overview KEY`"
         )
     return found[0]
-
-
-def _read(called: Invocation, key: str) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = TableStore(called.layout.warehouse).read_or_empty("overviews", key).to_pylist()
-    if not rows:
-        raise MissingTable(f"repository {key!r} has no overview yet: run `codesum index {key}`")
-    return rows[0]
 
 
 def _say_if_behind(called: Invocation, key: str, commit: str) -> None:

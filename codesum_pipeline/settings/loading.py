@@ -28,7 +28,7 @@ _NO_TEXT = ("tuple_type", "dict_type", "model_type")
 # Read from the environment before there are settings: which home, and which file.
 _LOCATORS = ("home", "settings_file")
 # A secret of the process that serves, and no setting.
-_SECRETS = ("mcp_token",)
+_SECRETS = ("mcp_token", "web_token")
 
 
 def load_settings(

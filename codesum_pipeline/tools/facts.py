@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import Call
 
@@ -40,3 +41,13 @@ def read_facts(call: Call, index: PublishedIndex) -> Facts | None:
             f"frameworks, entry points and neighbourhoods are not known: `codesum index {index.repo}` finds them out"
         )
     return None
+
+
+def read_overview(layout: HomeLayout, key: str) -> dict[str, Any]:
+    """The row of a repository's overview: its page, its facts, and the commit that they are of."""
+    from codesum_pipeline.store.tables import TableStore
+
+    rows: list[dict[str, Any]] = TableStore(layout.warehouse).read_or_empty("overviews", key).to_pylist()
+    if not rows:
+        raise MissingTable(f"repository {key!r} has no overview yet: run `codesum index {key}`")
+    return rows[0]

@@ -71,9 +71,11 @@ def search(call: Call, asked: SearchArguments) -> SearchPage:
         filters=_filters(call, indexes, asked),
         read=sources.read,
     )
+    wanted = found.hits[start : start + asked.limit]
+    if asked.excerpt:
+        sources.read_of(indexes, wanted)
     hits = [
-        _hit(hit, sources.excerpt(hit, asked.query, size=asked.excerpt) if asked.excerpt else None)
-        for hit in found.hits[start : start + asked.limit]
+        _hit(hit, sources.excerpt(hit, asked.query, size=asked.excerpt) if asked.excerpt else None) for hit in wanted
     ]
     kept = fitting(
         ((hit, "\n".join(_lines(hit, several=True))) for hit in hits), limit=asked.limit, tokens=asked.tokens

@@ -51,6 +51,14 @@ class Sources:
         self._texts.update(((index.repo, path), text) for path, text in texts.items())
         return texts
 
+    def read_of(self, indexes: Sequence[PublishedIndex], hits: Sequence[Hit]) -> None:
+        """Read the files of some hits together: one process of git for each repository instead of one for each file."""
+        for index in indexes:
+            paths = {hit.file_path for hit in hits if hit.repo == index.repo and hit.type != Level.MODULE}
+            missing = sorted(path for path in paths if (index.repo, path) not in self._texts)
+            if missing:
+                self.read(index, missing)
+
     def text(self, repo: str, path: str) -> str | None:
         """One file; None for what the mirror does not have any more."""
         if (repo, path) not in self._texts:

@@ -2,20 +2,16 @@
 
 import json
 import os
-import re
-import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import httpx
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 
-from codesum_pipeline.mcp_server.http import parse_address
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
+from codesum_pipeline.serving.listening import parse_address
+from codesum_pipeline_tests.cli.calling import run_codesum
 from codesum_pipeline_tests.mcp_server.asking import ask_everything, with_client
+from codesum_pipeline_tests.serving import served
 
 TOKEN = "a-token-that-nobody-guesses"
 INITIALIZE = {
@@ -27,27 +23,9 @@ INITIALIZE = {
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
-@contextmanager
-def serving(home, folder, *arguments, env=None) -> Iterator[str]:
+def serving(home, folder, *arguments, env=None):
     """The address of a server that runs as long as the block does."""
-    server = subprocess.Popen(
-        [*COMMAND, "--home", str(home), "mcp", "--http", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env=environment(env),
-    )
-    with server:
-        try:
-            assert server.stderr
-            said = server.stderr.readline()
-            address = re.search(r"http://\S+", said)
-            assert address, said + server.stderr.read()
-            yield address[0]
-        finally:
-            server.send_signal(signal.SIGTERM)
+    return served(home, folder, "mcp", "--http", *arguments, env=env)
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +140,7 @@ def test_a_taken_port_is_named(zoo_home, tmp_path, address):
 @pytest.mark.parametrize("text", ["", "x", "host", "1:2:3", "127.0.0.1:99999", ":80"])
 def test_what_is_no_address_is_refused(text):
     with pytest.raises(ConfigurationError, match="give PORT, HOST:PORT or"):
-        parse_address(text)
+        parse_address(text, option="--http")
 
 
 def test_the_answers_are_json_of_the_protocol(address):

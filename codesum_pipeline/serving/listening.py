@@ -1,0 +1,90 @@
+"""Where a server listens, and what a client may call it."""
+
+import ipaddress
+import os
+import re
+import socket
+from dataclasses import dataclass, field
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from codesum_pipeline.model.errors import ConfigurationError
+
+DEFAULT_HOST = "127.0.0.1"
+_MOST_PORT = 65_535
+_ADDRESS = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]:|(?P<host>[^:\[\]]+):)?(?P<port>\d{1,5})")
+_BACKLOG = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the server listens; port 0 is any that is free. `option` is how a person said it."""
+
+    host: str
+    port: int
+    option: str = field(default="", compare=False)
+
+    @property
+    def is_loopback(self) -> bool:
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def url(self) -> str:
+        return f"http://{self._shown_host}:{self.port}"
+
+    @property
+    def names(self) -> list[str]:
+        """What a client may call the server."""
+        if self.is_loopback:
+            return list(dict.fromkeys((self._shown_host, "127.0.0.1", "localhost", "[::1]")))
+        return list(dict.fromkeys((self._shown_host, socket.gethostname(), socket.getfqdn())))
+
+    @property
+    def _shown_host(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+
+def parse_address(text: str, *, option: str) -> Address:
+    """`PORT`, `HOST:PORT` or `[HOST]:PORT`."""
+    match = _ADDRESS.fullmatch(text)
+    if match is None or int(match["port"]) > _MOST_PORT:
+        raise ConfigurationError(f"{option} {text!r} is no address: give PORT, HOST:PORT or [HOST]:PORT")
+    host, port = match["v6"] or match["host"] or DEFAULT_HOST, int(match["port"])
+    return Address(host, port, f"{option} {host}:{port}")
+
+
+def allowed_hosts(address: Address, others: list[str]) -> list[str]:
+    """The values of a Host header that are this server, under its own names and `others`."""
+    names = [*others, *address.names]
+    return [f"{name}:{address.port}" for name in names] + (names if address.port == 80 else [])
+
+
+def allowed_origins(address: Address, others: list[str]) -> list[str]:
+    """The values of an Origin header that are pages of this server."""
+    return [f"{scheme}://{name}:{address.port}" for name in [*others, *address.names] for scheme in ("http", "https")]
+
+
+def listen(address: Address) -> tuple[socket.socket, Address]:
+    """A listening socket, and where it listens."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        bound = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        # Python adds the address; the number of an unknown host is none of the system's errors.
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise ConfigurationError(
+            f"{address.option}: {reason}: choose another address, or port 0 for a free one"
+        ) from error
+    return bound, Address(address.host, bound.getsockname()[1], address.option)
+
+
+def serve(app: ASGIApp, bound: socket.socket) -> None:
+    """Until SIGINT or SIGTERM."""
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, access_log=False)
+    uvicorn.Server(config).run(sockets=[bound])

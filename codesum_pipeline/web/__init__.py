@@ -1,0 +1,1 @@
+"""A page for people in a browser: search, documents, repositories. It only reads."""

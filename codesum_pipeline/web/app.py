@@ -1,0 +1,76 @@
+"""The application: which address gives which page, and how errors look."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
+from codesum_pipeline.serving.tokens import TokenChecked, check_reachable
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.web.guard import Guard
+from codesum_pipeline.web.pages import HITS, Pages
+from codesum_pipeline.web.rendering import render
+
+TOKEN_VARIABLE = "CODESUM_WEB_TOKEN"
+_STATIC = Path(__file__).parent / "static"
+_OURS = "codesum met an error of its own: the terminal that it runs in has it."
+
+
+def make_app(catalogue: Catalogue, address: Address, *, token: str | None, host_names: Sequence[str] = ()) -> ASGIApp:
+    """The pages behind their checks; raises `ConfigurationError` where others could ask without a token."""
+    check_reachable(address, token, variable=TOKEN_VARIABLE)
+    pages = Pages(catalogue)
+    app: ASGIApp = Starlette(
+        routes=[
+            Route("/", pages.start),
+            Route(HITS, pages.hits),
+            Route("/document", pages.document),
+            Route("/related", pages.related),
+            Route("/repository", pages.repository),
+            Mount("/static", StaticFiles(directory=_STATIC)),
+        ],
+        exception_handlers={CodesumError: _refused, HTTPException: _no_such_page, 500: _failed},
+    )
+    if token is not None:
+        app = TokenChecked(app, token, is_for_browsers=True)
+    others = [name.lower() for name in host_names]
+    hosts = {host.lower() for host in allowed_hosts(address, others)}
+    return Guard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    return _error(request, one_line(str(error)), _status_of(request, error))
+
+
+def _no_such_page(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    told = "This page only reads: it is asked with GET." if status == 405 else "There is no such page."
+    return _error(request, told, status)
+
+
+def _failed(request: Request, _: Exception) -> Response:
+    return _error(request, _OURS, 500)
+
+
+def _error(request: Request, told: str, status: int) -> Response:
+    if request.url.path == HITS:
+        return HTMLResponse(render("message.html", told=told), status)
+    return HTMLResponse(render("error.html", told=told), status)
+
+
+def _status_of(request: Request, error: Exception) -> int:
+    """What is asked for and not there is another thing than a wrong question."""
+    if isinstance(error, MissingTable | UnknownRepository):
+        return 404
+    if isinstance(error, ConfigurationError):
+        return 400 if request.url.path in ("/", HITS) else 404
+    return 503

@@ -1,0 +1,99 @@
+"""Pages from templates: everything that is put in is escaped, unless this room made it as HTML."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.model.printable import clean, one_line
+from codesum_pipeline.tools.answers import Row
+
+_PLURALS = {"function": "functions", "class": "classes", "file": "files", "module": "modules"}
+_WORDS = {
+    "part_of": "Part of",
+    "members": "Holds",
+    "callers": "Called by",
+    "callees": "Calls",
+    "bases": "Built on",
+    "subclasses": "Extended by",
+    "imports": "Imports",
+    "imported_by": "Imported by",
+    "external": "From outside",
+    "similar": "Similar",
+}
+
+
+def render(template: str, **values: Any) -> str:
+    return _environment().get_template(template).render(**values)
+
+
+def address(path: str, /, **query: object) -> str:
+    """A link within this server; empty values are left out."""
+    kept = [(name, value) for name, value in query.items() if value not in ("", None, [])]
+    # Names of repositories may hold what is no text in UTF-8.
+    asked = urlencode(kept, doseq=True, errors="surrogateescape")
+    return f"{path}?{asked}" if asked else path
+
+
+def document_address(row: Row) -> str:
+    return address("/document", repo=row.repo, id=row.id)
+
+
+def title_of(row: Row) -> str:
+    """What it is called: of a definition its name, of a file or folder its path."""
+    name = without_suffix(row.id).partition(SEPARATOR)[2].replace(SEPARATOR, ".")
+    return one_line(name) or ("the whole repository" if row.id == "." else one_line(row.path))
+
+
+def said_of(row: Row) -> str:
+    """What its text says besides the name."""
+    return re.sub(rf"^{re.escape(title_of(row))}(: |$)", "", row.text)
+
+
+def folder_name(row: Row) -> str:
+    """Of a folder that stands below its own parents, the last name."""
+    return title_of(row).rstrip("/").rpartition("/")[2] + ("" if row.id == "." else "/")
+
+
+def levels_counted(levels: Mapping[str, int]) -> str:
+    """`3 functions, 1 class`; levels without documents are left out."""
+    return ", ".join(
+        f"{count:,} {level if count == 1 else _PLURALS[level]}" for level, count in levels.items() if count
+    )
+
+
+def without_lead(facts: Mapping[str, str]) -> dict[str, str]:
+    """What a page tells of a document below its summary and signature."""
+    return {name: said for name, said in facts.items() if name not in ("summary", "signature")}
+
+
+def relation_name(relation: str) -> str:
+    return _WORDS.get(relation, relation)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("codesum_pipeline.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "clean": clean,
+        "one_line": one_line,
+        "title": title_of,
+        "said": said_of,
+        "relation": relation_name,
+        "folder_name": folder_name,
+        "levels": levels_counted,
+        "without_lead": without_lead,
+        "number": lambda number: f"{number:,}",
+    }
+    environment.globals |= {"address": address, "document_address": document_address}
+    return environment

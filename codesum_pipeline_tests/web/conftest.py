@@ -1,0 +1,32 @@
+"""A home whose second repository attacks whoever looks at it, and a server of its pages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.tools.zoo import FILES as ZOO
+from codesum_pipeline_tests.web.hostile import FILES as HOSTILE
+from codesum_pipeline_tests.web.serving import serving
+
+
+@pytest.fixture(scope="session")
+def web_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two indexed repositories, `evil` and `zoo`; of the second a commit is not indexed."""
+    folder = tmp_path_factory.mktemp("web")
+    home = open_home(folder / "home")
+    for key, files in (("evil", HOSTILE), ("zoo", ZOO)):
+        repository = GitRepo.create(folder / key, files)
+        build(workspace_of(home, RepositoryEntry(key=key, location=str(repository.path))))
+    repository.commit({"zoo/new.py": "NEW = 1\n"})
+    return folder / "home"
+
+
+@pytest.fixture(scope="session")
+def site(web_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of that home."""
+    with serving(web_home, tmp_path_factory.mktemp("standing")) as address:
+        yield address
