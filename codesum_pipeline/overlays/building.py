@@ -1,7 +1,8 @@
 """The index of the files that differ, and of nothing else.
 
-It is built by the steps of any build, from a commit that holds these files alone: what they have in common with the
-base (symbols, texts, vectors, words) is carried over from its tables, and no model is asked.
+It is built by the steps of any build, from a commit that holds these files alone, and no model is asked. Where a model
+wrote texts, or vectors take long, what the files have in common with the base is carried over from its tables; else all
+of it is made anew, which gives the same in less time than it takes to read the tables of a large repository.
 """
 
 import shutil
@@ -11,12 +12,14 @@ from pathlib import Path
 
 from codesum_pipeline.evaluation.scratch import beside, index_texts, write_texts
 from codesum_pipeline.graph.build import build_call_graph
+from codesum_pipeline.indexes.embedders import StaticEmbedder, embedder_of, is_asked_over_the_network
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.parsing.symbols import parse_symbols
 from codesum_pipeline.source.folders import FolderScan
 from codesum_pipeline.source.mirror import make_scratch
 from codesum_pipeline.source.snapshot import take_snapshot
+from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 
 _REF = "refs/codesum/overlay"
@@ -46,9 +49,12 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
 
 
 def _build(ws: Workspace, scan: FolderScan, folder: Path) -> None:
-    if ws.options.index.embedder.startswith("litellm/"):
+    embedder = embedder_of(ws.options)
+    if is_asked_over_the_network(ws.options):
         raise ConfigurationError(f"their vectors are by {ws.options.index.embedder!r}, which is not asked for them")
     scratch = beside(ws, folder)
+    if not ws.options.llm.enabled and isinstance(embedder, StaticEmbedder):
+        scratch = replace(scratch, tables=TableStore(scratch.layout.warehouse))
     mirror = make_scratch(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key))
     if mirror.object_format() != "sha1":
         raise ConfigurationError("the repository has sha256 ids")
