@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.source.folders import FolderScan, scan_files
+from codesum_pipeline.source.folders import FolderScan, StoredFile, scan_files
 from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.source.uncommitted import work_tree_state
@@ -54,7 +54,7 @@ def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home
 
     Raises `RepositoryUnavailable` where git cannot read one of them.
     """
-    before = _files_of_commit(mirror, commit)
+    before = {path: file.blob for path, file in _files_of_commit(mirror, commit).items()}
     tracked = _tracked_files(root)
     edited = {path.encode() for path in work_tree_state(root, rules.subdir).paths}
     # What is in one of them alone is in both of these with another blob, or with none.
@@ -71,6 +71,13 @@ def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home
     return Differences(replace(scan, files=kept, left_out=()), gone)
 
 
+def whole_tree(found: Differences, *, mirror: Path, commit: str) -> FolderScan:
+    """All files of the commit as they are in the tree."""
+    gone = {path.encode() for path in found.gone}
+    files = {path: file for path, file in _files_of_commit(mirror, commit).items() if path not in gone}
+    return replace(found.scan, files={**files, **found.scan.files})
+
+
 def _is_wanted(path: bytes, rules: PathRules, root: Path, home: Path) -> bool:
     """Whether an index would look at a file of this name."""
     try:
@@ -82,14 +89,15 @@ def _is_wanted(path: bytes, rules: PathRules, root: Path, home: Path) -> bool:
 
 
 @lru_cache(maxsize=_LISTS_KEPT)
-def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, str]:
-    """The blob of each file of a commit: it never changes."""
+def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
+    """Each file of a commit: they never change."""
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
     found = {}
     for entry in run_git(arguments, git_dir=mirror, timeout_s=_TIMEOUT_S).split(b"\0"):
         facts, _, path = entry.partition(b"\t")
         if path and not facts.startswith(_SUBMODULE):
-            found[path] = facts.split()[2].decode()
+            mode, _, blob = facts.decode().split()
+            found[path] = StoredFile(mode, blob)
     return found
 
 

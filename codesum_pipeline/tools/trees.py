@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.overlays.opening import TreeIndex, open_tree
+from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.catalogue import Catalogue, Tell
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
@@ -46,9 +47,12 @@ class Trees:
 
     def _tree(self, index: PublishedIndex, entry: RepositoryEntry, root: Path) -> TreeIndex:
         if index.repo not in self._known:
-            found = self._known[index.repo] = open_tree(self.catalogue.settings, entry, index, root)
+            settings = self.catalogue.settings
+            found = self._known[index.repo] = open_tree(settings, entry, index, root)
             if found.warning:
                 self.tell(f"{index.repo}: {found.warning}")
+            if not found.is_settled and self.catalogue.settler:
+                self.catalogue.settler.ask(index.repo, root, partial(settle_tree, settings, entry, index, root))
         return self._known[index.repo]
 
 
