@@ -19,6 +19,7 @@ from codesum_pipeline.cli.safe_text import clean
 from codesum_pipeline.mcp_server.agents import Agent
 from codesum_pipeline.mcp_server.installing import Installer
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.settings.own_homes import state_folder
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def mcp(
 
     catalogue = catalogue_of(called)
     only = frozenset(entry.key for name in repo or () for entry in catalogue.entries_named(name))
-    server = make_server(replace(catalogue, only=only), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
+    server = make_server(replace(catalogue, only=only, settler=Settler()), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
     if http is None:
         if token_file or host_name:
             raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
