@@ -92,7 +92,9 @@ def mcp(
 
     catalogue = catalogue_of(called)
     only = frozenset(entry.key for name in repo or () for entry in catalogue.entries_named(name))
-    server = make_server(replace(catalogue, only=only, settler=Settler()), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
+    server = make_server(
+        replace(catalogue, only=only, settler=Settler()), folder=Path.cwd(), every_tool=tools is WhichTools.ALL
+    )
     if http is None:
         if token_file or host_name:
             raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -164,7 +165,9 @@ def _folder(settings: Settings, base: PublishedIndex, found: Differences, ending
 
 
 def _open_folder(folder: Path, key: str) -> PublishedIndex:
-    os.utime(folder)
+    # When it was used last; a home may be read-only.
+    with suppress(OSError):
+        os.utime(folder)
     (version,) = HomeLayout(folder).versions(key).iterdir()
     return replace(PublishedIndex.of_version(version), home=folder)
 

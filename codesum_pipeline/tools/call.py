@@ -43,11 +43,15 @@ class Part(Generic[T]):
 
 @dataclass(frozen=True)
 class Call:
-    """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands."""
+    """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands.
+
+    With `is_of_commit`, its work tree is not looked at: answers are of what is published.
+    """
 
     catalogue: Catalogue
     folder: Path
     progress: Progress = no_progress
+    is_of_commit: bool = False
     notes: list[str] = field(default_factory=list)
     _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
 
@@ -77,7 +81,8 @@ class Call:
 
     def current(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """As `indexes`; that of the caller's folder as its work tree is now, with an overlay of what differs."""
-        return self.trees.current(self.indexes(names))
+        indexes = self.indexes(names)
+        return indexes if self.is_of_commit else self.trees.current(indexes)
 
     @cached_property
     def trees(self) -> Trees:

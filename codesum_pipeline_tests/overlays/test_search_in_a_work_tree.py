@@ -5,6 +5,9 @@ import json
 import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.repositories import GitRepo
@@ -99,18 +102,22 @@ def test_another_branch_is_answered_as_it_is(shop):
     assert "src/lamp.py::light_lamp" not in search(shop, "light the lamp over the counter")[0]
 
 
-def test_work_trees_of_one_repository_share_its_index_and_no_hit_comes_from_another(shop):
-    trees = [GitRepo(shop.path.parent / f"tree-{number}") for number in range(4)]
+def test_twenty_work_trees_share_one_index_and_no_hit_comes_from_another(shop, tmp_path):
+    home = open_home(tmp_path / "home")
+    catalogue = Catalogue(home.settings, home.layout, home.registry)
+    trees = [GitRepo(tmp_path / f"tree-{number}") for number in range(20)]
     for number, tree in enumerate(trees):
         shop.git("worktree", "add", "-q", "-b", f"branch-{number}", str(tree.path))
-        text = f'def polish_{number}():\n    """Polish the brass handles."""\n    return brass.polish({number})\n'
-        tree.write({f"src/brass_{number}.py": text})
+        tree.write({f"src/brass_{number}.py": function(f"polish_{number}", "Polish the brass handles.", "x.polish()")})
 
-    found = [search(tree, "polish the brass handles", "--level", "function")[0] for tree in trees]
+    def polishing(tree):
+        asked = {"query": "polish the brass handles", "limit": 20}
+        page = tools_by_name()["search"].ask(Call(catalogue, tree.path), asked)
+        return {hit.id for hit in page.hits if "polish" in hit.id}
 
-    polishing = [{id_ for id_ in hits if "polish" in id_} for hits in found]
-    assert polishing == [{f"src/brass_{number}.py::polish_{number}"} for number in range(4)]
-    assert not any("polish" in id_ for id_ in search(shop, "polish the brass handles")[0])
+    for number, tree in enumerate(trees):
+        assert polishing(tree) == {f"src/brass_{number}.py::polish_{number}"}
+    assert polishing(shop) == set()
 
 
 def test_equal_trees_are_indexed_once(shop):
