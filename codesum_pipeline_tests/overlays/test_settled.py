@@ -1,7 +1,5 @@
 """The law, extended: once settled, a work tree's answers are those of a clean index of that tree."""
 
-import random
-
 import pytest
 
 from codesum_pipeline.indexes.embedders import embedder_of
@@ -10,8 +8,8 @@ from codesum_pipeline.overlays.opening import open_tree, settle_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
 from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.overlays.edited import edited_tree
 from codesum_pipeline_tests.repositories import GitRepo
 
 PROVENANCE = ("last_updated", "cause", "cause_ids", "commit", "run_id")
@@ -25,37 +23,19 @@ def documents(index):
     ]
 
 
-def clean_index(folder, files):
-    repo = GitRepo.create(folder / "clean", files)
-    home = open_home(folder / "clean home")
-    build(workspace_of(home, RepositoryEntry("shop", str(repo.path))))
-    return PublishedIndex.open(home.layout.published("shop"))
-
-
 @pytest.mark.parametrize("number", range(4))
 def test_a_settled_tree_answers_as_a_clean_index_of_it(tmp_path, number):
-    chance = random.Random(100 + number)
-    repo = GitRepo.create(tmp_path / "shop", SHOP)
-    home = open_home(tmp_path / "home")
-    entry = RepositoryEntry("shop", str(repo.path))
-    build(workspace_of(home, entry))
-    base = PublishedIndex.open(home.layout.published("shop"))
-    files = SHOP
-    for _ in range(8):
-        files = change(files, chance.choice(OPERATIONS), chance)
-    clean = clean_index(tmp_path, files)
-    for path in SHOP.keys() - files.keys():
-        (repo.path / path).unlink()
-    repo.write(files)
+    edited = edited_tree(tmp_path, seed=100 + number, edits=8)
+    settings, clean = edited.home.settings, edited.clean
 
-    settle_tree(home.settings, entry, base, repo.path)
-    tree = open_tree(home.settings, entry, base, repo.path)
+    settle_tree(settings, edited.entry, edited.base, edited.root)
+    tree = open_tree(settings, edited.entry, edited.base, edited.root)
 
     (settled,) = tree.parts
     assert tree.is_settled
     assert "those of the commit" not in tree.note
     assert documents(settled) == documents(clean)
-    embedder = embedder_of(home.settings.options)
+    embedder = embedder_of(settings.options)
     for question in QUESTIONS:
         assert search([settled], question, embedder=embedder) == search([clean], question, embedder=embedder)
 
