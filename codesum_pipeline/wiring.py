@@ -142,7 +142,13 @@ class Home:
         published = layout.published(key)
         if published.is_symlink():
             published.unlink()
-        for folder in (layout.versions(key), layout.graph_index(key), layout.mirror(key), layout.memos(key)):
+        for folder in (
+            layout.versions(key),
+            layout.graph_index(key),
+            layout.mirror(key),
+            layout.memos(key),
+            layout.overlays(key),
+        ):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (layout.hold(key), layout.outages(key), layout.recorded(key)):
             file.unlink(missing_ok=True)

@@ -28,8 +28,12 @@ def _for_model(tool: Tool, catalogue: Catalogue, folder: Path, repos: Sequence[s
 
     def run(asked: BaseModel) -> ToolResult:
         within = _within(asked, repos)
-        page = tool.answer(Call(catalogue, folder), within)
-        whole = tool.text(tool.answer(Call(catalogue, folder), _unbounded(within))) if is_overview else None
+        page = tool.answer(Call(catalogue, folder, is_of_commit=True), within)
+        whole = (
+            tool.text(tool.answer(Call(catalogue, folder, is_of_commit=True), _unbounded(within)))
+            if is_overview
+            else None
+        )
         return ToolResult(tool.text(page), page, whole=whole)
 
     return ModelTool(tool.name, tool.description, tool.arguments, run, is_overview)

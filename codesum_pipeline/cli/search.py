@@ -34,6 +34,7 @@ from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import DEFAULT_TOP, SearchAnswer, answer
 from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.trees import Trees, repositories
 
 _STDIN = "-"
 
@@ -96,6 +97,8 @@ def search(
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
     scope = open_scope(called, repo or (), everything=everything)
     nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
+    trees = Trees(catalogue_of(called), Path.cwd(), tell=note)
+    searched, nameable = trees.current(scope.indexes), trees.current(nameable)
     check_filters(nameable, filters)
     asking = _Asking(
         sources=Sources.of(catalogue_of(called), nameable, tell=note),
@@ -107,20 +110,23 @@ def search(
     )
     if scope.remark:
         note(scope.remark)
+    for key in repositories(searched):
+        if trees.note(key):
+            note(f"{key}: {trees.note(key)}")
     if query is None:
-        _print_answers(read_batch(_lines(batch or _STDIN), scope.indexes, nameable), batch or _STDIN, asking)
+        _print_answers(read_batch(_lines(batch or _STDIN), searched, nameable), batch or _STDIN, asking)
         return
     if as_json:
-        typer.echo(safe_json(asking.json(query, scope.indexes, asking.levels)))
+        typer.echo(safe_json(asking.json(query, searched, asking.levels)))
         return
-    found, shown = asking.hits(query, scope.indexes, asking.levels)
+    found, shown = asking.hits(query, searched, asking.levels)
     if shown:
         if found.fits_well is False:
             note(f"nothing fits well: the best hits have little to do with {one_line(query)!r}")
-        show(*blocks(shown, several=len(scope.indexes) > 1))
+        show(*blocks(shown, several=len(repositories(searched)) > 1))
     else:
         among = "" if filters == ANYTHING else " among what the filters let through"
-        note(f"nothing found for {one_line(query)!r} in {', '.join(index.repo for index in scope.indexes)}{among}")
+        note(f"nothing found for {one_line(query)!r} in {', '.join(repositories(searched))}{among}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import SearchAnswer
 from codesum_pipeline.retrieval.surroundings import BoundedSurroundings, bounded, surroundings_of
+from codesum_pipeline.tools.finding import with_id
 from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.trees import repositories
 
 # What `--context` adds to all hits together, unless another bound is asked for.
 CONTEXT_TOKENS = 1200
@@ -52,15 +54,12 @@ def with_aids(
     hits: Sequence[Hit], query: str, indexes: Sequence[PublishedIndex], sources: Sources, aids: Aids
 ) -> Iterator[Shown]:
     """Read what was asked for of each hit; what stands around them shares one bound, evenly."""
-    by_repo = {index.repo: index for index in indexes}
     tokens = aids.context_tokens
     for place, hit in enumerate(hits):
         around = None
-        index = by_repo[hit.repo]
-        row = index.row(hit.id)
-        if aids.context and row is not None:
+        if aids.context and (found := with_id([index for index in indexes if index.repo == hit.repo], hit.id)):
             share = tokens // (len(hits) - place)
-            around, left = bounded(surroundings_of(index, row), tokens=share)
+            around, left = bounded(surroundings_of(found[0].index, found[0].row), tokens=share)
             tokens -= share - left
         excerpt = sources.excerpt(hit, query, size=aids.excerpt_lines) if aids.excerpt_lines else None
         yield Shown(hit, around, excerpt)
@@ -72,7 +71,7 @@ def answer_json(
     """The answer to one question, as `--json` prints it and each line of `--batch`."""
     return {
         "query": query,
-        "repositories": [index.repo for index in searched],
+        "repositories": repositories(searched),
         "fits_well": answer.fits_well,
         "hits": [_hit_json(each, aids) for each in shown],
     }

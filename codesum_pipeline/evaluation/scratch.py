@@ -32,9 +32,14 @@ from codesum_pipeline.summaries.plan import plan_summaries
 def scratch_of(ws: Workspace) -> Iterator[Workspace]:
     """The same repository, written to a folder that goes with the block."""
     with tempfile.TemporaryDirectory(prefix="codesum-eval-") as folder:
-        layout = HomeLayout(Path(folder))
-        tables = TableStore(layout.warehouse, base=ws.tables.root)
-        yield replace(ws, layout=layout, tables=tables, force=False, options=_asking_nobody(ws.options))
+        yield beside(ws, Path(folder))
+
+
+def beside(ws: Workspace, folder: Path) -> Workspace:
+    """The same repository, written to a folder, for which no model is asked."""
+    layout = HomeLayout(folder)
+    tables = TableStore(layout.warehouse, base=ws.tables.root)
+    return replace(ws, layout=layout, tables=tables, force=False, options=_asking_nobody(ws.options))
 
 
 def write_texts(scratch: Workspace, *, progress: Progress) -> None:

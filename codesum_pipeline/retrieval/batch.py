@@ -105,6 +105,6 @@ def _indexes_named(indexes: Sequence[PublishedIndex], name: str) -> list[Publish
     """The index with this key, else those of this owner/name (a monorepo may have several)."""
     found = [index for index in indexes if index.repo == name] or [index for index in indexes if index.slug == name]
     if not found:
-        known = ", ".join(sorted(index.repo for index in indexes)) or "none"
+        known = ", ".join(sorted({index.repo for index in indexes})) or "none"
         raise ConfigurationError(f"field 'repo': {name!r} is not indexed; indexed are: {known}")
     return found

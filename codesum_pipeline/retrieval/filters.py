@@ -73,7 +73,7 @@ def parse_filters(
 
 def check_filters(indexes: Sequence[PublishedIndex], filters: Filters) -> None:
     """Raise `ConfigurationError` for a language that no document of any index has, and for a path that matches none."""
-    asked = ", ".join(index.repo for index in indexes)
+    asked = ", ".join(dict.fromkeys(index.repo for index in indexes))
     wanted = [pattern for pattern in filters.paths if not pattern.startswith(_EXCEPT)]
     if filters.languages:
         known = sorted({_language_of(index, row) for index in indexes for row in _places(index)})
@@ -92,7 +92,7 @@ def check_filters(indexes: Sequence[PublishedIndex], filters: Filters) -> None:
 def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
     """Whether each document of an index passes; None where all do."""
     if filters == ANYTHING:
-        return None
+        return index.visible
     mask = index.masks.get(filters)
     if mask is None:
         if len(index.masks) >= _MASKS_REMEMBERED:
@@ -114,7 +114,7 @@ def _mask(index: PublishedIndex, filters: Filters) -> Mask:
     passes[stands_in_file] = passes[files[stands_in_file]]
     if filters.tests is not WhichTests.IN:
         passes &= index.arrays["is_test"] == (filters.tests is WhichTests.ONLY)
-    return passes
+    return passes if index.visible is None else passes & index.visible
 
 
 def _judge(patterns: Sequence[str]) -> Callable[[str], bool]:
@@ -157,7 +157,7 @@ def _places(index: PublishedIndex) -> Iterator[int]:
     """The rows of files and modules, whose id is their path."""
     for level in (Level.FILE, Level.MODULE):
         rows = index.rows_of(level)
-        yield from range(rows.start, rows.stop)
+        yield from (row for row in range(rows.start, rows.stop) if index.shows(row))
 
 
 def _name(index: PublishedIndex, row: int) -> str:

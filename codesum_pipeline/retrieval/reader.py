@@ -53,6 +53,9 @@ class PublishedIndex:
     Row k of the vectors is document `arrays["dense_rows"][k]`; many vectors are also sorted into cells (`nearest`). The
     words of `code` have the documents first and then the passages of files: `passage_files[k]` is the document of
     passage k, ascending.
+
+    Only documents that are `visible` answer: all, where it is None. `home` is the home that the index was built in,
+    where that is not the one that it is asked for from: then it is an overlay, which stands beside its base.
     """
 
     version: Version
@@ -68,6 +71,8 @@ class PublishedIndex:
     shown: ShownFields
     _lines: npt.NDArray[np.uint8] | None
     _offsets: Array
+    visible: npt.NDArray[np.bool_] | None = None
+    home: Path | None = None
 
     @classmethod
     def open(cls, path: Path) -> "PublishedIndex":
@@ -204,8 +209,12 @@ class PublishedIndex:
             rows = self.rows_of(level)
             found = self.ids.find(id_, start=rows.start, end=rows.stop)
             if found is not None:
-                return found
+                return found if self.shows(found) else None
         return None
+
+    def shows(self, row: int) -> bool:
+        """Whether a document may answer."""
+        return self.visible is None or bool(self.visible[row])
 
     def document(self, row: int) -> dict[str, Any]:
         """The whole document, with its provenance."""

@@ -44,7 +44,7 @@ def fold(shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Pla
     for at, number, (index, row) in zip(order, numbers, located, strict=True):
         if number in known:
             continue
-        others = twins[index.repo].get(row)
+        others = twins[index.version.digest].get(row)
         if not others:
             yield Shown(at, float(scores[at]), ())
             continue
@@ -60,11 +60,11 @@ def fold(shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Pla
 
 
 def _twins_by_index(located: Iterable[tuple[PublishedIndex, int]]) -> dict[str, dict[int, list[int]]]:
-    """The twins of some documents, by repository and row."""
+    """The twins of some documents, by version and row."""
     rows: dict[str, tuple[PublishedIndex, list[int]]] = {}
     for index, row in located:
-        rows.setdefault(index.repo, (index, []))[1].append(row)
-    return {repo: twins_of(index, some) for repo, (index, some) in rows.items()}
+        rows.setdefault(index.version.digest, (index, []))[1].append(row)
+    return {digest: twins_of(index, some) for digest, (index, some) in rows.items()}
 
 
 def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
@@ -95,7 +95,9 @@ def _same(index: PublishedIndex, row: int, id_: str, called: Iterable[int]) -> l
     """Those of some rows whose ids are the same but for the folder, and whose vectors are nearly the same."""
     path, _, _ = id_.partition(SEPARATOR)
     in_folder = f"/{id_[path.rfind('/') + 1 :]}"
-    there = [other for other in called if other != row and f"/{index.ids[other]}".endswith(in_folder)]
+    there = [
+        other for other in called if other != row and index.shows(other) and f"/{index.ids[other]}".endswith(in_folder)
+    ]
     lane = Lane.FUSED if Lane.FUSED in index.vectors else Lane.SUMMARY
     own = _direction(index, row, lane) if there else None
     if own is None:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,7 +90,13 @@ class FolderScan:
 def scan_folder(root: Path, *, timeout_s: float) -> FolderScan:
     """List and hash a folder: in a git work tree the tracked and the other names, ignored ones left out."""
     names, left_out = _list_names(root, timeout_s=timeout_s)
+    return scan_files(root, names, left_out)
+
+
+def scan_files(root: Path, names: Iterable[bytes], left_out: Iterable[LeftOut] = ()) -> FolderScan:
+    """Hash some names of a folder, of which nothing else is looked at; one that is no file any more is not in it."""
     files: dict[bytes, StoredFile] = {}
+    left_out = [*left_out]
     for path in sorted(names):
         found = _read(root, path)
         if isinstance(found, LeftOut):

@@ -76,6 +76,10 @@ class HomeLayout:
     def versions(self, key: str) -> Path:
         return self.summary_index / ".versions" / key
 
+    def overlays(self, key: str) -> Path:
+        """Indexes of what differs from the published one in some work trees, by what differs."""
+        return self.home / "overlays" / key
+
     def graph_index(self, key: str) -> Path:
         return self.index_root / "graph_index" / key
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from codesum_pipeline.model.errors import CodesumError, RepositoryUnavailable
+from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import run_git, try_git
@@ -25,12 +26,16 @@ SHORT_COMMIT = 12
 
 
 class AsOf(BaseModel):
-    """`behind` counts the commits that the repository has and the index lacks; None where `note` says why not."""
+    """`behind` counts the commits that the repository has and the index lacks; None where `note` says why not.
+
+    `tree` says which work tree the answer is of besides, and what of it; empty for an answer of the commit.
+    """
 
     repo: str
     commit: str
     behind: int | None
     note: str = ""
+    tree: str = ""
 
     @property
     def standing(self) -> str:
@@ -43,7 +48,8 @@ class AsOf(BaseModel):
         return f"{behind} ({self.note})" if self.note else behind
 
     def __str__(self) -> str:
-        return f"{self.repo} @ {self.commit[:SHORT_COMMIT]}, {self.standing}"
+        tree = f", {one_line(self.tree)}" if self.tree else ""
+        return f"{self.repo} @ {self.commit[:SHORT_COMMIT]}, {self.standing}{tree}"
 
 
 def as_of_all(catalogue: Catalogue, indexes: Sequence[PublishedIndex]) -> list[AsOf]:

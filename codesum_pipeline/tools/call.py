@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +21,7 @@ from codesum_pipeline.tools.checkout import checkout_of
 from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
 from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.trees import Trees
 
 T = TypeVar("T")
 _ALSO_TOLD = 10
@@ -41,11 +43,15 @@ class Part(Generic[T]):
 
 @dataclass(frozen=True)
 class Call:
-    """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands."""
+    """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands.
+
+    With `is_of_commit`, its work tree is not looked at: answers are of what is published.
+    """
 
     catalogue: Catalogue
     folder: Path
     progress: Progress = no_progress
+    is_of_commit: bool = False
     notes: list[str] = field(default_factory=list)
     _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
 
@@ -73,6 +79,15 @@ class Call:
             self.tell(f"the repository of this folder is not indexed (`codesum index {checkout.root}`): others answer")
         return [self._indexes.setdefault(index.repo, index) for index in opened]
 
+    def current(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
+        """As `indexes`; that of the caller's folder as its work tree is now, with an overlay of what differs."""
+        indexes = self.indexes(names)
+        return indexes if self.is_of_commit else self.trees.current(indexes)
+
+    @cached_property
+    def trees(self) -> Trees:
+        return Trees(self.catalogue, self.folder, self.tell)
+
     def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
         """The registered repositories of some names; unknown names are told. Raises where none is known."""
         found: dict[str, RepositoryEntry] = {}
@@ -96,10 +111,14 @@ class Call:
 
     def as_of(self, repos: Iterable[str]) -> list[AsOf]:
         """For the repositories that an answer is made from, in their order."""
-        return as_of_all(self.catalogue, [self._indexes[repo] for repo in dict.fromkeys(repos)])
+        found = as_of_all(self.catalogue, [self._indexes[repo] for repo in dict.fromkeys(repos)])
+        return [each.model_copy(update={"tree": self.trees.note(each.repo)}) for each in found]
 
     def versions(self, indexes: Sequence[PublishedIndex]) -> dict[str, str]:
-        return {index.repo: index.version.digest for index in indexes}
+        digests: dict[str, str] = {}
+        for index in indexes:
+            digests[index.repo] = f"{digests.get(index.repo, '')}{index.version.digest}"
+        return digests
 
     def start(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
         """Where a cursor says to go on; nothing without one. It is told where the version changed since."""
@@ -129,15 +148,18 @@ class Call:
         goes_on = kept and end < len(items)
         return Part(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
 
-    def find(self, text: str, repo: str = "") -> Found:
+    def find(self, text: str, repo: str = "", *, is_current: bool = False) -> Found:
         """The one document that a text names: by its id, `path:line`, or a name that no other has.
+
+        With `is_current`, as the caller's work tree is now.
 
         Of several, it is that of the caller's repository, or the most important one; the others are told. Raises
         `ConfigurationError` where there is none, naming the nearest.
         """
         if not text.strip():
             raise ConfigurationError("the id is empty: give a document's id, `path:line`, or a name")
-        indexes = self.indexes([repo] if repo else [])
+        names = [repo] if repo else []
+        indexes = self.current(names) if is_current else self.indexes(names)
         found = with_id(indexes, _as_id(text)) or list(_pointed(indexes, text)) or _named(indexes, text)
         if not found and not repo:
             others = self.catalogue.open_all(tell=self.tell)
@@ -183,4 +205,4 @@ def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterable[Found]:
 def _named(indexes: Sequence[PublishedIndex], text: str) -> list[Found]:
     """By a name or qualified name, as `Class.method` or `Class::method`."""
     name = text.replace("::", ".")
-    return [Found(index, row) for index in indexes for row in index.names.exactly(name)]
+    return [Found(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)]

@@ -11,6 +11,7 @@ from codesum_pipeline.indexes.embedders import Embedder, embedder_of
 from codesum_pipeline.model.errors import BrokenStore, MissingTable, UnknownRepository
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
@@ -33,13 +34,15 @@ class _Opened:
 class Catalogue:
     """Opened indexes are kept until another version of them is published. Several threads may ask.
 
-    Where `only` names some keys, there are no other repositories for whoever asks.
+    Where `only` names some keys, there are no other repositories for whoever asks. With a `settler`, work trees that
+    differ from their index are settled while others ask.
     """
 
     settings: Settings
     layout: HomeLayout
     registry: Registry
     only: frozenset[str] = frozenset()
+    settler: Settler | None = None
     _opened: dict[str, _Opened] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

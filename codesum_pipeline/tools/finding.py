@@ -49,8 +49,11 @@ def with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[Found]:
 
 def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> ConfigurationError:
     """The error that names the nearest ids."""
-    searched = ", ".join(index.repo for index in indexes)
-    near = nearest_ids(doc_id[:_LONGEST_TOLD], sorted({id_ for index in indexes for id_ in index.ids}))
+    searched = ", ".join(dict.fromkeys(index.repo for index in indexes))
+    near = nearest_ids(
+        doc_id[:_LONGEST_TOLD],
+        sorted({id_ for index in indexes for row, id_ in enumerate(index.ids) if index.shows(row)}),
+    )
     hint = f"; nearest: {', '.join(near)}" if near else ""
     return ConfigurationError(f"no document {shortened(doc_id)!r} in {searched}{hint}")
 

@@ -58,7 +58,7 @@ class SearchPage(Page):
 def search(call: Call, asked: SearchArguments) -> SearchPage:
     """Answer with as many hits as there is room for."""
     check_says_something(asked.query[:1000])
-    indexes = call.indexes(asked.repos)
+    indexes = call.current(asked.repos)
     start = (call.start(_TOOL, asked, indexes) or (0,))[0]
     top = min(start + asked.limit + 1, _MOST_RANKED)
     sources = call.sources(indexes)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
@@ -19,15 +20,14 @@ class Sources:
 
     layout: HomeLayout
     timeout_s: float
-    commits: Mapping[str, str]
+    indexes: Sequence[PublishedIndex]
     tell: Tell
     _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, catalogue: Catalogue, indexes: Sequence[PublishedIndex], *, tell: Tell) -> "Sources":
         """The sources of some indexes."""
-        commits = {index.repo: str(index.version.manifest["commit"]) for index in indexes}
-        return cls(catalogue.layout, catalogue.settings.options.scan.git_timeout_s, commits, tell)
+        return cls(catalogue.layout, catalogue.settings.options.scan.git_timeout_s, indexes, tell)
 
     def excerpt(self, hit: Hit, query: str, *, size: int) -> Excerpt | None:
         """The lines of a hit that fit best; None for a folder, and for what the mirror does not have any more."""
@@ -40,11 +40,11 @@ class Sources:
 
     def read(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
         """The texts of some files of an index, as far as its mirror has them."""
-        mirror = self.layout.mirror(index.repo)
+        mirror = self._mirror(index)
         if not mirror.exists():
             return {}
         try:
-            texts = read_files(mirror, paths, commit=self.commits[index.repo], timeout_s=self.timeout_s)
+            texts = read_files(mirror, paths, commit=_commit(index), timeout_s=self.timeout_s)
         except RepositoryUnavailable as error:
             self.tell(f"the words of the query were not looked up in the sources of {index.repo}: {error}")
             return {}
@@ -55,7 +55,10 @@ class Sources:
         """Read the files of some hits together: one process of git for each repository instead of one for each file."""
         for index in indexes:
             paths = {hit.file_path for hit in hits if hit.repo == index.repo and hit.type != Level.MODULE}
-            missing = sorted(path for path in paths if (index.repo, path) not in self._texts)
+            # Of a work tree there are two indexes, each with files of its own.
+            missing = sorted(
+                path for path in paths if (index.repo, path) not in self._texts and index.row(path) is not None
+            )
             if missing:
                 self.read(index, missing)
 
@@ -63,11 +66,23 @@ class Sources:
         """One file; None for what the mirror does not have any more."""
         if (repo, path) not in self._texts:
             text: str | None = None
+            index = self._having(repo, path)
             try:
-                text = read_file(
-                    self.layout.mirror(repo), commit=self.commits[repo], path=path, timeout_s=self.timeout_s
-                )
+                text = read_file(self._mirror(index), commit=_commit(index), path=path, timeout_s=self.timeout_s)
             except (RepositoryUnavailable, SkippedFile) as error:
                 self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")
             self._texts[repo, path] = text
         return self._texts[repo, path]
+
+    def _mirror(self, index: PublishedIndex) -> Path:
+        layout = self.layout if index.home is None else HomeLayout(index.home)
+        return layout.mirror(index.repo)
+
+    def _having(self, repo: str, path: str) -> PublishedIndex:
+        """The index of a repository that a file is read for: of a file that its work tree changed, the overlay."""
+        ours = [index for index in self.indexes if index.repo == repo]
+        return next((index for index in ours if index.row(path) is not None), ours[0])
+
+
+def _commit(index: PublishedIndex) -> str:
+    return str(index.version.manifest["commit"])

@@ -56,7 +56,7 @@ def search_symbols(call: Call, asked: SymbolSearchArguments) -> SymbolSearchPage
     wanted = asked.name.strip().replace("::", ".").lower()
     if not wanted:
         raise ConfigurationError("the name is empty: give a name or a part of one")
-    indexes = call.indexes(asked.repos)
+    indexes = call.current(asked.repos)
     start = (call.start(_TOOL, asked, indexes) or (0,))[0]
     levels = known_levels(call, asked.levels) if asked.levels else (Level.FUNCTION, Level.CLASS)
     same = (Match.EXACT, Match.PREFIX, Match.PART)
@@ -94,7 +94,7 @@ def _found(
     seen: set[int] = set()
     for way in ways:
         for row in _by(index, wanted, way):
-            if row not in seen and index.level_of(row) in levels:
+            if row not in seen and index.shows(row) and index.level_of(row) in levels:
                 seen.add(row)
                 yield index, row, way
 

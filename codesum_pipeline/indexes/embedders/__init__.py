@@ -5,8 +5,21 @@ never on the batch or the order. The models that run here keep it to the last
 bit; those of a provider as well as the provider does.
 """
 
-from codesum_pipeline.indexes.embedders.named import check_embedder, embedder_of, load_embedder
+from codesum_pipeline.indexes.embedders.named import (
+    check_embedder,
+    embedder_of,
+    is_asked_over_the_network,
+    load_embedder,
+)
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 
-__all__ = ["Embedder", "StaticEmbedder", "Vectors", "check_embedder", "embedder_of", "load_embedder"]
+__all__ = [
+    "Embedder",
+    "StaticEmbedder",
+    "Vectors",
+    "check_embedder",
+    "embedder_of",
+    "is_asked_over_the_network",
+    "load_embedder",
+]

@@ -49,11 +49,16 @@ def check_embedder(options: Options) -> None:
     Of a provider's model LiteLLM is imported, which takes seconds; nobody is asked.
     """
     embedder = embedder_of(options)
-    if options.index.embedder.startswith((LITELLM_PREFIX, OPENAI_PREFIX)):
+    if is_asked_over_the_network(options):
         from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
 
         assert isinstance(embedder, LiteLlmEmbedder)
         embedder.check_provider()
+
+
+def is_asked_over_the_network(options: Options) -> bool:
+    """Whether a provider is asked for each text."""
+    return options.index.embedder.startswith((LITELLM_PREFIX, OPENAI_PREFIX))
 
 
 @cache

@@ -1,0 +1,87 @@
+"""Indexes of a work tree that differs from what is published, made by the steps of any build; no model is asked.
+
+The *overlay* holds the files that differ and nothing else, from a commit of these alone. Where a model wrote texts, or
+vectors take long, what the files have in common with the base is carried over from its tables; else all of it is made
+anew, which gives the same in less time than it takes to read the tables of a large repository.
+
+The *settled* index holds the whole tree. All that did not change is carried over, so that it costs what an incremental
+build costs, and it equals a clean build of the tree.
+"""
+
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from codesum_pipeline.evaluation.scratch import beside, index_texts, write_texts
+from codesum_pipeline.graph.build import build_call_graph
+from codesum_pipeline.indexes.embedders import StaticEmbedder, embedder_of, is_asked_over_the_network
+from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.progress import no_progress
+from codesum_pipeline.overlays.kept import ASIDE, drop_oldest
+from codesum_pipeline.parsing.symbols import parse_symbols
+from codesum_pipeline.source.folders import FolderScan
+from codesum_pipeline.source.mirror import make_scratch
+from codesum_pipeline.source.snapshot import take_snapshot
+from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.workspace import Workspace
+
+_REF = "refs/codesum/overlay"
+
+
+def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
+    """Index the files of a scan, and these alone, into `folder`, which is there whole or not at all.
+
+    Raises `ConfigurationError` where the embedding model is one that is asked over the network, or the repository has
+    ids of another kind than files of a folder get; `RepositoryUnavailable` where files were written meanwhile.
+    """
+    with _aside(folder) as aside:
+        scratch = beside(ws, aside)
+        if not ws.options.llm.enabled and isinstance(embedder_of(ws.options), StaticEmbedder):
+            scratch = replace(scratch, tables=TableStore(scratch.layout.warehouse))
+        _build(ws, scratch, scan)
+    drop_oldest(folder.parent)
+
+
+def build_settled(ws: Workspace, scan: FolderScan, folder: Path) -> None:
+    """Index a whole tree: `scan` has all its files, of which those that the mirror lacks are read. Raises as
+    `build_overlay`."""
+    with _aside(folder) as aside:
+        _build(ws, beside(ws, aside), scan)
+    drop_oldest(folder.parent)
+
+
+def _build(ws: Workspace, scratch: Workspace, scan: FolderScan) -> None:
+    if is_asked_over_the_network(ws.options):
+        raise ConfigurationError(f"their vectors are by {ws.options.index.embedder!r}, which is not asked for them")
+    mirror = make_scratch(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key))
+    if mirror.object_format() != "sha1":
+        raise ConfigurationError("the repository has sha256 ids")
+    written = scan.write(mirror.git_dir, ref=_REF, timeout_s=mirror.timeout_s)
+    if written.files != scan.files:
+        raise RepositoryUnavailable(f"files in {scan.root} were written while they were read")
+    entry = replace(ws.entry, location=str(mirror.git_dir), ref=written.commit, worktree=False)
+    scratch = replace(scratch, entry=entry)
+    take_snapshot(scratch)
+    parse_symbols(scratch)
+    build_call_graph(scratch)
+    write_texts(scratch, progress=no_progress)
+    index_texts(scratch, progress=no_progress)
+    shutil.rmtree(scratch.layout.warehouse)
+
+
+@contextmanager
+def _aside(folder: Path) -> Iterator[Path]:
+    """A new folder that gets the name of `folder` after the block, unless another process was faster."""
+    aside = folder.with_name(f"{ASIDE}{uuid.uuid4().hex}")
+    aside.mkdir(parents=True)
+    try:
+        yield aside
+        aside.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,33 @@
+"""The indexes of work trees that a home keeps: which there are, and for how long."""
+
+import shutil
+import time
+from pathlib import Path
+
+ASIDE = ".aside-"
+# Ends the name of a settled index, which is as large as the published one.
+SETTLED = "-settled"
+# Twenty work trees of a repository, each before and after an edit.
+_MOST_OVERLAYS = 40
+_MOST_SETTLED = 4
+# No build of one takes so long: the process that wrote there was killed.
+_ABANDONED_AFTER_S = 3600.0
+
+
+def drop_oldest(folder: Path) -> None:
+    """Keep as many indexes of a repository's trees as there is use for; what somebody has open stays readable."""
+    there = sorted(folder.iterdir(), key=_last_use, reverse=True)
+    settled = [path for path in there if path.name.endswith(SETTLED)]
+    overlays = [path for path in there if not path.name.endswith(SETTLED) and not path.name.startswith(ASIDE)]
+    abandoned = [
+        path for path in there if path.name.startswith(ASIDE) and time.time() - _last_use(path) > _ABANDONED_AFTER_S
+    ]
+    for path in (*settled[_MOST_SETTLED:], *overlays[_MOST_OVERLAYS:], *abandoned):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _last_use(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -1,0 +1,187 @@
+"""A published index as it is in a work tree: the index without the files that differ, and an index of these."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import CodesumError, ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.differences import Differences, differences, whole_tree
+from codesum_pipeline.overlays.kept import SETTLED
+from codesum_pipeline.overlays.scores import as_rare_as_in
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.settings import Settings
+from codesum_pipeline.source.rules import PathRules
+from codesum_pipeline.store.layout import HomeLayout
+
+# A tree that differs in more is another repository: to build its index takes no longer.
+MOST_FILES = 2000
+_NAMED = 5
+_ATTEMPTS = 3
+_LAGS = "; calls between files and texts of folders are those of the commit"
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeIndex:
+    """What answers for a work tree: `parts` are the index without what differs, and what differs.
+
+    Or it is one index of the whole tree, where somebody settled it. `note` says it in words; nothing where the tree is
+    the commit of the index. `warning` names the files that differ and could not be indexed: their lines may be others.
+    """
+
+    parts: tuple[PublishedIndex, ...]
+    note: str = ""
+    warning: str = ""
+    is_settled: bool = True
+
+
+def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> TreeIndex:
+    """Compare a work tree with an index, and index what differs where that was not done yet.
+
+    Never raises where the tree cannot be compared: the index answers as it is, and the warning says why.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _open_tree(settings, entry, base, root)
+        except RepositoryUnavailable as error:
+            # A file may have been written while it was read.
+            if attempt == _ATTEMPTS - 1:
+                return _as_published(base, root, error)
+        except (CodesumError, OSError) as error:
+            return _as_published(base, root, error)
+    raise AssertionError("each attempt returns or raises")
+
+
+def _open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> TreeIndex:
+    found = _compare(settings, entry, base, root)
+    if not found:
+        return TreeIndex((base,))
+    settled = _folder(settings, base, found, SETTLED)
+    if settled.is_dir():
+        return TreeIndex((_open_folder(settled, base.repo),), note=_said(root, found, ""))
+    if len(found.paths) > MOST_FILES:
+        return TreeIndex((base,), warning=f"{_named(found.paths)}: more than {MOST_FILES:,}", is_settled=False)
+    try:
+        parts = _parts(settings, base, found)
+    except ConfigurationError as error:
+        return TreeIndex((base,), warning=f"{_named(found.paths)}: {error}")
+    return TreeIndex(parts, note=_said(root, found, _LAGS), is_settled=False)
+
+
+def _as_published(base: PublishedIndex, root: Path, error: Exception) -> TreeIndex:
+    return TreeIndex((base,), warning=f"the work tree {root} was not compared: {error}")
+
+
+def settle_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> None:
+    """Index the whole of a work tree as it is, for whoever opens it next, unless that is done or nothing differs.
+
+    Takes as long as an incremental build. Raises what stops one.
+    """
+    found = _compare(settings, entry, base, root)
+    folder = _folder(settings, base, found, SETTLED)
+    if not found or folder.is_dir():
+        return
+    from codesum_pipeline.overlays.building import build_settled
+    from codesum_pipeline.wiring import Home
+
+    mirror, commit = HomeLayout(settings.home).mirror(base.repo), str(base.version.manifest["commit"])
+    tree = whole_tree(found, mirror=mirror, commit=commit)
+    build_settled(Home(settings).workspace(base.repo, run_id="overlay"), tree, folder)
+
+
+def _compare(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> Differences:
+    rules = PathRules.of(entry, settings.options.scan)
+    return differences(
+        root,
+        rules,
+        mirror=HomeLayout(settings.home).mirror(base.repo),
+        commit=str(base.version.manifest["commit"]),
+        home=settings.home.resolve(),
+    )
+
+
+def _parts(settings: Settings, base: PublishedIndex, found: Differences) -> tuple[PublishedIndex, ...]:
+    masked = replace(base, visible=_without(base, found))
+    if not found.changed:
+        return (masked,)
+    small = _open_kept(settings, base, found)
+    known = {masked.ids[row] for row in _rows(masked, Level.MODULE) if masked.shows(row)}
+    visible = np.ones(len(small), dtype=np.bool_)
+    # Folders that the base has keep its texts: those of the small index know a part of each.
+    visible[[row for row in _rows(small, Level.MODULE) if small.ids[row] in known]] = False
+    return masked, replace(as_rare_as_in(base, small), visible=visible)
+
+
+def _without(base: PublishedIndex, found: Differences) -> Mask:
+    """The documents of files that are as they were, and of folders in which something still is."""
+    visible = np.ones(len(base), dtype=np.bool_)
+    differ = found.changed | found.gone
+    files = np.array([row for row in _rows(base, Level.FILE) if base.ids[row] in differ], dtype=np.int64)
+    visible[np.isin(base.arrays["file_row"], files)] = False
+    visible[files] = False
+    kept = {base.ids[row] for row in _rows(base, Level.FILE) if visible[row]} | found.changed
+    folders = {folder for path in kept for folder in _folders_above(path)}
+    for row in _rows(base, Level.MODULE):
+        visible[row] = base.ids[row] in folders
+    return visible
+
+
+def _folders_above(path: str) -> Sequence[str]:
+    parts = path.split("/")[:-1]
+    return [".", *("/".join(parts[:end]) for end in range(1, len(parts) + 1))]
+
+
+def _rows(index: PublishedIndex, level: Level) -> range:
+    rows = index.rows_of(level)
+    return range(rows.start, rows.stop)
+
+
+def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> PublishedIndex:
+    """The index of the files that differ: the one that is kept, else built now."""
+    folder = _folder(settings, base, found)
+    if not folder.is_dir():
+        # What a search without edits does not need: a second to import.
+        from codesum_pipeline.overlays.building import build_overlay
+        from codesum_pipeline.wiring import Home
+
+        build_overlay(Home(settings).workspace(base.repo, run_id="overlay"), found.scan, folder)
+    return _open_folder(folder, base.repo)
+
+
+def _folder(settings: Settings, base: PublishedIndex, found: Differences, ending: str = "") -> Path:
+    """Where the index of a tree is kept: named by all that it is made from."""
+    fingerprint = str(base.version.manifest["fingerprint"])
+    name = hash_of([base.version.digest, fingerprint, found.digest])
+    return HomeLayout(settings.home).overlays(base.repo) / f"{name}{ending}"
+
+
+def _open_folder(folder: Path, key: str) -> PublishedIndex:
+    # When it was used last; a home may be read-only.
+    with suppress(OSError):
+        os.utime(folder)
+    (version,) = HomeLayout(folder).versions(key).iterdir()
+    return replace(PublishedIndex.of_version(version), home=folder)
+
+
+def _said(root: Path, found: Differences, lags: str) -> str:
+    count = len(found.paths)
+    files = (
+        "1 file differs and is searched as it is"
+        if count == 1
+        else f"{count:,} files differ and are searched as they are"
+    )
+    return f"with the work tree {root}: {files} now{lags}"
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
+    return f"{', '.join(paths[:_NAMED])}{more} differ from the index"

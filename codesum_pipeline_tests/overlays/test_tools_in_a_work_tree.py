@@ -1,0 +1,96 @@
+"""The tools of agents answer for the work tree that they are started in, call after call."""
+
+import time
+
+import pytest
+
+from codesum_pipeline.asking.index_tools import index_tools
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.settler import Settler
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.registry import tools_by_name
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.repositories import GitRepo
+
+LAGS = "texts of folders are those of the commit"
+EDIT = '\n\ndef weigh_parcel(parcel):\n    """Weigh a parcel on the brass scales."""\n    return parcel.weigh()\n'
+
+
+@pytest.fixture
+def shop(tmp_path):
+    repo = GitRepo.create(tmp_path / "shop", SHOP)
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+    return repo
+
+
+@pytest.fixture
+def ask(shop, tmp_path):
+    home = open_home(tmp_path / "home")
+    catalogue = Catalogue(home.settings, home.layout, home.registry, settler=Settler(quiet_s=0.01))
+
+    def call(tool, /, **arguments):
+        return tools_by_name(every=True)[tool].ask(Call(catalogue, shop.path), arguments)
+
+    return call
+
+
+def test_each_call_answers_for_the_tree_as_it_is_then(shop, ask):
+    assert ask("search", query="weigh a parcel").as_of[0].tree == ""
+
+    shop.write({"shop/money.py": SHOP["shop/money.py"] + EDIT})
+    page = ask("search", query="weigh a parcel on the brass scales", excerpt=3)
+
+    assert page.hits[0].id == "shop/money.py::weigh_parcel"
+    first = SHOP["shop/money.py"].count("\n") + 3
+    assert page.hits[0].start_line == first
+    assert "def weigh_parcel(parcel):" in page.hits[0].excerpt
+    assert f"with the work tree {shop.path}: 1 file differs" in str(page.as_of[0])
+    assert ask("search_symbols", name="weigh_parcel").hits[0].start_line == first
+    assert "def weigh_parcel(parcel):" in ask("read", ids=["weigh_parcel"]).items[0].lines
+
+    shop.git("checkout", "-q", "--", ".")
+    assert "weigh_parcel" not in str(ask("search", query="weigh a parcel on the brass scales"))
+    assert not ask("search_symbols", name="weigh_parcel", levels=["function"]).hits
+
+
+def test_a_tree_is_settled_while_calls_go_on_and_the_answer_says_so(shop, ask):
+    shop.write({"shop/money.py": SHOP["shop/money.py"] + EDIT})
+    assert LAGS in ask("search", query="weigh a parcel").as_of[0].tree
+
+    deadline = time.monotonic() + 60
+    while LAGS in (page := ask("search", query="weigh a parcel")).as_of[0].tree:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+    assert "1 file differs and is searched as it is now" in page.as_of[0].tree
+    assert "shop/money.py::weigh_parcel" in {hit.id for hit in page.hits}
+
+
+def test_a_tree_that_cannot_be_settled_stops_nobody(shop, ask, caplog):
+    settler = Settler(quiet_s=0.01)
+    done = []
+
+    def fail():
+        raise ValueError("no")
+
+    settler.ask("a", shop.path, fail)
+    while not caplog.records:
+        time.sleep(0.01)
+    settler.ask("b", shop.path, lambda: done.append("b"))
+    while not done:
+        time.sleep(0.01)
+
+    assert "was not settled" in caplog.text
+
+
+def test_a_question_to_a_model_is_answered_of_the_commit_by_which_its_citations_are_checked(shop, tmp_path):
+    home = open_home(tmp_path / "home")
+    catalogue = Catalogue(home.settings, home.layout, home.registry)
+    shop.write({"shop/money.py": EDIT})
+    (search,) = [tool for tool in index_tools(catalogue, shop.path, ["shop"]) if tool.name == "search"]
+
+    answer = search.run(search.arguments(query="weigh a parcel on the brass scales"))
+
+    assert "weigh_parcel" not in answer.text
