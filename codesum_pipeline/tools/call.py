@@ -18,6 +18,7 @@ from codesum_pipeline.tools.answers import PagedArguments
 from codesum_pipeline.tools.as_of import AsOf, as_of_all
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.checkout import checkout_of
+from codesum_pipeline.tools.documents import Documents
 from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
 from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.sources import Sources
@@ -25,6 +26,7 @@ from codesum_pipeline.tools.trees import Trees
 
 T = TypeVar("T")
 _ALSO_TOLD = 10
+_GONE_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Call:
     is_of_commit: bool = False
     notes: list[str] = field(default_factory=list)
     _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
+    _documents: dict[str, Documents] = field(default_factory=dict)
 
     def tell(self, note: str) -> None:
         """Something that the caller should know; each once."""
@@ -81,8 +84,27 @@ class Call:
 
     def current(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """As `indexes`; that of the caller's folder as its work tree is now, with an overlay of what differs."""
-        indexes = self.indexes(names)
-        return indexes if self.is_of_commit else self.trees.current(indexes)
+        return [part for index in self.indexes(names) for part in self._parts(index)]
+
+    def documents(self, repo: str) -> Documents:
+        """All documents of a repository and their relations; of the caller's, as its work tree is now."""
+        if repo not in self._documents:
+            parts = self._parts(self.index(repo))
+            self._documents[repo] = Documents.of(parts, self.sources(parts))
+        return self._documents[repo]
+
+    def tell_gone(self, documents: Documents, number: int) -> None:
+        """What a document used at the commit, and the work tree does not have any more."""
+        gone = documents.lost(number)
+        if gone:
+            more = f" and {len(gone) - _GONE_TOLD:,} more" if len(gone) > _GONE_TOLD else ""
+            self.tell(
+                f"{documents.id(number)} used {', '.join(gone[:_GONE_TOLD])}{more} at the indexed commit, which the "
+                "work tree does not have any more"
+            )
+
+    def _parts(self, index: PublishedIndex) -> Sequence[PublishedIndex]:
+        return (index,) if self.is_of_commit else self.trees.tree(index).parts
 
     @cached_property
     def trees(self) -> Trees:
@@ -148,22 +170,20 @@ class Call:
         goes_on = kept and end < len(items)
         return Part(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
 
-    def find(self, text: str, repo: str = "", *, is_current: bool = False) -> Found:
+    def find(self, text: str, repo: str = "") -> Found:
         """The one document that a text names: by its id, `path:line`, or a name that no other has.
-
-        With `is_current`, as the caller's work tree is now.
 
         Of several, it is that of the caller's repository, or the most important one; the others are told. Raises
         `ConfigurationError` where there is none, naming the nearest.
         """
         if not text.strip():
             raise ConfigurationError("the id is empty: give a document's id, `path:line`, or a name")
-        names = [repo] if repo else []
-        indexes = self.current(names) if is_current else self.indexes(names)
+        indexes = self.current([repo] if repo else [])
         found = with_id(indexes, _as_id(text)) or list(_pointed(indexes, text)) or _named(indexes, text)
         if not found and not repo:
             others = self.catalogue.open_all(tell=self.tell)
-            found = with_id([self._indexes.setdefault(index.repo, index) for index in others], _as_id(text))
+            opened = [self._indexes.setdefault(index.repo, index) for index in others]
+            found = with_id([part for index in opened for part in self._parts(index)], _as_id(text))
         if not found:
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.index.arrays["importance"][each.row])

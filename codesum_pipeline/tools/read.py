@@ -68,7 +68,7 @@ def read(call: Call, asked: ReadArguments) -> ReadPage:
         raise ConfigurationError(
             f"start_line and end_line are of one id, {len(asked.ids)} were given: write `path:first-last` for each"
         )
-    found = [call.find(text, asked.repo, is_current=True) for text in asked.ids]
+    found = [call.find(text, asked.repo) for text in asked.ids]
     indexes = list({each.index.version.digest: each.index for each in found}.values())
     sources = call.sources(indexes)
     item, line = (*call.start(_TOOL, asked, indexes), 0, 0)[:2]

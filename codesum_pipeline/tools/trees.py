@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -12,7 +12,7 @@ from codesum_pipeline.tools.catalogue import Catalogue, Tell
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trees:
     """The tree of one folder, compared once for each index that is asked for; what cannot be compared is told."""
 
@@ -23,29 +23,35 @@ class Trees:
 
     def current(self, indexes: Sequence[PublishedIndex]) -> list[PublishedIndex]:
         """The indexes, those of the folder's repository as its work tree is."""
-        checkout = checkout_of(self.folder)
-        if checkout is None:
-            return [*indexes]
-        ours = self._served(checkout)
-        return [
-            part
-            for index in indexes
-            for part in (self._tree(index, ours[index.repo], checkout.root).parts if index.repo in ours else (index,))
-        ]
+        return [part for index in indexes for part in self.tree(index).parts]
+
+    def tree(self, index: PublishedIndex) -> TreeIndex:
+        """What answers in the place of a published index: the index itself, unless the folder is a checkout of it."""
+        entry = self._served.get(index.repo)
+        return TreeIndex((index,)) if entry is None else self._tree(index, entry)
 
     def note(self, repo: str) -> str:
         """How an answer about a repository differs from its commit; nothing where it does not."""
         return self._known[repo].note if repo in self._known else ""
 
-    def _served(self, checkout: Checkout) -> dict[str, RepositoryEntry]:
+    @cached_property
+    def _checkout(self) -> Checkout | None:
+        return checkout_of(self.folder)
+
+    @cached_property
+    def _served(self) -> dict[str, RepositoryEntry]:
         """The repository's entries that answer for the tree: one for each part of it, first the one without a ref."""
-        ours = entries_of(checkout, self.catalogue.entries(self.tell))
+        if self._checkout is None:
+            return {}
+        ours = entries_of(self._checkout, self.catalogue.entries(self.tell))
         by_part: dict[object, RepositoryEntry] = {}
         for entry in sorted(ours, key=lambda entry: (entry.ref is not None, entry.key)):
             by_part.setdefault(_part(entry), entry)
         return {entry.key: entry for entry in by_part.values()}
 
-    def _tree(self, index: PublishedIndex, entry: RepositoryEntry, root: Path) -> TreeIndex:
+    def _tree(self, index: PublishedIndex, entry: RepositoryEntry) -> TreeIndex:
+        assert self._checkout is not None
+        root = self._checkout.root
         if index.repo not in self._known:
             settings = self.catalogue.settings
             found = self._known[index.repo] = open_tree(settings, entry, index, root)
