@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.ids import ROOT_MODULE
@@ -93,6 +94,7 @@ def _followed(index: PublishedIndex, row: int, step: "_Step", depth: int) -> lis
     begin = _files_of(index, row) if index.level_of(row) is Level.MODULE else [row]
     seen, frontier, found = {row, *begin}, begin, list[Related]()
     for distance in range(1, depth + 1):
+        checkpoint()
         frontier = [other for other in dict.fromkeys(step(index, frontier)) if other not in seen]
         frontier.sort(key=lambda other: (-index.arrays["importance"][other], other))
         found += [Related(other, distance) for other in frontier]
