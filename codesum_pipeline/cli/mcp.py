@@ -24,6 +24,8 @@ from codesum_pipeline.settings.own_homes import state_folder
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
+    from codesum_pipeline.mcp_server.http import MakeServer
+
 
 class WhichTools(StrEnum):
     """How many tools an agent gets: each costs it the characters of its description."""
@@ -51,8 +53,8 @@ def mcp(
         typer.Option(
             metavar="FILE",
             show_default=False,
-            help="Whoever asks over HTTP must give this file's token; else CODESUM_MCP_TOKEN. "
-            "Without a token only this machine is served.",
+            help="Whoever asks over HTTP must give a token of this file, which may name the repositories that each "
+            "opens; else CODESUM_MCP_TOKEN. Without a token only this machine is served.",
         ),
     ] = None,
     host_name: HostNames = None,
@@ -79,27 +81,31 @@ def mcp(
     from codesum_pipeline.mcp_server.server import make_server
 
     catalogue = replace(served_catalogue(called, repo or ()), settler=Settler())
-    server = make_server(catalogue, folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
+
+    def make(keys: Sequence[str]) -> "MCPServer[Any]":
+        return make_server(catalogue.limited_to(keys), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
+
     if http is None:
         if token_file or host_name:
             raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
-        server.run("stdio")
+        make(()).run("stdio")
         return
-    _serve_http(server, http, read_from=token_file, host_names=host_name or ())
+    _serve_http(make, http, read_from=token_file, host_names=host_name or ())
 
 
-def _serve_http(server: "MCPServer[Any]", http: str, *, read_from: Path | None, host_names: Sequence[str]) -> None:
+def _serve_http(make: "MakeServer", http: str, *, read_from: Path | None, host_names: Sequence[str]) -> None:
     """Until SIGINT or SIGTERM; where it listens is said on stderr."""
     from codesum_pipeline.mcp_server.http import PATH, TOKEN_VARIABLE, make_app
     from codesum_pipeline.serving.listening import listen, parse_address, serve
-    from codesum_pipeline.serving.tokens import check_reachable, read_token
+    from codesum_pipeline.serving.tokens import check_reachable, read_tokens
 
-    token = read_token(read_from, os.environ, variable=TOKEN_VARIABLE)
+    tokens = read_tokens(read_from, os.environ, variable=TOKEN_VARIABLE)
     asked = parse_address(http, option="--http")
-    check_reachable(asked, token, variable=TOKEN_VARIABLE)
+    check_reachable(asked, tokens, variable=TOKEN_VARIABLE)
     bound, address = listen(asked)
+    app = make_app(make, address, tokens=tokens, host_names=host_names)
     note(f"serving MCP at {address.url}{PATH}")
-    serve(make_app(server, address, token=token, host_names=host_names), bound)
+    serve(app, bound)
 
 
 def _configure(called: Invocation, install: Agent | None, uninstall: Agent | None, arguments: Sequence[str]) -> None:

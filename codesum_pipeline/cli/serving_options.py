@@ -1,7 +1,6 @@
 """The options that every server of ours has."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -31,5 +30,4 @@ ServedRepos = Annotated[
 
 def served_catalogue(called: Invocation, names: Sequence[str]) -> Catalogue:
     """What the home of a call holds, or of that the named repositories."""
-    catalogue = catalogue_of(called)
-    return replace(catalogue, only=frozenset(entry.key for name in names for entry in catalogue.entries_named(name)))
+    return catalogue_of(called).limited_to(names)

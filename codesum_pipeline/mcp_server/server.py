@@ -21,6 +21,7 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import PrivateAttr
 
 from codesum_pipeline.mcp_server.schemas import input_schema, output_schema, structured
+from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress
@@ -64,11 +65,12 @@ class IndexTool(McpTool):
         self._tool, self._catalogue, self._folder = tool, catalogue, folder
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
-        """Answer in a thread; whoever cancels does not wait for it."""
+        """Answer in a thread. Whoever cancels does not wait for it; it ends at its next step."""
 
         def answer() -> CallToolResult:
             call = Call(self._catalogue, self._folder, progress=_progress_of(context))
-            page = self._tool.ask(call, arguments)
+            with wanted_until(anyio.from_thread.check_cancelled):
+                page = self._tool.ask(call, arguments)
             text = TextContent(type="text", text=self._tool.text(page))
             return CallToolResult(content=[text], structured_content=structured(page))
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import one_line
@@ -96,6 +97,7 @@ def place_of(path: str, start_line: int | None = None, end_line: int | None = No
 
 def row_of(index: PublishedIndex, row: int, *, note: str = "") -> Row:
     """A document of an index; `note` comes before what it says."""
+    checkpoint()
     id_, shown, level = index.ids[row], index.shown.of_row(row), index.level_of(row)
     path = id_.partition(SEPARATOR)[0]
     name = one_line(shown["qualified_name"] or "")

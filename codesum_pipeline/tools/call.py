@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable, UnknownRepository
 from codesum_pipeline.model.ids import without_suffix
@@ -71,7 +72,8 @@ class Call:
         wanted = self._published(names) if names else self.catalogue.keys_of_folder(self.folder)
         if not wanted and names:
             raise MissingTable(f"no index of {', '.join(names)} yet: run `codesum index KEY`")
-        checkout = None if wanted else checkout_of(self.folder)
+        # Whoever has but some repositories hears of no others.
+        checkout = None if wanted or self.catalogue.only else checkout_of(self.folder)
         try:
             opened = self.catalogue.open_all(wanted, tell=self.tell, progress=self.progress)
         except MissingTable as error:
@@ -133,6 +135,7 @@ class Call:
 
     def as_of(self, repos: Iterable[str]) -> list[AsOf]:
         """For the repositories that an answer is made from, in their order."""
+        checkpoint()
         found = as_of_all(self.catalogue, [self._indexes[repo] for repo in dict.fromkeys(repos)])
         return [each.model_copy(update={"tree": self.trees.note(each.repo)}) for each in found]
 

@@ -3,11 +3,12 @@
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from codesum_pipeline.indexes.embedders import Embedder, embedder_of
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.errors import BrokenStore, MissingTable, UnknownRepository
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -51,6 +52,15 @@ class Catalogue:
         layout = HomeLayout(settings.home)
         return cls(settings, layout, Registry(settings.repos_file or layout.repos_file))
 
+    def limited_to(self, names: Sequence[str]) -> "Catalogue":
+        """The same for somebody who has but the named repositories; without names, for whoever has this one.
+
+        Raises `UnknownRepository`.
+        """
+        if not names:
+            return self
+        return replace(self, only=frozenset(entry.key for name in names for entry in self.entries_named(name)))
+
     @cached_property
     def embedder(self) -> Embedder:
         return embedder_of(self.settings.options)
@@ -84,6 +94,7 @@ class Catalogue:
 
     def open(self, key: str) -> PublishedIndex:
         """The version that is published now; raises `MissingTable` where none is, `BrokenIndex` for a damaged one."""
+        checkpoint()
         path = self.layout.published(key)
         try:
             link = path.lstat()

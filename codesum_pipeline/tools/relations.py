@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.ids import ROOT_MODULE
@@ -92,6 +93,7 @@ def _followed(documents: Documents, number: int, step: "_Step", depth: int) -> l
     begin = _files_of(documents, number) if documents.level(number) is Level.MODULE else [number]
     seen, frontier, found = {number, *begin}, begin, list[Related]()
     for distance in range(1, depth + 1):
+        checkpoint()
         frontier = [other for other in dict.fromkeys(step(documents, frontier)) if other not in seen]
         frontier.sort(key=lambda other: (-documents.importance[other], other))
         found += [Related(other, distance) for other in frontier]

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
-from codesum_pipeline.serving.tokens import TokenChecked, check_reachable
+from codesum_pipeline.serving.tokens import Token, behind_tokens, check_reachable
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.web.guard import Guard
 from codesum_pipeline.web.pages import HITS, Pages
@@ -25,11 +25,20 @@ _STATIC = Path(__file__).parent / "static"
 _OURS = "codesum met an error of its own: the terminal that it runs in has it."
 
 
-def make_app(catalogue: Catalogue, address: Address, *, token: str | None, host_names: Sequence[str] = ()) -> ASGIApp:
+def make_app(
+    catalogue: Catalogue, address: Address, *, tokens: Sequence[Token], host_names: Sequence[str] = ()
+) -> ASGIApp:
     """The pages behind their checks; raises `ConfigurationError` where others could ask without a token."""
-    check_reachable(address, token, variable=TOKEN_VARIABLE)
+    check_reachable(address, tokens, variable=TOKEN_VARIABLE)
+    app = behind_tokens(tokens, lambda keys: _pages_of(catalogue.limited_to(keys)), is_for_browsers=True)
+    others = [name.lower() for name in host_names]
+    hosts = {host.lower() for host in allowed_hosts(address, others)}
+    return Guard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
+
+
+def _pages_of(catalogue: Catalogue) -> Starlette:
     pages = Pages(catalogue)
-    app: ASGIApp = Starlette(
+    return Starlette(
         routes=[
             Route("/", pages.start),
             Route(HITS, pages.hits),
@@ -40,11 +49,6 @@ def make_app(catalogue: Catalogue, address: Address, *, token: str | None, host_
         ],
         exception_handlers={CodesumError: _refused, HTTPException: _no_such_page, 500: _failed},
     )
-    if token is not None:
-        app = TokenChecked(app, token, is_for_browsers=True)
-    others = [name.lower() for name in host_names]
-    hosts = {host.lower() for host in allowed_hosts(address, others)}
-    return Guard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
 
 
 def _refused(request: Request, error: Exception) -> Response:

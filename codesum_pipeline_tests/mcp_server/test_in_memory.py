@@ -1,4 +1,6 @@
+import asyncio
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -204,3 +206,45 @@ def test_an_error_of_ours_is_told_without_its_text_and_the_server_goes_on(zoo_ho
     assert result.is_error
     assert text_of(result) == "broken met an error of codesum: the server's log has it"
     assert not after.is_error
+
+
+# Of a named repository, so that no progress is told either.
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("search", {**CALLS["search"], "repos": ["zoo"]}),
+        ("read", {**CALLS["read"], "repo": "zoo"}),
+        ("graph", {**CALLS["graph"], "repo": "zoo", "depth": 3}),
+        ("overview", CALLS["overview"]),
+        ("status", CALLS["status"]),
+    ],
+)
+def test_the_work_of_a_cancelled_call_ends_at_its_next_step(zoo_home, name, arguments):
+    tool, ended = tools_by_name()[name], []
+    begun, cancelled = threading.Event(), threading.Event()
+
+    def answer(call, asked):
+        begun.set()
+        assert cancelled.wait(30)
+        try:
+            return tool.answer(call, asked)
+        except BaseException as error:
+            ended.append(error)
+            raise
+
+    server = MCPServer("test", tools=[IndexTool(replace(tool, answer=answer), catalogue_of(zoo_home), Path("/"))])
+
+    async def asked(client):
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, name, arguments)
+            await anyio.to_thread.run_sync(begun.wait)
+            group.cancel_scope.cancel()
+        with anyio.fail_after(30):
+            # The server hears of it by a message.
+            await anyio.sleep(0.2)
+            cancelled.set()
+            while not ended:
+                await anyio.sleep(0.01)
+
+    with_client(server, asked)
+    assert [isinstance(error, asyncio.CancelledError) for error in ended] == [True]
