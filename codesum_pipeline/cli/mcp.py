@@ -126,7 +126,9 @@ def _command(called: Invocation, arguments: Sequence[str]) -> list[str]:
     """How an agent starts this program: from its own folder, with the home that was named here."""
     program = shutil.which("codesum")
     is_this = program is not None and Path(program).resolve() == Path(sys.argv[0]).resolve()
-    start = [program] if program and is_this else [sys.executable, "-m", "codesum_pipeline.cli"]
+    # An agent starts it in a folder that somebody else filled: -P imports nothing of that.
+    python = [sys.executable, "-P", "-m", "codesum_pipeline.cli"]
+    start = [str(Path(program).absolute())] if program and is_this else python
     home = ["--home", str(called.settings.home)] if called.flags.get("home") else []
     return [*start, *home, "mcp", *arguments]
 
