@@ -25,7 +25,7 @@ from codesum_pipeline.parsing.symbols import parse_symbols
 from codesum_pipeline.source.folders import FolderScan
 from codesum_pipeline.source.mirror import make_scratch
 from codesum_pipeline.source.snapshot import take_snapshot
-from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.memory_tables import MemoryTables
 from codesum_pipeline.store.workspace import Workspace
 
 _REF = "refs/codesum/overlay"
@@ -40,7 +40,7 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
     with _aside(folder) as aside:
         scratch = beside(ws, aside)
         if not ws.options.llm.enabled and isinstance(embedder_of(ws.options), StaticEmbedder):
-            scratch = replace(scratch, tables=TableStore(scratch.layout.warehouse))
+            scratch = replace(scratch, tables=MemoryTables(scratch.layout.warehouse))
         _build(ws, scratch, scan)
     drop_oldest(folder.parent)
 
@@ -69,7 +69,7 @@ def _build(ws: Workspace, scratch: Workspace, scan: FolderScan) -> None:
     build_call_graph(scratch)
     write_texts(scratch, progress=no_progress)
     index_texts(scratch, progress=no_progress)
-    shutil.rmtree(scratch.layout.warehouse)
+    shutil.rmtree(scratch.layout.warehouse, ignore_errors=True)
 
 
 @contextmanager
