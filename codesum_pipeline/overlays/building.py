@@ -16,6 +16,7 @@ from pathlib import Path
 
 from codesum_pipeline.evaluation.scratch import beside, index_texts, write_texts
 from codesum_pipeline.graph.build import build_call_graph
+from codesum_pipeline.graph.resolution import Resolution
 from codesum_pipeline.indexes.embedders import StaticEmbedder, embedder_of, is_asked_over_the_network
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.progress import no_progress
@@ -56,7 +57,8 @@ def build_settled(ws: Workspace, scan: FolderScan, folder: Path) -> None:
     _check(ws)
     with _aside(folder) as aside:
         scratch = beside(ws, aside)
-        _build(scratch, make_borrowing(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key)), scan)
+        mirror = make_borrowing(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key))
+        _build(scratch, mirror, scan, last=Resolution.standing(ws))
     drop_oldest(folder.parent)
 
 
@@ -67,7 +69,8 @@ def _check(ws: Workspace) -> None:
         raise ConfigurationError("the repository has sha256 ids")
 
 
-def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan) -> None:
+def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan, *, last: Resolution | None = None) -> None:
+    """`last` is what the graph of the tables behind the scratch's was made from."""
     written = scan.write(mirror.git_dir, ref=_REF, timeout_s=mirror.timeout_s)
     if written.files != scan.files:
         raise RepositoryUnavailable(f"files in {scan.root} were written while they were read")
@@ -75,6 +78,9 @@ def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan) -> None:
     scratch = replace(scratch, entry=entry)
     snapshot_of(scratch, mirror, Head(written.commit, written.commit))
     parse_symbols(scratch)
+    if last:
+        # Where a repository lies, which is another place here, decides no edge.
+        last.model_copy(update={"settings": scratch.fingerprint("")}).write(scratch)
     build_call_graph(scratch)
     write_texts(scratch, progress=no_progress)
     index_texts(scratch, progress=no_progress)

@@ -1,0 +1,26 @@
+"""An indexed shop whose checkouts are changed."""
+
+import shutil
+
+import pytest
+
+from codesum_pipeline_tests.building import open_home
+from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.overlays.standing import Checkout, indexed
+from codesum_pipeline_tests.repositories import GitRepo
+
+
+@pytest.fixture(scope="package")
+def indexed_checkout(tmp_path_factory):
+    return indexed(tmp_path_factory.mktemp("shop"), SHOP)
+
+
+@pytest.fixture
+def checkout(indexed_checkout, tmp_path):
+    """A copy of the checkout and of its home."""
+    ours = tmp_path / "home"
+    shutil.copytree(indexed_checkout.home.layout.home, ours, symlinks=True)
+    shutil.copytree(indexed_checkout.repo.path, tmp_path / "shop", symlinks=True)
+    repo = GitRepo(tmp_path / "shop")
+    repo.git("update-index", "--refresh")
+    return Checkout(open_home(ours), indexed_checkout.entry, indexed_checkout.base, repo, tmp_path)
