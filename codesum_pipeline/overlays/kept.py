@@ -18,12 +18,21 @@ def drop_oldest(folder: Path) -> None:
     """Keep as many indexes of a repository's trees as there is use for; what somebody has open stays readable."""
     there = sorted(folder.iterdir(), key=_last_use, reverse=True)
     settled = [path for path in there if path.name.endswith(SETTLED)]
-    overlays = [path for path in there if not path.name.endswith(SETTLED) and not path.name.startswith(ASIDE)]
+    overlays = [path for path in there if _is_overlay(path)]
     abandoned = [
         path for path in there if path.name.startswith(ASIDE) and time.time() - _last_use(path) > _ABANDONED_AFTER_S
     ]
     for path in (*settled[_MOST_SETTLED:], *overlays[_MOST_OVERLAYS:], *abandoned):
         shutil.rmtree(path, ignore_errors=True)
+
+
+def kept_overlays(folder: Path) -> list[Path]:
+    """The overlays of a repository's trees."""
+    return [path for path in folder.iterdir() if _is_overlay(path)]
+
+
+def _is_overlay(path: Path) -> bool:
+    return not path.name.endswith(SETTLED) and not path.name.startswith(ASIDE)
 
 
 def _last_use(path: Path) -> float:

@@ -1,6 +1,7 @@
 """A published index as it is in a work tree: the index without the files that differ, and an index of these."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import CodesumError, ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.errors import BrokenIndex, CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.differences import Differences, differences, whole_tree
@@ -53,7 +55,7 @@ def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, 
         try:
             return _open_tree(settings, entry, base, root)
         except RepositoryUnavailable as error:
-            # A file may have been written while it was read.
+            # A file may have been written while it was read, or an index was dropped.
             if attempt == _ATTEMPTS - 1:
                 return _as_published(base, root, error)
         except (CodesumError, OSError) as error:
@@ -68,7 +70,7 @@ def _open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex,
     settled = _folder(settings, base, found, SETTLED)
     if settled.is_dir():
         return TreeIndex((_open_folder(settled, base.repo),), note=_said(root, found, ""))
-    if len(found.paths) > MOST_FILES:
+    if len(found.changed) > MOST_FILES:
         return TreeIndex((base,), warning=f"{_named(found.paths)}: more than {MOST_FILES:,}", is_settled=False)
     try:
         parts = _parts(settings, base, found)
@@ -168,8 +170,15 @@ def _open_folder(folder: Path, key: str) -> PublishedIndex:
     # When it was used last; a home may be read-only.
     with suppress(OSError):
         os.utime(folder)
-    (version,) = HomeLayout(folder).versions(key).iterdir()
-    return replace(PublishedIndex.of_version(version), home=folder)
+    try:
+        (version,) = HomeLayout(folder).versions(key).iterdir()
+        if damaged := read_version(version).damaged_files(read_content=False):
+            raise BrokenIndex(f"{version}: {damaged[0]} is damaged")
+        return replace(PublishedIndex.of_version(version), home=folder)
+    except (CodesumError, OSError, ValueError) as error:
+        # No more than a copy of what the tree has: it is made again.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise RepositoryUnavailable(str(error)) from error
 
 
 def _said(root: Path, found: Differences, lags: str) -> str:

@@ -1,7 +1,6 @@
 """The law, extended to work trees: whatever git and editors make of a checkout, its answers end as a clean index's."""
 
 import random
-import shutil
 import threading
 
 import pytest
@@ -10,25 +9,11 @@ from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
 from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.overlays.standing import Checkout, documents, indexed, must_hold_the_law
-from codesum_pipeline_tests.overlays.states import EDITED, MONEY, STATES, a_rebase_in_conflict, links
+from codesum_pipeline_tests.overlays.standing import documents, must_hold_the_law
+from codesum_pipeline_tests.overlays.states import EDITED, STATES, a_rebase_in_conflict, links
 from codesum_pipeline_tests.repositories import GitRepo
 
 QUICK = (a_rebase_in_conflict, links)
-
-
-@pytest.fixture(scope="module")
-def indexed_shop(tmp_path_factory):
-    return indexed(tmp_path_factory.mktemp("shop"), SHOP)
-
-
-@pytest.fixture
-def shop(indexed_shop, tmp_path):
-    """A copy of the checkout. The home is shared: what a tree differs in names its indexes."""
-    shutil.copytree(indexed_shop.repo.path, tmp_path / "shop", symlinks=True)
-    repo = GitRepo(tmp_path / "shop")
-    repo.git("update-index", "--refresh")
-    return Checkout(indexed_shop.home, indexed_shop.entry, indexed_shop.base, repo, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -36,15 +21,15 @@ def shop(indexed_shop, tmp_path):
     [pytest.param(state, marks=[] if state in QUICK else [pytest.mark.slow]) for state in STATES],
     ids=lambda state: state.__name__,
 )
-def test_a_tree_in_any_state_is_exact_at_once_and_settles_to_a_clean_index(shop, state):
-    state(shop.repo)
+def test_a_tree_in_any_state_is_exact_at_once_and_settles_to_a_clean_index(checkout, state):
+    state(checkout.repo)
 
-    must_hold_the_law(shop)
+    must_hold_the_law(checkout)
 
 
 @pytest.mark.slow
-def test_a_thousand_files_at_once_end_as_a_clean_index(shop):
-    shop.repo.write(
+def test_a_thousand_files_at_once_end_as_a_clean_index(checkout):
+    checkout.repo.write(
         {
             f"lib/part_{number % 20}/unit_{number}.py": f"from shop.money import convert\n\n\n"
             f"def unit_{number}(x):\n    return convert(x, {number}.5)\n"
@@ -52,27 +37,27 @@ def test_a_thousand_files_at_once_end_as_a_clean_index(shop):
         }
     )
 
-    must_hold_the_law(shop)
+    must_hold_the_law(checkout)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(6))
-def test_every_commit_of_a_history_that_is_checked_out_is_answered_as_a_clean_index_of_it(shop, number):
+def test_every_commit_of_a_history_that_is_checked_out_is_answered_as_a_clean_index_of_it(checkout, number):
     """One index stands for the first commit of all; uncommitted edits come on top."""
     chance = random.Random(number)
     files, commits = SHOP, []
     for _ in range(8):
         for _ in range(chance.randrange(1, 4)):
             files = change(files, chance.choice(OPERATIONS), chance)
-        commits.append(shop.repo.commit_exactly(files))
+        commits.append(checkout.repo.commit_exactly(files))
     for commit in chance.sample(commits, 4):
-        shop.repo.git("checkout", "-q", commit)
-        shop.repo.write({"shop/new.py": f"def new_{chance.randrange(5)}(x):\n    return x.new()\n"})
-        must_hold_the_law(shop)
-        (shop.repo.path / "shop/new.py").unlink()
+        checkout.repo.git("checkout", "-q", commit)
+        checkout.repo.write({"shop/new.py": f"def new_{chance.randrange(5)}(x):\n    return x.new()\n"})
+        must_hold_the_law(checkout)
+        (checkout.repo.path / "shop/new.py").unlink()
 
 
-def test_files_that_are_written_while_they_are_read_are_answered_as_they_were_at_one_moment(shop):
+def test_files_that_are_written_while_they_are_read_are_answered_as_they_were_at_one_moment(checkout):
     """Two files are replaced together, again and again: each answer has one of the versions of each, with its lines."""
     is_over = threading.Event()
 
@@ -84,15 +69,15 @@ def test_files_that_are_written_while_they_are_read_are_answered_as_they_were_at
         while not is_over.is_set():
             number += 1
             for name in ("shop/money.py", "shop/base.py"):
-                aside = shop.repo.path / f"{name}.tmp"
+                aside = checkout.repo.path / f"{name}.tmp"
                 aside.write_text(text(number))
-                aside.replace(shop.repo.path / name)
+                aside.replace(checkout.repo.path / name)
 
     writer = threading.Thread(target=write)
     writer.start()
     try:
         for _ in range(4):
-            tree = shop.open()
+            tree = checkout.open()
             found = documents(tree.parts)
             if tree.warning:
                 continue
@@ -103,31 +88,31 @@ def test_files_that_are_written_while_they_are_read_are_answered_as_they_were_at
     finally:
         is_over.set()
         writer.join()
-    must_hold_the_law(shop)
+    must_hold_the_law(checkout)
 
 
-def test_a_bare_repository_answers_for_each_of_its_work_trees(shop, tmp_path):
-    shop.repo.git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
+def test_a_bare_repository_answers_for_each_of_its_work_trees(checkout, tmp_path):
+    checkout.repo.git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
     bare = GitRepo(tmp_path / "bare.git")
     bare.git("worktree", "add", "-q", "-b", "one", str(tmp_path / "one"))
     (tmp_path / "one" / "shop/money.py").write_text(EDITED)
 
-    must_hold_the_law(shop, tmp_path / "one")
+    must_hold_the_law(checkout, tmp_path / "one")
 
 
-def test_branches_that_are_switched_under_it_give_the_answers_of_each(shop):
-    repo, embedder = shop.repo, embedder_of(shop.home.settings.options)
+def test_branches_that_are_switched_under_it_give_the_answers_of_each(checkout):
+    repo, embedder = checkout.repo, embedder_of(checkout.home.settings.options)
     repo.git("checkout", "-q", "-b", "pence")
     repo.commit({"shop/money.py": EDITED})
-    settled = {"pence": shop.settle()}
+    settled = {"pence": checkout.settle()}
     repo.git("checkout", "-q", "-b", "none", "main")
     repo.git("rm", "-q", "shop/money.py")
     repo.git("commit", "-q", "-m", "no money")
-    settled["none"] = shop.settle()
+    settled["none"] = checkout.settle()
     for branch in ("pence", "none", "pence", "main", "none"):
         repo.git("checkout", "-q", branch)
-        (index,) = shop.open().parts
-        expected = settled.get(branch, shop.base)
+        (index,) = checkout.open().parts
+        expected = settled.get(branch, checkout.base)
         assert search([index], "round to whole cents", embedder=embedder) == search(
             [expected], "round to whole cents", embedder=embedder
         )
