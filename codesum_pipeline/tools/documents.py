@@ -45,6 +45,11 @@ class Documents:
         return self.parts[0].repo
 
     @property
+    def is_one_index(self) -> bool:
+        """Whether no file differs from the index, or all of the tree has been indexed."""
+        return len(self.parts) == 1 and self.parts[0].visible is None
+
+    @property
     def uses(self) -> Uses:
         return self.joined.uses
 

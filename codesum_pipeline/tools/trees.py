@@ -30,10 +30,6 @@ class Trees:
         entry = self._served.get(index.repo)
         return TreeIndex((index,)) if entry is None else self._tree(index, entry)
 
-    def note(self, repo: str) -> str:
-        """How an answer about a repository differs from its commit; nothing where it does not."""
-        return self._known[repo].note if repo in self._known else ""
-
     @cached_property
     def _checkout(self) -> Checkout | None:
         return checkout_of(self.folder)

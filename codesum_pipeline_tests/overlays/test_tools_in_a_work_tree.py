@@ -37,7 +37,8 @@ def ask(shop, tmp_path):
 
 
 def test_each_call_answers_for_the_tree_as_it_is_then(shop, ask):
-    assert ask("search", query="weigh a parcel").as_of[0].tree == ""
+    as_of = ask("search", query="weigh a parcel").as_of[0]
+    assert (as_of.tree, as_of.differ, as_of.of_tree) == (str(shop.path), 0, "")
 
     shop.write({"shop/money.py": SHOP["shop/money.py"] + EDIT})
     page = ask("search", query="weigh a parcel on the brass scales", excerpt=3)
@@ -57,14 +58,15 @@ def test_each_call_answers_for_the_tree_as_it_is_then(shop, ask):
 
 def test_a_tree_is_settled_while_calls_go_on_and_the_answer_says_so(shop, ask):
     shop.write({"shop/money.py": SHOP["shop/money.py"] + EDIT})
-    assert LAGS in ask("search", query="weigh a parcel").as_of[0].tree
+    assert LAGS in ask("search", query="weigh a parcel").as_of[0].lags
 
     deadline = time.monotonic() + 60
-    while LAGS in (page := ask("search", query="weigh a parcel")).as_of[0].tree:
+    while LAGS in (page := ask("search", query="weigh a parcel")).as_of[0].lags:
         assert time.monotonic() < deadline
         time.sleep(0.2)
 
-    assert "1 file differs and is searched as it is now" in page.as_of[0].tree
+    assert page.as_of[0].is_settled
+    assert str(page.as_of[0]).endswith(f"with the work tree {shop.path}: 1 file differs; settled")
     assert "shop/money.py::weigh_parcel" in {hit.id for hit in page.hits}
 
 
