@@ -5,11 +5,11 @@ against the repository as it is: its work tree, the branch that its entry names,
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -27,22 +27,29 @@ from codesum_pipeline.tools.answers import Page, Row
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.checkout import checkout_of
+from codesum_pipeline.tools.frameworks import Finding
 
 _TIMEOUT_S = 10.0
+T = TypeVar("T", bound=BaseModel)
 # Waiting for processes, not computing.
 _READERS = 8
 _NAMED = 5
 
 
 def mark_changed(call: Call, page: Page) -> Page:
-    """The page, its rows marked whose files differ; these are named in a note."""
-    rows = [row for row in _rows_in(page) if row.kind != Level.MODULE]
+    """The page, its rows and findings marked whose files differ; these are named in a note."""
+    rows = [row for row in _all_in(page, Row) if row.kind != Level.MODULE]
+    # A finding is of the commit also where all else is of a work tree, and of the one repository of its answer.
+    findings = [(page.as_of[0].repo, each.place.rpartition(":")[0], each) for each in _all_in(page, Finding)]
     wanted: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        wanted[row.repo].add(row.path)
+    for repo, path in [*((row.repo, row.path) for row in rows), *((repo, path) for repo, path, _ in findings)]:
+        wanted[repo].add(path)
     changed = changed_files(call, wanted)
     for row in rows:
         row.changed_since = row.path in changed[row.repo]
+    for repo, path, finding in findings:
+        tree = call.tree(call.index(repo))
+        finding.changed_since = path in (changed[repo] if tree.found is None else tree.found.paths)
     page.notes = call.notes
     return page
 
@@ -81,16 +88,16 @@ def _said(repo: str, paths: Collection[str]) -> str:
     )
 
 
-def _rows_in(value: Any) -> Iterable[Row]:
-    """Every document that an answer shows, however deep."""
-    if isinstance(value, Row):
+def _all_in(value: Any, kind: type[T]) -> Iterator[T]:
+    """Everything of a kind that an answer shows, however deep."""
+    if isinstance(value, kind):
         yield value
     if isinstance(value, BaseModel):
         for name in type(value).model_fields:
-            yield from _rows_in(getattr(value, name))
+            yield from _all_in(getattr(value, name), kind)
     elif isinstance(value, list):
         for each in value:
-            yield from _rows_in(each)
+            yield from _all_in(each, kind)
 
 
 def _changed(

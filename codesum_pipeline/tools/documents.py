@@ -104,11 +104,11 @@ class Documents:
 
     def numbers(self, *levels: Level) -> list[int]:
         """The documents of some levels, part after part."""
-        found = []
+        found: list[int] = []
         for start, index in zip(self.starts, self.parts, strict=False):
             for level in levels:
                 rows = index.rows_of(level)
-                found += [start + row for row in range(rows.start, rows.stop) if index.shows(row)]
+                found += (np.flatnonzero(_shown(index)[rows]) + start + rows.start).tolist()
         return found
 
     def children(self, number: int) -> list[int]:
@@ -139,6 +139,10 @@ class Documents:
             before = {first.ids[row]: known[row] for row in np.flatnonzero(~_shown(first)).tolist()}
             found.append(np.array([before.get(id_, 0.0) for id_ in other.ids], dtype=known.dtype))
         return np.concatenate(found)
+
+    def column(self, name: str) -> Array:
+        """One of the arrays of the parts."""
+        return np.concatenate([index.arrays[name] for index in self.parts])
 
     def _linked(self, name: str) -> Array:
         """A column of rows as numbers: of what one part hides, the other part's document of this id."""
