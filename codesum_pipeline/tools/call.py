@@ -1,7 +1,7 @@
 """One call of a tool: which versions of which indexes it answers from, and what it has to say beside the answer."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -48,14 +48,14 @@ class Part(Generic[T]):
 class Call:
     """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands.
 
-    With `is_of_commit`, its work tree is not looked at: answers are of what is published.
+    Each work tree is compared once, so that all of an answer is of one state of it.
     """
 
     catalogue: Catalogue
     folder: Path
     progress: Progress = no_progress
-    is_of_commit: bool = False
     on_note: Tell | None = None
+    known_trees: Trees | None = None
     notes: list[str] = field(default_factory=list)
     _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
     # Of each repository, whether files differ from its commit: many questions may name the same ones.
@@ -119,7 +119,11 @@ class Call:
 
     @cached_property
     def trees(self) -> Trees:
-        return Trees(self.catalogue, self.folder, self.tell)
+        return self.known_trees or Trees(self.catalogue, self.folder, self.tell)
+
+    def again(self) -> "Call":
+        """Another call, answered of the same versions and the same state of the work tree."""
+        return replace(self, notes=[], known_trees=self.trees)
 
     def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
         """The registered repositories of some names; unknown names are told. Raises where none is known."""
@@ -151,7 +155,7 @@ class Call:
 
     def tree(self, index: PublishedIndex) -> TreeIndex:
         """What answers in the place of a published index."""
-        return TreeIndex((index,)) if self.is_of_commit else self.trees.tree(index)
+        return self.trees.tree(index)
 
     def versions(self, indexes: Sequence[PublishedIndex]) -> dict[str, str]:
         digests: dict[str, str] = {}

@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from codesum_pipeline.asking.index_tools import index_tools
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.tools.call import Call
@@ -85,14 +84,3 @@ def test_a_tree_that_cannot_be_settled_stops_nobody(shop, ask, caplog):
         time.sleep(0.01)
 
     assert "was not settled" in caplog.text
-
-
-def test_a_question_to_a_model_is_answered_of_the_commit_by_which_its_citations_are_checked(shop, tmp_path):
-    home = open_home(tmp_path / "home")
-    catalogue = Catalogue(home.settings, home.layout, home.registry)
-    shop.write({"shop/money.py": EDIT})
-    (search,) = [tool for tool in index_tools(catalogue, shop.path, ["shop"]) if tool.name == "search"]
-
-    answer = search.run(search.arguments(query="weigh a parcel on the brass scales"))
-
-    assert "weigh_parcel" not in answer.text
