@@ -27,12 +27,13 @@ from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.trees import repositories
 
 # About 4,000 tokens. What is longer is material, and belongs into a repository.
 LONGEST_QUESTION = 16_000
 NO_MODEL = "no-model"
-# Of a catalogue, the folder of who asks, and the keys of the repositories that the question is about.
-MakeTools = Callable[[Catalogue, Path, Sequence[str]], Sequence[ModelTool]]
+# Of a call that has opened the indexes, and the keys of the repositories that the question is about.
+MakeTools = Callable[[Call, Sequence[str]], Sequence[ModelTool]]
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,15 @@ class AskedQuestion:
         or the store does."""
         _check(self.text)
         call = Call(self.catalogue, self.folder)
-        indexes = call.indexes(self.repos)
+        indexes = call.current(self.repos)
         for note in call.notes:
             self.tell(note)
-        answer = await self._answer(indexes, on_event)
-        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, [index.repo for index in indexes])))
+        answer = await self._answer(call, indexes, on_event)
+        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, repositories(indexes))))
 
-    async def _answer(self, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
-        keys = [index.repo for index in indexes]
-        tools = {tool.name: tool for tool in self.make_tools(self.catalogue, self.folder, keys)}
+    async def _answer(self, call: Call, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
+        keys = repositories(indexes)
+        tools = {tool.name: tool for tool in self.make_tools(call, keys)}
         options = self.catalogue.settings.options
         shut = why_no_model(options.llm, is_offline=options.scan.offline)
         if shut:
@@ -74,7 +75,7 @@ class AskedQuestion:
         self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, ModelTool], on_event: OnEvent
     ) -> TurnAnswer:
         options = self.catalogue.settings.options
-        keys = [index.repo for index in indexes]
+        keys = repositories(indexes)
         asked = mask_secrets(self.text).text
         prompts = Path(options.llm.prompts_folder)
         turn = store.begin_turn(asked, repositories=keys, model=options.llm.model)

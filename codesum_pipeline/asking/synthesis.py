@@ -135,7 +135,7 @@ class Synthesiser:
 
 def _repos_of(overview: CapturedCall, sources: RepositoryFiles) -> Sequence[str]:
     """The repositories that an overview is of: those that its arguments name, else all."""
-    repos = [index.repo for index in sources.indexes]
+    repos = sources.repos
     named = [repo for repo in repos if f'"{repo}"' in overview.call.arguments]
     return named or repos
 

@@ -235,7 +235,7 @@ class Turn:
         )
 
     def _repositories(self) -> str:
-        listed = "\n".join(f"- {index.repo} at {self.sources.commit(index.repo)}" for index in self.sources.indexes)
+        listed = "\n".join(f"- {repo} at {self.sources.commit(repo)}" for repo in self.sources.repos)
         return f"Repositories that the question is about:\n{listed}"
 
     async def _touch(self) -> None:

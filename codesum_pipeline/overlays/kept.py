@@ -1,8 +1,13 @@
 """The indexes of work trees that a home keeps: which there are, and for how long."""
 
+import os
 import shutil
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+
+from codesum_pipeline.retrieval.reader import PublishedIndex
 
 ASIDE = ".aside-"
 # Ends the name of a settled index, which is as large as the published one.
@@ -33,6 +38,16 @@ def kept_overlays(folder: Path) -> list[Path]:
 
 def _is_overlay(path: Path) -> bool:
     return not path.name.endswith(SETTLED) and not path.name.startswith(ASIDE)
+
+
+def still_kept(indexes: Iterable[PublishedIndex]) -> bool:
+    """Whether the indexes of a tree that was opened before are all there; then they count as used now."""
+    folders = [index.home for index in indexes if index.home is not None]
+    for folder in folders:
+        # A home may be read-only.
+        with suppress(OSError):
+            os.utime(folder)
+    return all(folder.is_dir() for folder in folders)
 
 
 def _last_use(path: Path) -> float:

@@ -27,7 +27,8 @@ from codesum_pipeline.store.layout import HomeLayout
 MOST_FILES = 2000
 _NAMED = 5
 _ATTEMPTS = 3
-_LAGS = "; calls between files and texts of folders are those of the commit"
+_NOT_INDEXED = "they are answered as the commit has them"
+_LAGS = "calls between changed and other files may lag, texts of folders are those of the commit"
 
 Mask = npt.NDArray[np.bool_]
 
@@ -36,14 +37,22 @@ Mask = npt.NDArray[np.bool_]
 class TreeIndex:
     """What answers for a work tree: `parts` are the index without what differs, and what differs.
 
-    Or it is one index of the whole tree, where somebody settled it. `note` says it in words; nothing where the tree is
-    the commit of the index. `warning` names the files that differ and could not be indexed: their lines may be others.
+    Or it is one index of the whole tree, where somebody settled it. `found` is what differs from the commit of the
+    index; None where the tree of `root` was not compared, or nobody stands in one. `lags` says what is not of the tree
+    yet. `warning` names the files that differ and could not be indexed: their lines may be others.
     """
 
     parts: tuple[PublishedIndex, ...]
-    note: str = ""
+    root: Path | None = None
+    found: Differences | None = None
+    lags: str = ""
     warning: str = ""
     is_settled: bool = True
+
+    @property
+    def stale(self) -> frozenset[str]:
+        """The files that differ, and are answered as the commit has them."""
+        return self.found.changed | self.found.gone if self.found and self.warning else frozenset()
 
 
 def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> TreeIndex:
@@ -66,21 +75,22 @@ def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, 
 def _open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> TreeIndex:
     found = _compare(settings, entry, base, root)
     if not found:
-        return TreeIndex((base,))
+        return TreeIndex((base,), root, found)
     settled = _folder(settings, base, found, SETTLED)
     if settled.is_dir():
-        return TreeIndex((_open_folder(settled, base.repo),), note=_said(root, found, ""))
+        return TreeIndex((_open_folder(settled, base.repo),), root, found)
     if len(found.changed) > MOST_FILES:
-        return TreeIndex((base,), warning=f"{_named(found.paths)}: more than {MOST_FILES:,}", is_settled=False)
+        warning = f"{_named(found.paths)}: more than {MOST_FILES:,}"
+        return TreeIndex((base,), root, found, _NOT_INDEXED, warning=warning, is_settled=False)
     try:
         parts = _parts(settings, base, found)
     except ConfigurationError as error:
-        return TreeIndex((base,), warning=f"{_named(found.paths)}: {error}")
-    return TreeIndex(parts, note=_said(root, found, _LAGS), is_settled=False)
+        return TreeIndex((base,), root, found, _NOT_INDEXED, warning=f"{_named(found.paths)}: {error}")
+    return TreeIndex(parts, root, found, lags=_LAGS, is_settled=False)
 
 
 def _as_published(base: PublishedIndex, root: Path, error: Exception) -> TreeIndex:
-    return TreeIndex((base,), warning=f"the work tree {root} was not compared: {error}")
+    return TreeIndex((base,), root, warning=f"the work tree {root} was not compared: {error}", is_settled=False)
 
 
 def settle_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> None:
@@ -179,16 +189,6 @@ def _open_folder(folder: Path, key: str) -> PublishedIndex:
         # No more than a copy of what the tree has: it is made again.
         shutil.rmtree(folder, ignore_errors=True)
         raise RepositoryUnavailable(str(error)) from error
-
-
-def _said(root: Path, found: Differences, lags: str) -> str:
-    count = len(found.paths)
-    files = (
-        "1 file differs and is searched as it is"
-        if count == 1
-        else f"{count:,} files differ and are searched as they are"
-    )
-    return f"with the work tree {root}: {files} now{lags}"
 
 
 def _named(paths: Sequence[str]) -> str:

@@ -61,6 +61,10 @@ class HomeLayout:
         """Levels of which a model gave none of the texts that it was asked for."""
         return self.home / "state" / f"{key}.outages.json"
 
+    def tree_views(self, key: str) -> Path:
+        """What those who ask for changes were told of work trees."""
+        return self.home / "state" / f"{key}.views"
+
     @property
     def index_root(self) -> Path:
         return self.home / "index_root"

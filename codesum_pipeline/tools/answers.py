@@ -57,7 +57,8 @@ class PagedArguments(BoundedArguments):
 
 
 class Row(BaseModel):
-    """A document, where it stands, and what it is for in a line."""
+    """A document, where it stands, and what it is for in a line. Where its file `changed_since` the commit that the
+    answer is of, its lines may be others."""
 
     repo: str
     id: str
@@ -66,6 +67,7 @@ class Row(BaseModel):
     start_line: int | None = None
     end_line: int | None = None
     text: str = ""
+    changed_since: bool = False
 
     @property
     def place(self) -> str:

@@ -1,7 +1,7 @@
 """One call of a tool: which versions of which indexes it answers from, and what it has to say beside the answer."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -13,11 +13,12 @@ from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.pointers import innermost
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.answers import PagedArguments
 from codesum_pipeline.tools.as_of import AsOf, as_of_all
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import Catalogue, Tell
 from codesum_pipeline.tools.checkout import checkout_of
 from codesum_pipeline.tools.documents import Documents
 from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
@@ -48,21 +49,26 @@ class Part(Generic[T]):
 class Call:
     """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands.
 
-    With `is_of_commit`, its work tree is not looked at: answers are of what is published.
+    Each work tree is compared once, so that all of an answer is of one state of it.
     """
 
     catalogue: Catalogue
     folder: Path
     progress: Progress = no_progress
-    is_of_commit: bool = False
+    on_note: Tell | None = None
+    known_trees: Trees | None = None
     notes: list[str] = field(default_factory=list)
     _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
+    # Of each repository, whether files differ from its commit: many questions may name the same ones.
+    judged_files: dict[str, dict[str, bool]] = field(default_factory=dict)
     _documents: dict[str, Documents] = field(default_factory=dict)
 
     def tell(self, note: str) -> None:
-        """Something that the caller should know; each once."""
+        """Something that the caller should know; each once, at once where somebody listens."""
         if one_line(note) not in self.notes:
             self.notes.append(one_line(note))
+            if self.on_note:
+                self.on_note(one_line(note))
 
     def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """Of the named repositories, else of those of the caller's folder, else of all.
@@ -86,7 +92,12 @@ class Call:
 
     def current(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """As `indexes`; that of the caller's folder as its work tree is now, with an overlay of what differs."""
-        return [part for index in self.indexes(names) for part in self._parts(index)]
+        return self.current_of(self.indexes(names))
+
+    def current_of(self, indexes: Sequence[PublishedIndex]) -> list[PublishedIndex]:
+        """Published indexes that somebody opened, from now on those of this call, as `current`."""
+        ours = [self._indexes.setdefault(index.repo, index) for index in indexes]
+        return [part for index in ours for part in self._parts(index)]
 
     def documents(self, repo: str) -> Documents:
         """All documents of a repository and their relations; of the caller's, as its work tree is now."""
@@ -106,11 +117,15 @@ class Call:
             )
 
     def _parts(self, index: PublishedIndex) -> Sequence[PublishedIndex]:
-        return (index,) if self.is_of_commit else self.trees.tree(index).parts
+        return self.tree(index).parts
 
     @cached_property
     def trees(self) -> Trees:
-        return Trees(self.catalogue, self.folder, self.tell)
+        return self.known_trees or Trees(self.catalogue, self.folder, self.tell)
+
+    def again(self) -> "Call":
+        """Another call, answered of the same versions and the same state of the work tree."""
+        return replace(self, notes=[], known_trees=self.trees)
 
     def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
         """The registered repositories of some names; unknown names are told. Raises where none is known."""
@@ -128,7 +143,9 @@ class Call:
 
     def index(self, key: str) -> PublishedIndex:
         """That of one repository; raises `MissingTable` or `BrokenIndex`."""
-        return self._indexes.setdefault(key, self.catalogue.open(key))
+        if key not in self._indexes:
+            self._indexes[key] = self.catalogue.open(key)
+        return self._indexes[key]
 
     def sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
         return Sources.of(self.catalogue, indexes, tell=self.tell)
@@ -136,8 +153,12 @@ class Call:
     def as_of(self, repos: Iterable[str]) -> list[AsOf]:
         """For the repositories that an answer is made from, in their order."""
         checkpoint()
-        found = as_of_all(self.catalogue, [self._indexes[repo] for repo in dict.fromkeys(repos)])
-        return [each.model_copy(update={"tree": self.trees.note(each.repo)}) for each in found]
+        indexes = [self.index(repo) for repo in dict.fromkeys(repos)]
+        return as_of_all(self.catalogue, indexes, {index.repo: self.tree(index) for index in indexes})
+
+    def tree(self, index: PublishedIndex) -> TreeIndex:
+        """What answers in the place of a published index."""
+        return self.trees.tree(index)
 
     def versions(self, indexes: Sequence[PublishedIndex]) -> dict[str, str]:
         digests: dict[str, str] = {}
@@ -186,7 +207,7 @@ class Call:
         if not found and not repo:
             others = self.catalogue.open_all(tell=self.tell)
             opened = [self._indexes.setdefault(index.repo, index) for index in others]
-            found = with_id([part for index in opened for part in self._parts(index)], _as_id(text))
+            found = with_id(self.current_of(opened), _as_id(text))
         if not found:
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.index.arrays["importance"][each.row])

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from codesum_pipeline.indexes.embedders import Embedder, embedder_of
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.errors import BrokenStore, MissingTable, UnknownRepository
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings import Settings
@@ -21,6 +23,24 @@ from codesum_pipeline.tools.checkout import checkout_of, entries_of
 
 # Told of what is left out, and why.
 Tell = Callable[[str], None]
+
+
+class Follower(Protocol):
+    """Knows of work trees whether anything in them has changed, without comparing them. Several threads ask."""
+
+    def generation(self, root: Path) -> int | None:
+        """A number that is another one after each change of a work tree's files and of what git notes of it; None where
+        that is not known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTree:
+    """What answers for a work tree, and its generation before it was compared with `base`."""
+
+    base: PublishedIndex
+    tree: TreeIndex
+    generation: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +56,7 @@ class Catalogue:
     """Opened indexes are kept until another version of them is published. Several threads may ask.
 
     Where `only` names some keys, there are no other repositories for whoever asks. With a `settler`, work trees that
-    differ from their index are settled while others ask.
+    differ from their index are settled while others ask; with a `follower`, they are compared only where they changed.
     """
 
     settings: Settings
@@ -44,6 +64,8 @@ class Catalogue:
     registry: Registry
     only: frozenset[str] = frozenset()
     settler: Settler | None = None
+    follower: Follower | None = None
+    compared: dict[tuple[str, Path], ComparedTree] = field(default_factory=dict)
     _opened: dict[str, _Opened] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

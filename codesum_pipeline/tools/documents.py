@@ -45,6 +45,11 @@ class Documents:
         return self.parts[0].repo
 
     @property
+    def is_one_index(self) -> bool:
+        """Whether no file differs from the index, or all of the tree has been indexed."""
+        return len(self.parts) == 1 and self.parts[0].visible is None
+
+    @property
     def uses(self) -> Uses:
         return self.joined.uses
 
@@ -99,11 +104,11 @@ class Documents:
 
     def numbers(self, *levels: Level) -> list[int]:
         """The documents of some levels, part after part."""
-        found = []
+        found: list[int] = []
         for start, index in zip(self.starts, self.parts, strict=False):
             for level in levels:
                 rows = index.rows_of(level)
-                found += [start + row for row in range(rows.start, rows.stop) if index.shows(row)]
+                found += (np.flatnonzero(_shown(index)[rows]) + start + rows.start).tolist()
         return found
 
     def children(self, number: int) -> list[int]:
@@ -134,6 +139,10 @@ class Documents:
             before = {first.ids[row]: known[row] for row in np.flatnonzero(~_shown(first)).tolist()}
             found.append(np.array([before.get(id_, 0.0) for id_ in other.ids], dtype=known.dtype))
         return np.concatenate(found)
+
+    def column(self, name: str) -> Array:
+        """One of the arrays of the parts."""
+        return np.concatenate([index.arrays[name] for index in self.parts])
 
     def _linked(self, name: str) -> Array:
         """A column of rows as numbers: of what one part hides, the other part's document of this id."""

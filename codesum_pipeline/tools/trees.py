@@ -6,9 +6,10 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.kept import still_kept
 from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.catalogue import Catalogue, ComparedTree, Tell
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 
 
@@ -30,10 +31,6 @@ class Trees:
         entry = self._served.get(index.repo)
         return TreeIndex((index,)) if entry is None else self._tree(index, entry)
 
-    def note(self, repo: str) -> str:
-        """How an answer about a repository differs from its commit; nothing where it does not."""
-        return self._known[repo].note if repo in self._known else ""
-
     @cached_property
     def _checkout(self) -> Checkout | None:
         return checkout_of(self.folder)
@@ -53,18 +50,34 @@ class Trees:
         assert self._checkout is not None
         root = self._checkout.root
         if index.repo not in self._known:
-            settings = self.catalogue.settings
-            found = self._known[index.repo] = open_tree(settings, entry, index, root)
+            found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
             if found.warning:
                 self.tell(f"{index.repo}: {found.warning}")
-            if not found.is_settled and self.catalogue.settler:
-                self.catalogue.settler.ask(index.repo, root, partial(settle_tree, settings, entry, index, root))
         return self._known[index.repo]
 
 
 def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
     """The keys of some indexes, each once."""
     return list(dict.fromkeys(index.repo for index in indexes))
+
+
+def _open(catalogue: Catalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:
+    """As `open_tree`, unless nothing has changed since that was done; to be settled soon where a server does that."""
+    generation = catalogue.follower.generation(root) if catalogue.follower else None
+    known = None if generation is None else catalogue.compared.get((index.repo, root))
+    if known and known.generation == generation and known.base is index and _stands(known.tree):
+        return known.tree
+    found = open_tree(catalogue.settings, entry, index, root)
+    if generation is not None:
+        catalogue.compared[index.repo, root] = ComparedTree(index, found, generation)
+    if not found.is_settled and catalogue.settler:
+        catalogue.settler.ask(index.repo, root, partial(settle_tree, catalogue.settings, entry, index, root))
+    return found
+
+
+def _stands(tree: TreeIndex) -> bool:
+    """Whether a tree that has not changed is answered as it was: it was compared, and could not be settled since."""
+    return tree.found is not None and tree.is_settled and still_kept(tree.parts)
 
 
 def _part(entry: RepositoryEntry) -> tuple[object, ...]:

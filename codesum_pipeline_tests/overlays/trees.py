@@ -28,9 +28,9 @@ class IndexedShop:
     catalogue: Catalogue
 
     @classmethod
-    def create(cls, folder: Path, files: Any) -> "IndexedShop":
+    def create(cls, folder: Path, files: Any, **entry: Any) -> "IndexedShop":
         repo, home = GitRepo.create(folder / "shop", files), open_home(folder / "home")
-        build(workspace_of(home, RepositoryEntry("shop", str(repo.path))))
+        build(workspace_of(home, RepositoryEntry("shop", str(repo.path), **entry)))
         return cls(repo, home.layout.home, Catalogue(home.settings, home.layout, home.registry))
 
     def tree(self) -> "Tree":
