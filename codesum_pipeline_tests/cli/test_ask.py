@@ -128,17 +128,6 @@ def test_a_model_that_fails_is_told_and_the_exit_code_says_so(cli: Shop) -> None
     assert "no answer by a model: " in done.stderr
 
 
-@pytest.mark.slow
-def test_what_questions_cost_is_told_beside_what_texts_cost(cli: Shop) -> None:
-    cli.server.script = overview_then(SYNTHESIS)
-    ask(cli, QUESTION)
-
-    told = run_codesum("--home", cli.home, "cost", cwd=cli.home.parent)
-
-    ((spent,),) = cli.rows("SELECT sum(cost_usd) FROM llm_attempts")
-    assert told.stderr == f"`codesum ask`, which is not among these: 2 calls, ${spent:.4f}\n"
-
-
 def test_an_unknown_repository_is_named_and_nobody_is_asked(cli: Shop) -> None:
     done = ask(cli, QUESTION, "--repo", "nowhere")
 
