@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from codesum_pipeline.asking.earlier import that_fit
 from codesum_pipeline.asking.events import OnEvent
 from codesum_pipeline.asking.gates import why_no_model
 from codesum_pipeline.asking.index_tools import index_tools
@@ -27,11 +28,14 @@ from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.finding import shortened
 from codesum_pipeline.tools.trees import repositories
 
 # About 4,000 tokens. What is longer is material, and belongs into a repository.
 LONGEST_QUESTION = 16_000
 NO_MODEL = "no-model"
+# Of the conversations about the same repositories the one in which something was asked last.
+LATEST = "latest"
 # Of a call that has opened the indexes, and the keys of the repositories that the question is about.
 MakeTools = Callable[[Call, Sequence[str]], Sequence[ModelTool]]
 
@@ -47,6 +51,8 @@ class AskedQuestion:
     now: Callable[[], datetime]
     tell: Tell
     make_tools: MakeTools = index_tools
+    # The conversation that it goes on with: its id, or `LATEST`; None begins another.
+    conversation: str | None = None
 
     async def answer(self, on_event: OnEvent) -> TurnAnswer:
         """The answer, never empty; raises `ConfigurationError` for a question that is none, and what opening an index
@@ -78,13 +84,17 @@ class AskedQuestion:
         keys = repositories(indexes)
         asked = mask_secrets(self.text).text
         prompts = Path(options.llm.prompts_folder)
-        turn = store.begin_turn(asked, repositories=keys, model=options.llm.model)
+        with store.together():
+            conversation = self._conversation(store, keys)
+            said = store.exchanges(conversation)
+            turn = store.begin_turn(conversation, asked, model=options.llm.model)
         notebook = Notebook(store, turn)
         with closed_at_the_end(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
             payer = self._payer(turn, ledger)
             try:
-                return await Turn(
+                answer = await Turn(
                     question=asked,
+                    earlier=that_fit(said, max_prompt_chars=payer.backend.max_prompt_chars),
                     tools=tools,
                     sources=self._sources(indexes),
                     payer=payer,
@@ -96,6 +106,29 @@ class AskedQuestion:
                 ).run()
             finally:
                 await payer.backend.aclose()
+        return replace(answer, conversation=conversation)
+
+    def _conversation(self, store: AskStore, repos: Sequence[str]) -> str:
+        """The id of the one that this is a turn of; raises `ConfigurationError` where it is not there."""
+        if self.conversation is None:
+            return store.begin_conversation(repos)
+        about = ", ".join(repos)
+        if self.conversation == LATEST:
+            latest = store.latest_conversation(repos)
+            if latest is None:
+                raise ConfigurationError(f"there is no conversation about {about} to go on with: begin one")
+            return latest
+        known = store.repositories_of(self.conversation)
+        if known is None:
+            raise ConfigurationError(
+                f"no conversation {shortened(self.conversation)!r}: its id is in the answer that `--json` gives"
+            )
+        if known != [*repos]:
+            raise ConfigurationError(
+                f"conversation {self.conversation} is about {', '.join(known)}, this question about {about}: "
+                "name its repositories with --repo, or begin another"
+            )
+        return self.conversation
 
     def _payer(self, turn: str, ledger: Ledger) -> Payer:
         options = self.catalogue.settings.options
