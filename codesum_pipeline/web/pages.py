@@ -1,5 +1,6 @@
 """Each page: what is asked of the tools for it, and the template that shows their answers."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +17,13 @@ from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.graph import EXTERNAL, GraphPage
-from codesum_pipeline.tools.read import ReadPage
+from codesum_pipeline.tools.read import DEFAULT_LINES, ReadPage
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline.tools.relations import Relation
 from codesum_pipeline.tools.search import SearchPage
 from codesum_pipeline.tools.status import StatusPage
 from codesum_pipeline.tools.tree import TreeArguments, folder_tree
+from codesum_pipeline.web.diagram import draw
 from codesum_pipeline.web.form import SearchForm
 from codesum_pipeline.web.markdown import as_html
 from codesum_pipeline.web.rendering import address, render
@@ -34,8 +36,9 @@ _EXCERPT_LINES = 5
 _RELATED = 8
 _RELATED_ALONE = 100
 _FOLDERS = 400
+_PLACE = re.compile(r":(?P<line>\d{1,9})(?P<last>-\d{1,9})?$")
 # Nobody stands in a folder here: all repositories are asked.
-_NOWHERE = Path(Path.cwd().anchor)
+NOWHERE = Path(Path.cwd().anchor)
 
 P = TypeVar("P", bound=Page)
 
@@ -64,9 +67,7 @@ class Pages:
         asked = request.query_params
         repo, id_, cursor = asked.get("repo", ""), asked.get("id", ""), asked.get("cursor", "")
         call = self._call()
-        read = self._ask(
-            call, "read", ReadPage, {"ids": [id_], "repo": repo, "cursor": cursor, "limit": 1, "tokens": _TOKENS}
-        )
+        read = self._read(call, id_, repo, cursor)
         item = read.items[0]
         around = self._ask(
             call,
@@ -87,6 +88,7 @@ class Pages:
                 "document.html",
                 page=read,
                 item=item,
+                is_place=_PLACE.search(id_) is not None,
                 above=list(reversed(above.rows)) if above else [],
                 groups=list(groups.values()),
             )
@@ -132,6 +134,16 @@ class Pages:
             )
         )
 
+    def _read(self, call: Call, id_: str, repo: str, cursor: str) -> ReadPage:
+        """A document, or the lines around a place; of a long document those from the line on that is asked for."""
+        asked = {"repo": repo, "cursor": cursor, "limit": 1, "tokens": _TOKENS}
+        found = self._ask(call, "read", ReadPage, {**asked, "ids": [id_]})
+        place, last = _PLACE.search(id_), found.items[0].last_line
+        if place is None or place["last"] or last is None or int(place["line"]) <= last:
+            return found
+        first = int(place["line"])
+        return self._ask(call, "read", ReadPage, {**asked, "ids": [f"{id_}-{first + DEFAULT_LINES - 1}"]})
+
     def _found(self, form: SearchForm) -> Mapping[str, Any]:
         """For the part below the form."""
         call = self._call()
@@ -156,10 +168,10 @@ class Pages:
             call.tell("the overview is of another commit than the index: the next build writes it anew")
         # Its first heading is the repository's name, which is that of the page, too.
         _, _, text = row["page"].partition("\n")
-        return as_html(text, link)
+        return as_html(text, link, draw)
 
     def _call(self) -> Call:
-        return Call(self.catalogue, _NOWHERE)
+        return Call(self.catalogue, NOWHERE)
 
     def _ask(self, call: Call, tool: str, page: type[P], arguments: Mapping[str, Any]) -> P:
         """The answer of a tool, which is a page of this type."""
