@@ -28,14 +28,14 @@ def as_html(text: str, link: Link, draw: Draw = lambda _: "") -> str:
     """Safe to put into a page as it is: whatever the text holds, only our own tags are in the result, and only links to
     our own pages."""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    rules = _Rules(link, draw)
+    renderer, rules = RendererHTML(), _Rules(link, draw)
     for name in ("text", "code_inline", "link_open", "link_close", "fence"):
-        reader.renderer.rules[name] = getattr(rules, name)
+        renderer.rules[name] = getattr(rules, name)
     tokens = reader.parse(clean(text))
     for token in tokens:
         # How a column is aligned would be a style, which our pages forbid.
         token.attrs.pop("style", None)
-    return str(reader.renderer.render(tokens, reader.options, {}))
+    return renderer.render(tokens, reader.options, {})
 
 
 def plain_as_html(text: str, link: Link) -> str:

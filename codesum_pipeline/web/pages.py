@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from codesum_pipeline.model.errors import MissingTable
+from codesum_pipeline.model.errors import CodesumError, MissingTable
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline.tools.answers import Page
@@ -23,7 +23,9 @@ from codesum_pipeline.tools.relations import Relation
 from codesum_pipeline.tools.search import SearchPage
 from codesum_pipeline.tools.status import StatusPage
 from codesum_pipeline.tools.tree import TreeArguments, folder_tree
+from codesum_pipeline.web.charts import HEIGHT, WIDTH
 from codesum_pipeline.web.diagram import draw
+from codesum_pipeline.web.figures import cost_charts, evaluation_chart
 from codesum_pipeline.web.form import SearchForm
 from codesum_pipeline.web.markdown import as_html
 from codesum_pipeline.web.rendering import address, render
@@ -119,10 +121,15 @@ class Pages:
         call = self._call()
         status = self._ask(call, "status", StatusPage, {"repos": [repo], "changes": 10})
         standing = next(iter(status.repositories), None)
-        tree, overview = None, None
+        tree, overview, evaluations, costs = None, None, None, []
         if standing is not None and standing.commit:
             tree = folder_tree(call, TreeArguments(repo=standing.repo, limit=_FOLDERS))
             overview = self._overview(call, call.index(standing.repo))
+            try:
+                evaluations = evaluation_chart(self.catalogue.layout, standing.repo)
+                costs = cost_charts(self.catalogue.layout, standing.repo)
+            except CodesumError as error:
+                call.tell(str(error))
         return HTMLResponse(
             render(
                 "repository.html",
@@ -131,6 +138,10 @@ class Pages:
                 changes=status.changes,
                 tree=tree,
                 overview=overview,
+                evaluations=evaluations,
+                costs=costs,
+                chart_width=WIDTH,
+                chart_height=HEIGHT,
             )
         )
 
