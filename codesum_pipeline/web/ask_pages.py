@@ -10,6 +10,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -29,12 +30,13 @@ from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.web.answers import AnswerView, Happening, Way, places_in, state_of, view_of, view_of_past
 from codesum_pipeline.web.markdown import Link
-from codesum_pipeline.web.pages import NOWHERE
 from codesum_pipeline.web.rendering import render
 from codesum_pipeline.web.turns import Turns
 from codesum_pipeline.wiring import utc_now
 
 ASK = "/ask"
+# Nobody stands in a folder here: all repositories are asked, at their commits.
+NOWHERE = Path(Path.cwd().anchor)
 STREAM = "application/x-ndjson"
 _LARGEST_BODY = 1 << 20
 _MOST_FIELDS = 10

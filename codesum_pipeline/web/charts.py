@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 560, 180
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 24
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 36, 10, 24
 _PLOT_WIDTH, _PLOT_HEIGHT = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
-_MOST_LABELS = 6
+_MOST_LABELS = 4
 # A single bar as wide as the chart would say nothing.
 _WIDEST_BAR = 36
 

@@ -8,6 +8,7 @@ from codesum_pipeline.evaluation.records import EVERY_CATEGORY
 from codesum_pipeline.evaluation.scores import NDCG
 from codesum_pipeline.llm.ledger import every_attempt
 from codesum_pipeline.llm.totals import Totals, total_by
+from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.web.charts import Chart, Line, Point, amounts, bars, labels, line, shares
@@ -56,7 +57,8 @@ def cost_charts(layout: HomeLayout, repo: str) -> list[Chart]:
     """What calls of models for its texts cost, by day and by level; nothing where no model was asked."""
     rows = every_attempt(TableStore(layout.warehouse), layout.state(repo), repo)
     by_day = total_by((row.started_at[:_DAY], row) for row in rows)
-    by_level = total_by((row.level.value, row) for row in rows)
+    found = total_by((row.level.value, row) for row in rows)
+    by_level: dict[str, Totals] = {level.value: found[level.value] for level in LEVELS if level.value in found}
     days = dict(list(by_day.items())[-_MOST_DAYS:])
     return [
         _cost_chart("cost-days", "What its texts cost by day", "day", days),
@@ -103,7 +105,7 @@ def _cost_chart(id_: str, title: str, what: str, totals: dict[str, Totals]) -> C
                 *(f"{number:,}" for number in (each.texts, each.calls, each.prompt_tokens, each.completion_tokens)),
                 usd(each.cost_usd),
             )
-            for name, each in reversed(totals.items())
+            for name, each in totals.items()
         ],
         bars=bars([(each.cost_usd, f"{name}: {usd(each.cost_usd)}") for name, each in totals.items()]),
     )

@@ -14,10 +14,10 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline.tools.answers import Page
 from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import Catalogue, Tell
 from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.graph import EXTERNAL, GraphPage
-from codesum_pipeline.tools.read import DEFAULT_LINES, ReadPage
+from codesum_pipeline.tools.read import DEFAULT_LINES, ReadItem, ReadPage
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline.tools.relations import Relation
 from codesum_pipeline.tools.search import SearchPage
@@ -27,6 +27,7 @@ from codesum_pipeline.web.charts import HEIGHT, WIDTH
 from codesum_pipeline.web.diagram import draw
 from codesum_pipeline.web.figures import cost_charts, evaluation_chart
 from codesum_pipeline.web.form import SearchForm
+from codesum_pipeline.web.history import TextHistory, history_of
 from codesum_pipeline.web.markdown import as_html
 from codesum_pipeline.web.rendering import address, render
 
@@ -40,7 +41,7 @@ _RELATED_ALONE = 100
 _FOLDERS = 400
 _PLACE = re.compile(r":(?P<line>\d{1,9})(?P<last>-\d{1,9})?$")
 # Nobody stands in a folder here: all repositories are asked.
-NOWHERE = Path(Path.cwd().anchor)
+_NOWHERE = Path(Path.cwd().anchor)
 
 P = TypeVar("P", bound=Page)
 
@@ -70,7 +71,7 @@ class Pages:
         repo, id_, cursor = asked.get("repo", ""), asked.get("id", ""), asked.get("cursor", "")
         call = self._call()
         read = self._read(call, id_, repo, cursor)
-        item = read.items[0]
+        item, notes = read.items[0], [*read.notes]
         around = self._ask(
             call,
             "graph",
@@ -90,6 +91,8 @@ class Pages:
                 "document.html",
                 page=read,
                 item=item,
+                history=self._history(item, notes.append),
+                notes=notes,
                 is_place=_PLACE.search(id_) is not None,
                 above=list(reversed(above.rows)) if above else [],
                 groups=list(groups.values()),
@@ -134,6 +137,7 @@ class Pages:
             render(
                 "repository.html",
                 page=tree or status,
+                notes=call.notes,
                 standing=standing,
                 changes=status.changes,
                 tree=tree,
@@ -154,6 +158,14 @@ class Pages:
             return found
         first = int(place["line"])
         return self._ask(call, "read", ReadPage, {**asked, "ids": [f"{id_}-{first + DEFAULT_LINES - 1}"]})
+
+    def _history(self, item: ReadItem, tell: Tell) -> TextHistory | None:
+        """None where it cannot be read, which is told."""
+        try:
+            return history_of(self.catalogue.layout, item.repo, item.id)
+        except CodesumError as error:
+            tell(str(error))
+            return None
 
     def _found(self, form: SearchForm) -> Mapping[str, Any]:
         """For the part below the form."""
@@ -182,7 +194,7 @@ class Pages:
         return as_html(text, link, draw)
 
     def _call(self) -> Call:
-        return Call(self.catalogue, NOWHERE)
+        return Call(self.catalogue, _NOWHERE)
 
     def _ask(self, call: Call, tool: str, page: type[P], arguments: Mapping[str, Any]) -> P:
         """The answer of a tool, which is a page of this type."""

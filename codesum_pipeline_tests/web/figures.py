@@ -18,7 +18,7 @@ def write_evaluations(home: Path, repo: str, means: list[tuple[float, float]]) -
             "sequence": day,
             "run_id": f"run{day}",
             "evaluated_at": f"2026-01-{day:02}T00:00:00.000Z",
-            "commit": f"{day:040x}",
+            "commit": f"{day:02}" * 20,
             "content_digest": f"digest{day}",
             "asked": "asked",
             "setup": setup,
