@@ -5,12 +5,11 @@ in each of them, so that it runs between the boxes.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
-
-import networkx as nx
 
 from codesum_pipeline.web.rendering import render
 
@@ -68,6 +67,9 @@ def draw(mermaid: str) -> str:
 
 def _layers(pairs: Sequence[tuple[str, str, bool]]) -> tuple[list[list[Node]], list[list[Node]]]:
     """The nodes of each layer, and those that each arrow leads over."""
+    # Half a second, which only overviews wait for.
+    import networkx as nx
+
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_edges_from((source, target) for source, target, _ in pairs)
     graph.add_edges_from((target, source) for source, target, both in pairs if both)
@@ -88,7 +90,10 @@ def _layers(pairs: Sequence[tuple[str, str, bool]]) -> tuple[list[list[Node]], l
 
 def _untangle(layers: list[list[Node]], ways: Sequence[Sequence[Node]]) -> None:
     """Order each layer by where its neighbours stand, left and right in turn."""
-    beside = nx.Graph(step for way in ways for step in pairwise(way))
+    beside: defaultdict[Node, list[Node]] = defaultdict(list)
+    for left, right in (step for way in ways for step in pairwise(way)):
+        beside[left].append(right)
+        beside[right].append(left)
     for turn in range(_ROUNDS):
         for layer in layers if turn % 2 == 0 else layers[::-1]:
             place = {node: at - len(each) / 2 for each in layers for at, node in enumerate(each)}
