@@ -18,6 +18,7 @@ from uuid import uuid4
 from codesum_pipeline.asking.earlier import Exchange
 from codesum_pipeline.asking.schema import PartKind, Role, Status, open_file
 from codesum_pipeline.llm.ledger import iso_moment, open_ledger
+from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.transactions import one_transaction
 
@@ -211,7 +212,12 @@ def open_store(home: Path, *, now: Callable[[], datetime]) -> Iterator[AskStore]
     path = home / STORE_FILE
     with writing(path):
         home.mkdir(parents=True, exist_ok=True)
-        connection = open_file(path, timeout_s=BUSY_TIMEOUT_S)
+        try:
+            connection = open_file(path, timeout_s=BUSY_TIMEOUT_S)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise BrokenStore(f"{path} is damaged ({error}): move it away to begin a new one") from error
     with closing(connection):
         store = AskStore(connection, path, now)
         for turn in store.sweep():

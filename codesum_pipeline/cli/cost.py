@@ -18,7 +18,7 @@ from codesum_pipeline.cli.cost_plot import write_plot
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
+from codesum_pipeline.llm.ledger import every_attempt
 from codesum_pipeline.llm.totals import Totals, total, total_by
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.store.tables import TableStore
@@ -111,16 +111,12 @@ def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str
         if key not in known:
             called.registry.get(key)
     names = keys or sorted(known | {entry.key for entry in called.entries()})
-    return [(repo, row) for repo in names for row in _rows_of(called, store, repo) if row.started_at >= since]
-
-
-def _rows_of(called: Invocation, store: TableStore, repo: str) -> list[LedgerRow]:
-    """Those of the table, and those of builds that are under way or were ended before they wrote it."""
-    # A build that ends between the two readings brings its rows from the file into the table.
-    unfinished = rows_of_unfinished_builds(called.layout.state(repo))
-    rows = store.read_rows_or_empty("ledger", repo, LedgerRow)
-    known = {(row.run_id, row.sequence) for row in rows}
-    return [*rows, *(row for row in unfinished if (row.run_id, row.sequence) not in known)]
+    return [
+        (repo, row)
+        for repo in names
+        for row in every_attempt(store, called.layout.state(repo), repo)
+        if row.started_at >= since
+    ]
 
 
 def _name(by: By, repo: str, row: LedgerRow) -> str:

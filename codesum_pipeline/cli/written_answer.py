@@ -4,7 +4,6 @@ Each block is printed for good once it is whole. Of the one that is being writte
 away: nothing that was printed is ever drawn again, at any width.
 """
 
-import json
 from types import TracebackType
 from typing import Self
 
@@ -22,12 +21,12 @@ from codesum_pipeline.asking.events import (
     ToolAnswered,
     ToolCalled,
 )
+from codesum_pipeline.asking.remarks import called, wrote_up
 from codesum_pipeline.asking.turn import TurnAnswer
-from codesum_pipeline.cli.render import count, drawing_on
+from codesum_pipeline.cli.render import drawing_on
 from codesum_pipeline.cli.safe_text import clean, one_line
 
 _TAIL_LINES = 4
-_LONGEST_ARGUMENT = 60
 _REFRESHES_A_SECOND = 8
 
 
@@ -71,11 +70,11 @@ class WrittenAnswer:
                 self._tail, self._has_blocks = "", False
             case ToolCalled(name, arguments):
                 self._has_blocks = False
-                self._remark(f"{name} {_told(arguments)}")
+                self._remark(called(name, arguments))
             case ToolAnswered(name, _, True):
                 self._remark(f"{name} gave an error")
             case SynthesisBegan(tool, files):
-                self._remark(f"writing up {tool} with {count(len(files), 'file')}: {', '.join(files)}")
+                self._remark(wrote_up(tool, files))
 
     def show_rest(self, answer: TurnAnswer) -> None:
         """After the block: an answer that was not written by the model is shown as it is."""
@@ -94,18 +93,3 @@ class WrittenAnswer:
         shown = Text("\n".join(lines) or "…", style="dim", no_wrap=False)
         wrapped = shown.wrap(self._console, max(1, self._console.width - 1))
         return Text("\n").join(wrapped[-_TAIL_LINES:])
-
-
-def _told(arguments: str) -> str:
-    """The values of a call's arguments, each as far as a line has room."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(values, dict):
-        return ""
-    return ", ".join(_shortened(str(value)) for value in values.values() if value not in ("", [], None))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_ARGUMENT else f"{text[: _LONGEST_ARGUMENT - 1]}…"

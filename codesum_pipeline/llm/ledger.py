@@ -275,6 +275,16 @@ def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
     return [_row_so_far(dict(values)) for values in found]
 
 
+def every_attempt(tables: TableStore, state: Path, repo: str) -> list[LedgerRow]:
+    """What was asked for a repository: the rows of its table, and those of builds that are under way or were ended
+    before they wrote it."""
+    # A build that ends between the two readings brings its rows from the file into the table.
+    unfinished = rows_of_unfinished_builds(state)
+    rows = tables.read_rows_or_empty("ledger", repo, LedgerRow)
+    known = {(row.run_id, row.sequence) for row in rows}
+    return [*rows, *(row for row in unfinished if (row.run_id, row.sequence) not in known)]
+
+
 @contextmanager
 def reading(state: Path) -> Iterator[sqlite3.Connection | None]:
     """A ledger's file for those who do not write; None where nothing was asked."""

@@ -1,6 +1,7 @@
 """The application: which address gives which page, and how errors look."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -16,9 +17,11 @@ from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
 from codesum_pipeline.serving.tokens import Token, behind_tokens, check_reachable
 from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.web.ask_pages import ASK, AskPages
 from codesum_pipeline.web.guard import Guard
 from codesum_pipeline.web.pages import HITS, Pages
 from codesum_pipeline.web.rendering import render
+from codesum_pipeline.web.turns import Turns
 
 TOKEN_VARIABLE = "CODESUM_WEB_TOKEN"
 _STATIC = Path(__file__).parent / "static"
@@ -37,14 +40,19 @@ def make_app(
 
 
 def _pages_of(catalogue: Catalogue) -> Starlette:
-    pages = Pages(catalogue)
+    pages, turns = Pages(catalogue), Turns()
+    ask = AskPages(catalogue, turns)
     return Starlette(
+        lifespan=lambda _: turns.open(),
         routes=[
             Route("/", pages.start),
             Route(HITS, pages.hits),
             Route("/document", pages.document),
             Route("/related", pages.related),
             Route("/repository", pages.repository),
+            Route(ASK, ask.form, methods=["GET"]),
+            Route(ASK, ask.ask, methods=["POST"]),
+            Route("/earlier", ask.earlier),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ],
         exception_handlers={CodesumError: _refused, HTTPException: _no_such_page, 500: _failed},
@@ -57,7 +65,9 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _no_such_page(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
-    told = "This page only reads: it is asked with GET." if status == 405 else "There is no such page."
+    told = {404: "There is no such page.", 405: "This page only reads: it is asked with GET."}.get(status, "")
+    if isinstance(error, HTTPException) and error.detail != HTTPStatus(status).phrase:
+        told = error.detail
     return _error(request, told, status)
 
 
@@ -76,5 +86,5 @@ def _status_of(request: Request, error: Exception) -> int:
     if isinstance(error, MissingTable | UnknownRepository):
         return 404
     if isinstance(error, ConfigurationError):
-        return 400 if request.url.path in ("/", HITS) else 404
+        return 400 if request.url.path in ("/", HITS, ASK) else 404
     return 503

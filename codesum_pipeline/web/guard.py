@@ -19,7 +19,8 @@ HEADERS = {
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # Without one, browsers would say of our own form that it comes from nowhere.
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     # The next request may be answered from another version of the index.
@@ -59,7 +60,9 @@ class Guard:
             )
         if origin is not None and origin.lower() not in self.origins:
             return PlainTextResponse(f"A page of {one_line(origin)!r} may not ask here.\n", 403)
-        is_link = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+        is_link = scope["method"] in ("GET", "HEAD") and (
+            (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+        )
         if headers.get("sec-fetch-site", "") not in _OWN_PAGES and not is_link:
             return PlainTextResponse("A page of another server may link here, and nothing else.\n", 403)
         return None

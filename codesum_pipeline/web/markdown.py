@@ -1,56 +1,93 @@
-"""The Markdown of an overview as HTML: no HTML of others, places as links, its diagram as a list."""
+"""Markdown as HTML: no HTML of others, places as links, no other links, diagrams of overviews drawn."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from html import escape
 from typing import Any
+from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-# `path:line`, or a path alone.
-_PLACE = re.compile(r"(?P<path>.+?)(?::\d+)?")
-_BOX = re.compile(r'^  (p\d+)\["(.*)"\]$', re.MULTILINE)
-_ARROW = re.compile(r"^  (p\d+) (<?)--> (p\d+)$", re.MULTILINE)
-_NUMBERED = re.compile(r"#(\d+);")
+from codesum_pipeline.model.printable import clean
 
-# The address of a path's page, with its line where one is said; None for what has no page.
+# `path`, `path:line` or `path:first-last`.
+_PLACE = re.compile(r"(?P<path>.+?)(?::\d+(?:[-–]\d+)?)?")
+# The same in a sentence, where only what has a line is one.
+_PLACE_IN_TEXT = re.compile(r"(?<![\w/.:@+~-])(?P<path>[\w.@+~/-]++):\d{1,9}(?:[-–]\d{1,9})?(?![\w/])")
+_BEHIND_LINK = "behind link"
+
+# The address of a path's page, with its lines where some are said; None for what has no page.
 Link = Callable[[str, str], str | None]
+# A diagram in Mermaid's language as HTML; nothing for what is none of ours.
+Draw = Callable[[str], str]
 
 
-def as_html(text: str, link: Link) -> str:
-    """Safe to put into a page as it is: whatever the text holds, only our own tags are in the result."""
-    reader = MarkdownIt("commonmark", {"html": False}).disable("image")
+def as_html(text: str, link: Link, draw: Draw = lambda _: "") -> str:
+    """Safe to put into a page as it is: whatever the text holds, only our own tags are in the result, and only links to
+    our own pages."""
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    renderer, rules = RendererHTML(), _Rules(link, draw)
+    for name in ("text", "code_inline", "link_open", "link_close", "fence"):
+        renderer.rules[name] = getattr(rules, name)
+    tokens = reader.parse(clean(text))
+    for token in tokens:
+        # How a column is aligned would be a style, which our pages forbid.
+        token.attrs.pop("style", None)
+    return renderer.render(tokens, reader.options, {})
 
-    def code_inline(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> str:
-        said = tokens[place].content
-        path = _PLACE.fullmatch(said)
-        address = link(path["path"], said) if path else None
+
+def plain_as_html(text: str, link: Link) -> str:
+    """A text that is no Markdown, with its places as links."""
+    return _with_places(clean(text), link)
+
+
+class _Rules:
+    """How tokens are written that may lead somewhere, under the names of their kinds."""
+
+    def __init__(self, link: Link, draw: Draw) -> None:
+        self._link = link
+        self._draw = draw
+
+    def text(self, tokens: Sequence[Token], at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
+        said = tokens[at].content
+        return escape(said) if _BEHIND_LINK in env else _with_places(said, self._link)
+
+    def code_inline(self, tokens: Sequence[Token], at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
+        said = tokens[at].content
         shown = f"<code>{escape(said)}</code>"
-        return f'<a href="{escape(address)}">{shown}</a>' if address else shown
+        return shown if _BEHIND_LINK in env else _linked(said, shown, self._link)
 
-    def fence(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-        if tokens[place].info == "mermaid":
-            return _arrows(tokens[place].content)
-        return str(RendererHTML.fence(self, tokens, place, options, env))
+    def link_open(self, tokens: Sequence[Token], at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
+        target = unquote(str(tokens[at].attrs.get("href", "")))
+        ours = _address(target, self._link)
+        label = tokens[at + 1].content if at + 1 < len(tokens) else ""
+        env[_BEHIND_LINK] = "</a>" if ours else "" if label == target else f" ({escape(target)})"
+        return f'<a href="{escape(ours)}">' if ours else ""
 
-    reader.add_render_rule("code_inline", code_inline)
-    reader.add_render_rule("fence", fence)
-    return str(reader.render(text))
+    def link_close(self, _tokens: Sequence[Token], _at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
+        return str(env.pop(_BEHIND_LINK, ""))
+
+    def fence(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+        is_diagram = tokens[at].info.strip() == "mermaid"
+        drawn = self._draw(tokens[at].content) if is_diagram else ""
+        return drawn or RendererHTML().fence(tokens, at, options, env)
 
 
-def _arrows(diagram: str) -> str:
-    """What uses what, a line for each that uses something."""
-    names = {box: _NUMBERED.sub(lambda found: chr(int(found[1])), name) for box, name in _BOX.findall(diagram)}
-    uses: dict[str, list[str]] = {}
-    for source, both, target in _ARROW.findall(diagram):
-        uses.setdefault(source, []).append(target)
-        if both:
-            uses.setdefault(target, []).append(source)
-    rows = [
-        f"<li><b>{escape(names.get(source, source))}</b> → "
-        f"{', '.join(escape(names.get(target, target)) for target in targets)}</li>"
-        for source, targets in uses.items()
-    ]
-    return f'<ul class="arrows" aria-label="What uses what">{"".join(rows)}</ul>\n' if rows else ""
+def _with_places(text: str, link: Link) -> str:
+    shown, end = [], 0
+    for found in _PLACE_IN_TEXT.finditer(text):
+        shown += [escape(text[end : found.start()]), _linked(found[0], escape(found[0]), link)]
+        end = found.end()
+    return "".join([*shown, escape(text[end:])])
+
+
+def _linked(said: str, shown: str, link: Link) -> str:
+    address = _address(said, link)
+    return f'<a href="{escape(address)}">{shown}</a>' if address else shown
+
+
+def _address(said: str, link: Link) -> str | None:
+    found = _PLACE.fullmatch(said)
+    return link(found["path"], said.replace("–", "-")) if found else None

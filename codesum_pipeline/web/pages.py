@@ -1,5 +1,6 @@
 """Each page: what is asked of the tools for it, and the template that shows their answers."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,21 +9,25 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from codesum_pipeline.model.errors import MissingTable
+from codesum_pipeline.model.errors import CodesumError, MissingTable
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline.tools.answers import Page
 from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import Catalogue, Tell
 from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.graph import EXTERNAL, GraphPage
-from codesum_pipeline.tools.read import ReadPage
+from codesum_pipeline.tools.read import DEFAULT_LINES, ReadItem, ReadPage
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline.tools.relations import Relation
 from codesum_pipeline.tools.search import SearchPage
 from codesum_pipeline.tools.status import StatusPage
 from codesum_pipeline.tools.tree import TreeArguments, folder_tree
+from codesum_pipeline.web.charts import HEIGHT, WIDTH
+from codesum_pipeline.web.diagram import draw
+from codesum_pipeline.web.figures import cost_charts, evaluation_chart
 from codesum_pipeline.web.form import SearchForm
+from codesum_pipeline.web.history import TextHistory, history_of
 from codesum_pipeline.web.markdown import as_html
 from codesum_pipeline.web.rendering import address, render
 
@@ -34,6 +39,7 @@ _EXCERPT_LINES = 5
 _RELATED = 8
 _RELATED_ALONE = 100
 _FOLDERS = 400
+_PLACE = re.compile(r":(?P<line>\d{1,9})(?P<last>-\d{1,9})?$")
 # Nobody stands in a folder here: all repositories are asked.
 _NOWHERE = Path(Path.cwd().anchor)
 
@@ -64,10 +70,8 @@ class Pages:
         asked = request.query_params
         repo, id_, cursor = asked.get("repo", ""), asked.get("id", ""), asked.get("cursor", "")
         call = self._call()
-        read = self._ask(
-            call, "read", ReadPage, {"ids": [id_], "repo": repo, "cursor": cursor, "limit": 1, "tokens": _TOKENS}
-        )
-        item = read.items[0]
+        read = self._read(call, id_, repo, cursor)
+        item, notes = read.items[0], [*read.notes]
         around = self._ask(
             call,
             "graph",
@@ -87,6 +91,9 @@ class Pages:
                 "document.html",
                 page=read,
                 item=item,
+                history=self._history(item, notes.append),
+                notes=notes,
+                is_place=_PLACE.search(id_) is not None,
                 above=list(reversed(above.rows)) if above else [],
                 groups=list(groups.values()),
             )
@@ -117,20 +124,48 @@ class Pages:
         call = self._call()
         status = self._ask(call, "status", StatusPage, {"repos": [repo], "changes": 10})
         standing = next(iter(status.repositories), None)
-        tree, overview = None, None
+        tree, overview, evaluations, costs = None, None, None, []
         if standing is not None and standing.commit:
             tree = folder_tree(call, TreeArguments(repo=standing.repo, limit=_FOLDERS))
             overview = self._overview(call, call.index(standing.repo))
+            try:
+                evaluations = evaluation_chart(self.catalogue.layout, standing.repo)
+                costs = cost_charts(self.catalogue.layout, standing.repo)
+            except CodesumError as error:
+                call.tell(str(error))
         return HTMLResponse(
             render(
                 "repository.html",
                 page=tree or status,
+                notes=call.notes,
                 standing=standing,
                 changes=status.changes,
                 tree=tree,
                 overview=overview,
+                evaluations=evaluations,
+                costs=costs,
+                chart_width=WIDTH,
+                chart_height=HEIGHT,
             )
         )
+
+    def _read(self, call: Call, id_: str, repo: str, cursor: str) -> ReadPage:
+        """A document, or the lines around a place; of a long document those from the line on that is asked for."""
+        asked = {"repo": repo, "cursor": cursor, "limit": 1, "tokens": _TOKENS}
+        found = self._ask(call, "read", ReadPage, {**asked, "ids": [id_]})
+        place, last = _PLACE.search(id_), found.items[0].last_line
+        if place is None or place["last"] or last is None or int(place["line"]) <= last:
+            return found
+        first = int(place["line"])
+        return self._ask(call, "read", ReadPage, {**asked, "ids": [f"{id_}-{first + DEFAULT_LINES - 1}"]})
+
+    def _history(self, item: ReadItem, tell: Tell) -> TextHistory | None:
+        """None where it cannot be read, which is told."""
+        try:
+            return history_of(self.catalogue.layout, item.repo, item.id)
+        except CodesumError as error:
+            tell(str(error))
+            return None
 
     def _found(self, form: SearchForm) -> Mapping[str, Any]:
         """For the part below the form."""
@@ -156,7 +191,7 @@ class Pages:
             call.tell("the overview is of another commit than the index: the next build writes it anew")
         # Its first heading is the repository's name, which is that of the page, too.
         _, _, text = row["page"].partition("\n")
-        return as_html(text, link)
+        return as_html(text, link, draw)
 
     def _call(self) -> Call:
         return Call(self.catalogue, _NOWHERE)

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.tools.answers import Row
+from codesum_pipeline.tools.read import DEFAULT_LINES
 
 _PLURALS = {"function": "functions", "class": "classes", "file": "files", "module": "modules"}
 _WORDS = {
@@ -43,6 +44,13 @@ def document_address(row: Row) -> str:
     return address("/document", repo=row.repo, id=row.id)
 
 
+def line_address(row: Row, line: int) -> str:
+    """Where a line of a document is shown: on its page as far as that goes, else on one that begins there."""
+    is_near = line < (row.start_line or 1) + DEFAULT_LINES
+    page = document_address(row) if is_near else address("/document", repo=row.repo, id=f"{row.path}:{line}")
+    return f"{page}#L{line}"
+
+
 def title_of(row: Row) -> str:
     """What it is called: of a definition its name, of a file or folder its path."""
     name = without_suffix(row.id).partition(SEPARATOR)[2].replace(SEPARATOR, ".")
@@ -71,6 +79,11 @@ def without_lead(facts: Mapping[str, str]) -> dict[str, str]:
     return {name: said for name, said in facts.items() if name not in ("summary", "signature")}
 
 
+def usd(amount: float) -> str:
+    """Dollars, with as many digits as a small sum needs."""
+    return f"${amount:,.2f}" if amount >= 0.1 or not amount else f"${amount:,.4f}"
+
+
 def relation_name(relation: str) -> str:
     return _WORDS.get(relation, relation)
 
@@ -94,6 +107,7 @@ def _environment() -> Environment:
         "levels": levels_counted,
         "without_lead": without_lead,
         "number": lambda number: f"{number:,}",
+        "usd": usd,
     }
-    environment.globals |= {"address": address, "document_address": document_address}
+    environment.globals |= {"address": address, "document_address": document_address, "line_address": line_address}
     return environment

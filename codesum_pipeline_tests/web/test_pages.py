@@ -26,9 +26,10 @@ def test_the_start_lists_every_repository_with_what_it_has_and_how_fresh_it_is(s
 def test_a_hit_has_its_path_summary_excerpt_and_why(site):
     found = page(site, "/", q="turn food into energy")
 
-    assert found.links[1] == "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest"
+    assert found.links[2] == "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest"
     for told in ("zoo/animals.py:", "Turn food into energy.", "energy = len(food)", "summary", "zoo @ "):
         assert told in found.text, told
+    assert "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest#L28" in found.links
 
 
 def test_what_is_typed_gets_the_hits_of_the_page_without_its_frame(site):
@@ -87,7 +88,7 @@ def test_a_document_has_its_place_its_callers_and_callees_and_its_lines(site):
 
     for told in ("Give food to an animal.", "Called by", "feed_all", "Calls", "digest", "return digest(food)"):
         assert told in found.text, told
-    assert found.links[1:4] == [
+    assert found.links[2:5] == [
         "/repository?repo=zoo",
         "/document?repo=zoo&id=zoo",
         "/document?repo=zoo&id=zoo%2Fkeeper.py",

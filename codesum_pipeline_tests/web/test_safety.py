@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 import codesum_pipeline.web
+from codesum_pipeline.web.diagram import draw
 from codesum_pipeline.web.markdown import as_html
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.web.hostile import NAME
@@ -36,9 +37,10 @@ def test_hostile_names_and_texts_are_letters_and_no_markup(site, path, query):
     found = shown(answer.text)
 
     assert [each for tag, each in found.elements if tag == "script"] in ([_OUR_SCRIPT], [])
-    assert {tag for tag, _ in found.elements} & {"img", "iframe", "object", "base", "style", "svg"} == set()
+    assert {tag for tag, _ in found.elements} & {"img", "iframe", "object", "base", "style"} == set()
+    assert {each["class"] for tag, each in found.elements if tag == "svg"} <= {"diagram", "chart"}
     assert [name for _, each in found.elements for name in each if name.startswith("on") or name == "style"] == []
-    assert [link for link in found.links if not link.startswith("/")] == []
+    assert [link for link in found.links if not link.startswith(("/", "#L"))] == []
     assert "\u202e" not in answer.text and "49" not in found.text
 
 
@@ -50,7 +52,7 @@ def test_every_answer_forbids_the_browser_whatever_does_not_come_from_here(site,
     assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
     assert set(policy.values()) == {"'none'", "'self'"}
     assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert headers["cache-control"] == "no-store"
 
 
@@ -151,8 +153,11 @@ def test_markdown_makes_no_markup_of_what_others_wrote():
         '<b>x</b> [l](javascript:alert(1)) ![i](https://evil.example/x.png) `zoo/a.py:3` `"><img src=x>`\n\n'
         '```mermaid\ngraph LR\n  p0["a#60;b#62;"]\n  p1["c"]\n  p0 --> p1\n```\n'
     )
-    html = as_html(text, lambda path, place: f"/document?id={place}" if path == "zoo/a.py" else None)
+    html = as_html(text, lambda path, place: f"/document?id={place}" if path == "zoo/a.py" else None, draw)
+    found = shown(html)
 
-    assert {tag for tag, _ in shown(html).elements} == {"p", "a", "code", "ul", "li", "b"}
-    assert shown(html).links == ["https://evil.example/x.png", "/document?id=zoo/a.py:3"]
-    assert "a<b> → c" in shown(html).text
+    drawn = {"figure", "div", "svg", "title", "desc", "defs", "marker", "path", "g", "rect", "text"}
+    drawn |= {"details", "summary", "ul", "li", "b"}
+    assert {tag for tag, _ in found.elements} == {"p", "a", "code", *drawn}
+    assert found.links == ["/document?id=zoo/a.py:3"]
+    assert "a<b> → c" in found.text and "i (https://evil.example/x.png)" in found.text

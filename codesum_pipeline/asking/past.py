@@ -1,0 +1,118 @@
+"""What was asked before, for those who only read: no file is made, nothing in it is closed or swept."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from codesum_pipeline.asking.schema import PartKind, Status
+from codesum_pipeline.asking.store import ABANDONED, ABANDONED_AFTER, BUSY_TIMEOUT_S, STORE_FILE
+from codesum_pipeline.llm.ledger import iso_moment
+from codesum_pipeline.model.errors import BrokenStore
+
+_COLUMNS = "turns.id, question, repositories, model, status, reason, turns.started_at, touched_at, answer"
+# What is open counts with the most that it can cost, as it does for the caps.
+_SPENT = (
+    "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) "
+    "FROM llm_attempts WHERE run_id = turns.id"
+)
+_STEPS = (PartKind.TOOL_CALL, PartKind.TOOL_RESULT, PartKind.SYNTHESIS)
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A question with its end. `reason` says why one failed, or that a process left it open."""
+
+    id: str
+    question: str
+    repositories: tuple[str, ...]
+    model: str
+    status: Status
+    reason: str | None
+    started_at: str
+    answer: str | None
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class PastStep:
+    """Something that a turn did on the way: a call, a result, or a synthesis with what it was made from."""
+
+    kind: PartKind
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurns:
+    """The questions of a home; where `only` names some repositories, those that were about no other."""
+
+    home: Path
+    only: Collection[str]
+
+    def newest(self, now: datetime, *, before: str = "", limit: int) -> list[PastTurn]:
+        """Those that began `before` a moment, newest first."""
+        return self._turns(now, "?1 = '' OR turns.started_at < ?1", before, limit)
+
+    def one(self, now: datetime, id_: str) -> PastTurn | None:
+        return next(iter(self._turns(now, "turns.id = ?1", id_, 1)), None)
+
+    def steps(self, id_: str) -> list[PastStep]:
+        """What a turn did, in its order."""
+        marks = ", ".join("?" * len(_STEPS))
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT kind, content FROM parts JOIN messages ON messages.id = message_id WHERE turn_id = ? "
+                f"AND kind IN ({marks}) ORDER BY messages.sequence, parts.sequence",
+                (id_, *_STEPS),
+            ).fetchall() if connection else []  # fmt: skip
+        return [PastStep(PartKind(kind), json.loads(content)) for kind, content in rows]
+
+    def _turns(self, now: datetime, condition: str, value: str, limit: int) -> list[PastTurn]:
+        with self._reading() as connection:
+            if connection is None:
+                return []
+            has_ledger = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'llm_attempts'").fetchone()
+            rows = connection.execute(
+                f"SELECT {_COLUMNS}, ({_SPENT if has_ledger else '0'}) FROM turns "
+                f"JOIN conversations ON conversations.id = conversation_id WHERE ({condition}) AND "
+                "(?2 = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(repositories) AS about WHERE about.value NOT IN "
+                "(SELECT value FROM json_each(?2)))) ORDER BY turns.started_at DESC, turns.rowid DESC LIMIT ?3",
+                (value, json.dumps(sorted(self.only)), limit),
+            ).fetchall()
+        return [_turn(row, iso_moment(now - ABANDONED_AFTER)) for row in rows]
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """None where nothing was asked."""
+        path = self.home / STORE_FILE
+        if not path.exists():
+            yield None
+            return
+        try:
+            address = f"{path.absolute().as_uri()}?mode=ro"
+            with closing(sqlite3.connect(address, timeout=BUSY_TIMEOUT_S, uri=True)) as connection:
+                is_there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'turns'").fetchone()
+                yield connection if is_there else None
+        except sqlite3.Error as error:
+            raise BrokenStore(f"{path} cannot be read ({error}): move it away to begin a new one") from error
+
+
+def _turn(row: Sequence[Any], abandoned_before: str) -> PastTurn:
+    id_, question, repositories, model, status, reason, started_at, touched_at, answer, usd = row
+    # The next question's sweeper will write it down.
+    is_left = status == Status.STREAMING and touched_at < abandoned_before
+    return PastTurn(
+        id=id_,
+        question=question,
+        repositories=tuple(json.loads(repositories)),
+        model=model or "",
+        status=Status.FAILED if is_left else Status(status),
+        reason=ABANDONED if is_left else reason,
+        started_at=started_at,
+        answer=answer,
+        usd=float(usd),
+    )

@@ -1,0 +1,209 @@
+"""Asking a model from the page: the form, the answer while it is written, and what was asked before.
+
+A question may cost money, so it is taken from our own form alone: by POST, with a token that only pages of this server
+process hold.
+"""
+
+import asyncio
+import hmac
+import json
+import secrets
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+
+from codesum_pipeline.asking.gates import why_no_model
+from codesum_pipeline.asking.past import PastTurns
+from codesum_pipeline.asking.session import LONGEST_QUESTION, AskedQuestion
+from codesum_pipeline.asking.store import STORE_FILE
+from codesum_pipeline.llm.ledger import spent_today
+from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.web.answers import AnswerView, Happening, Way, places_in, state_of, view_of, view_of_past
+from codesum_pipeline.web.markdown import Link
+from codesum_pipeline.web.rendering import render
+from codesum_pipeline.web.turns import Turns
+from codesum_pipeline.wiring import utc_now
+
+ASK = "/ask"
+# Nobody stands in a folder here: all repositories are asked, at their commits.
+NOWHERE = Path(Path.cwd().anchor)
+STREAM = "application/x-ndjson"
+_LARGEST_BODY = 1 << 20
+_MOST_FIELDS = 10
+_EARLIER = 20
+# A stream in which nothing happens longer is taken for dead by what may stand between.
+_HEARTBEAT_S = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The fields of the form."""
+
+    question: str = ""
+    repo: str = ""
+    token: str = ""
+
+    @classmethod
+    async def of(cls, request: Request) -> "Asked":
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _LARGEST_BODY:
+                raise HTTPException(
+                    413, f"The question is too long: at most {LONGEST_QUESTION:,} characters are taken."
+                )
+        try:
+            said = parse_qs(bytes(body).decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
+        except ValueError as error:
+            raise HTTPException(400, "What was sent is not this page's form.") from error
+        return cls(*(said.get(name, [""])[0].strip() for name in ("question", "repo", "token")))
+
+
+@dataclass(frozen=True)
+class AskPages:
+    """The pages of one server process; `token` is in each form that it gives."""
+
+    catalogue: Catalogue
+    turns: Turns
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+
+    def form(self, request: Request) -> Response:
+        """The form, what an answer may cost, and what was asked before."""
+        said = request.query_params
+        asked = Asked(said.get("q", "").strip(), said.get("repo", ""))
+        return HTMLResponse(self._page(asked, before=said.get("before", "")))
+
+    def earlier(self, request: Request) -> Response:
+        """One question that was asked before, with its answer."""
+        id_ = request.query_params.get("id", "")
+        past = PastTurns(self.catalogue.layout.home, self.catalogue.only)
+        turn = past.one(utc_now(), id_)
+        if turn is None:
+            raise HTTPException(404, f"There is no question {one_line(id_)[:100]!r}: it may have been deleted since.")
+        view = view_of_past(turn, past.steps(id_), self._link(list(turn.repositories)))
+        return HTMLResponse(render("earlier.html", turn=turn, view=view, repo=_one(turn.repositories)))
+
+    async def ask(self, request: Request) -> Response:
+        """An answer: while it is written for the page's script, else as a page once it is there."""
+        asked = await Asked.of(request)
+        if not hmac.compare_digest(asked.token.encode(), self.token.encode()):
+            told = "This form is not of the server that runs now: look at the question, and ask again."
+            return HTMLResponse(await run_in_threadpool(self._page, asked, told=told), 403)
+        link = await run_in_threadpool(self._link, [asked.repo] if asked.repo else [])
+        if STREAM in request.headers.get("accept", ""):
+            return StreamingResponse(
+                self._happenings(asked, link), media_type=STREAM, headers={"X-Accel-Buffering": "no"}
+            )
+        view = await _until_gone(request, self._answer(asked, Way(link, lambda _: None)))
+        return HTMLResponse(await run_in_threadpool(self._page, asked, view=view))
+
+    async def _happenings(self, asked: Asked, link: Link) -> AsyncIterator[str]:
+        """A line of JSON for each; the last has the whole answer, or the error. Who stops to listen ends the turn."""
+        loop = asyncio.get_running_loop()
+        happened: asyncio.Queue[Happening | None] = asyncio.Queue()
+
+        def tell(each: Happening) -> None:
+            loop.call_soon_threadsafe(happened.put_nowait, each)
+
+        answer = asyncio.create_task(self._written(asked, Way(link, tell)))
+        answer.add_done_callback(lambda _: happened.put_nowait(None))
+        try:
+            is_under_way = True
+            while is_under_way:
+                try:
+                    each = await asyncio.wait_for(happened.get(), _HEARTBEAT_S)
+                except TimeoutError:
+                    yield "\n"
+                    continue
+                is_under_way = each is not None
+                yield f"{json.dumps(each or {'kind': 'end', 'said': await answer})}\n"
+        finally:
+            answer.cancel()
+
+    async def _written(self, asked: Asked, way: Way) -> str:
+        """The part of a page that has the answer, or says what is wrong."""
+        try:
+            return render("answer.html", view=await self._answer(asked, way))
+        except CodesumError as error:
+            return render("message.html", told=one_line(str(error)))
+
+    async def _answer(self, asked: Asked, way: Way) -> AnswerView:
+        notes: list[str] = []
+        question = AskedQuestion(
+            text=asked.question,
+            repos=[asked.repo] if asked.repo else [],
+            catalogue=self.catalogue,
+            folder=NOWHERE,
+            now=utc_now,
+            tell=notes.append,
+        )
+        answer = await self.turns.answer(question, way.hear)
+        model = self.catalogue.settings.llm.model
+        return await run_in_threadpool(
+            view_of, answer, model=model, link=way.link, notes=map(one_line, notes), steps=way.steps
+        )
+
+    def _link(self, repos: list[str]) -> Link:
+        """Of repositories that are gone there are no places."""
+        try:
+            return places_in(Call(self.catalogue, NOWHERE).indexes(repos))
+        except CodesumError:
+            return lambda _path, _place: None
+
+    def _page(self, asked: Asked, *, view: AnswerView | None = None, told: str = "", before: str = "") -> str:
+        settings = self.catalogue.settings
+        options, now = settings.options, utc_now()
+        past = PastTurns(self.catalogue.layout.home, self.catalogue.only)
+        problems: list[str] = []
+        turns = []
+        try:
+            turns = past.newest(now, before=before, limit=_EARLIER + 1)
+        except CodesumError as error:
+            problems.append(one_line(str(error)))
+        return render(
+            "ask.html",
+            asked=asked,
+            token=self.token,
+            keys=[entry.key for entry in self.catalogue.entries(problems.append)],
+            longest=LONGEST_QUESTION,
+            shut=why_no_model(options.llm, is_offline=options.scan.offline),
+            model=settings.llm.model,
+            caps=options.ask,
+            spent=spent_today(self.catalogue.layout.home / STORE_FILE, now=now) if not problems else 0.0,
+            view=view,
+            told=told,
+            problems=problems,
+            turns=turns[:_EARLIER],
+            before=turns[_EARLIER - 1].started_at if len(turns) > _EARLIER else "",
+            state_of=state_of,
+        )
+
+
+async def _until_gone(request: Request, answering: Coroutine[Any, Any, AnswerView]) -> AnswerView | None:
+    """The answer; nothing, and its turn is cancelled, where nobody waits for it any more."""
+    answer, gone = asyncio.create_task(answering), asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait([answer, gone], return_when=asyncio.FIRST_COMPLETED)
+        return answer.result() if answer.done() else None
+    finally:
+        answer.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _one(keys: tuple[str, ...]) -> str:
+    return keys[0] if len(keys) == 1 else ""
