@@ -95,7 +95,7 @@ def search(
         check_says_something(query)
     called = invocation(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
-    scope = open_scope(called, repo or (), everything=everything)
+    scope = open_scope(called, repo or (), everything=everything, may_ask=batch is None)
     nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
     trees = Trees(catalogue_of(called), Path.cwd(), tell=note)
     searched, nameable = trees.current(scope.indexes), trees.current(nameable)

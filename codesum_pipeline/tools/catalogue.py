@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from codesum_pipeline.indexes.embedders import Embedder, embedder_of
-from codesum_pipeline.model.errors import BrokenStore, MissingTable, UnknownRepository
+from codesum_pipeline.model.errors import BrokenStore, CodesumError, MissingTable, UnknownRepository
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.settler import Settler
@@ -16,10 +16,12 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.tools.checkout import checkout_of, entries_of
+from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 
 # Told of what is left out, and why.
 Tell = Callable[[str], None]
+# Has a checkout without an index indexed, and says why there is none yet; None where there is one.
+FirstIndexOf = Callable[[Checkout], CodesumError | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Catalogue:
     """Opened indexes are kept until another version of them is published. Several threads may ask.
 
     Where `only` names some keys, there are no other repositories for whoever asks. With a `settler`, work trees that
-    differ from their index are settled while others ask.
+    differ from their index are settled while others ask; with a `first_index`, a checkout that nobody indexed is.
     """
 
     settings: Settings
@@ -43,6 +45,7 @@ class Catalogue:
     registry: Registry
     only: frozenset[str] = frozenset()
     settler: Settler | None = None
+    first_index: FirstIndexOf | None = None
     _opened: dict[str, _Opened] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

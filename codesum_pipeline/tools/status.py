@@ -72,7 +72,9 @@ def status(call: Call, asked: StatusArguments) -> StatusPage:
 
 
 def status_text(page: StatusPage) -> str:
-    lines = [_line(each) for each in page.repositories] or ["no repository is registered: run `codesum index PATH|URL`"]
+    lines = [_line(each) for each in page.repositories]
+    if not lines and not page.notes:
+        lines = ["no repository is registered: run `codesum index PATH|URL`"]
     if page.changes:
         lines += ["what the last build changed:", *indented(map(change_line, page.changes))]
     if page.more_changes:
@@ -83,7 +85,9 @@ def status_text(page: StatusPage) -> str:
 def _entries(call: Call, asked: StatusArguments) -> list[RepositoryEntry]:
     if asked.repos:
         return call.entries(asked.repos)
-    keys = call.catalogue.keys_of_folder(call.folder)
+    if waiting := call.first_index():
+        call.tell(str(waiting))
+    keys = call.keys_here()
     return [entry for entry in call.catalogue.entries(call.tell) if entry.key in keys or not keys]
 
 

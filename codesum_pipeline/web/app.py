@@ -1,6 +1,6 @@
 """The application: which address gives which page, and how errors look."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -11,13 +11,19 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
+from codesum_pipeline.model.errors import (
+    BeingIndexed,
+    CodesumError,
+    ConfigurationError,
+    MissingTable,
+    UnknownRepository,
+)
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
 from codesum_pipeline.serving.tokens import TokenChecked, check_reachable
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.web.guard import Guard
-from codesum_pipeline.web.pages import HITS, Pages
+from codesum_pipeline.web.pages import HITS, REFRESH, Pages
 from codesum_pipeline.web.rendering import render
 
 TOKEN_VARIABLE = "CODESUM_WEB_TOKEN"
@@ -25,10 +31,15 @@ _STATIC = Path(__file__).parent / "static"
 _OURS = "codesum met an error of its own: the terminal that it runs in has it."
 
 
-def make_app(catalogue: Catalogue, address: Address, *, token: str | None, host_names: Sequence[str] = ()) -> ASGIApp:
-    """The pages behind their checks; raises `ConfigurationError` where others could ask without a token."""
+def make_app(
+    catalogue: Catalogue, address: Address, *, token: str | None, folder: Path, host_names: Sequence[str] = ()
+) -> ASGIApp:
+    """The pages behind their checks; raises `ConfigurationError` where others could ask without a token.
+
+    Of the checkout that `folder` is in they show the work tree.
+    """
     check_reachable(address, token, variable=TOKEN_VARIABLE)
-    pages = Pages(catalogue)
+    pages = Pages(catalogue, folder)
     app: ASGIApp = Starlette(
         routes=[
             Route("/", pages.start),
@@ -48,7 +59,8 @@ def make_app(catalogue: Catalogue, address: Address, *, token: str | None, host_
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    return _error(request, one_line(str(error)), _status_of(request, error))
+    headers = REFRESH if isinstance(error, BeingIndexed) else None
+    return _error(request, one_line(str(error)), _status_of(request, error), headers)
 
 
 def _no_such_page(request: Request, error: Exception) -> Response:
@@ -61,10 +73,9 @@ def _failed(request: Request, _: Exception) -> Response:
     return _error(request, _OURS, 500)
 
 
-def _error(request: Request, told: str, status: int) -> Response:
-    if request.url.path == HITS:
-        return HTMLResponse(render("message.html", told=told), status)
-    return HTMLResponse(render("error.html", told=told), status)
+def _error(request: Request, told: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    page = "message.html" if request.url.path == HITS else "error.html"
+    return HTMLResponse(render(page, told=told), status, headers=headers)
 
 
 def _status_of(request: Request, error: Exception) -> int:

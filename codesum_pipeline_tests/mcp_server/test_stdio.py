@@ -51,18 +51,6 @@ def test_where_one_repository_is_served_there_are_no_others(zoo_home, tmp_path):
     assert named.is_error and read.is_error
 
 
-def test_a_checkout_without_a_home_is_told_the_command(zoo_home, tmp_path):
-    checkout = zoo_home.parent / "zoo"
-
-    async def asked(client):
-        return await client.call_tool("search", {"query": "feed"})
-
-    result = with_client(parameters(tmp_path / "none", checkout), asked)
-    assert result.is_error
-    assert f"run `codesum index {checkout}`" in text_of(result)
-    assert not (tmp_path / "none").exists()
-
-
 def test_nothing_but_the_protocol_is_written_to_stdout(zoo_home, tmp_path):
     begin = {
         "jsonrpc": "2.0",
