@@ -1,7 +1,7 @@
 """The options that every server of ours has."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.first_index import FirstIndex
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.lookup import catalogue_of
+from codesum_pipeline.following.follower import Follower
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.tools.catalogue import Catalogue
 
@@ -38,10 +39,12 @@ def served_catalogue(called: Invocation, names: Sequence[str]) -> Iterator[Catal
 
     The checkout of the current folder is indexed, unless it is or others are named.
     """
-    catalogue = replace(catalogue_of(called), settler=Settler())
-    if names:
-        only = frozenset(entry.key for name in names for entry in catalogue.entries_named(name))
-        yield replace(catalogue, only=only)
-        return
-    with FirstIndex(called).running() as first:
-        yield replace(catalogue, first_index=first.state)
+    follower = Follower(called.settings.home)
+    catalogue = replace(catalogue_of(called), settler=Settler(), follower=follower)
+    with closing(follower):
+        if names:
+            only = frozenset(entry.key for name in names for entry in catalogue.entries_named(name))
+            yield replace(catalogue, only=only)
+            return
+        with FirstIndex(called).running() as first:
+            yield replace(catalogue, first_index=first.state)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.indexes.embedders import Embedder, embedder_of
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, MissingTable, UnknownRepository
@@ -17,6 +18,9 @@ from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
+
+if TYPE_CHECKING:
+    from codesum_pipeline.following.follower import Follower
 
 # Told of what is left out, and why.
 Tell = Callable[[str], None]
@@ -37,7 +41,8 @@ class Catalogue:
     """Opened indexes are kept until another version of them is published. Several threads may ask.
 
     Where `only` names some keys, there are no other repositories for whoever asks. With a `settler`, work trees that
-    differ from their index are settled while others ask; with a `first_index`, a checkout that nobody indexed is.
+    differ from their index are settled while others ask; with a `follower`, they are prepared for the next call when
+    they change; with a `first_index`, a checkout that nobody indexed is.
     """
 
     settings: Settings
@@ -45,6 +50,7 @@ class Catalogue:
     registry: Registry
     only: frozenset[str] = frozenset()
     settler: Settler | None = None
+    follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
     _opened: dict[str, _Opened] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)

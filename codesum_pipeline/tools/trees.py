@@ -47,18 +47,30 @@ class Trees:
 
     def _tree(self, index: PublishedIndex, entry: RepositoryEntry, root: Path) -> TreeIndex:
         if index.repo not in self._known:
-            settings = self.catalogue.settings
-            found = self._known[index.repo] = open_tree(settings, entry, index, root)
+            if self.catalogue.follower:
+                self.catalogue.follower.follow(root, index.repo, partial(_prepare, self.catalogue, entry, root))
+            found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
             if found.warning:
                 self.tell(f"{index.repo}: {found.warning}")
-            if not found.is_settled and self.catalogue.settler:
-                self.catalogue.settler.ask(index.repo, root, partial(settle_tree, settings, entry, index, root))
         return self._known[index.repo]
 
 
 def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
     """The keys of some indexes, each once."""
     return list(dict.fromkeys(index.repo for index in indexes))
+
+
+def _prepare(catalogue: Catalogue, entry: RepositoryEntry, root: Path) -> None:
+    """What the next call of a tree that changed needs."""
+    _open(catalogue, entry, catalogue.open(entry.key), root)
+
+
+def _open(catalogue: Catalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:
+    """As `open_tree`, to be settled soon where a server does that."""
+    found = open_tree(catalogue.settings, entry, index, root)
+    if not found.is_settled and catalogue.settler:
+        catalogue.settler.ask(index.repo, root, partial(settle_tree, catalogue.settings, entry, index, root))
+    return found
 
 
 def _part(entry: RepositoryEntry) -> tuple[object, ...]:
