@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +17,6 @@ from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, served_
 from codesum_pipeline.mcp_server.agents import Agent
 from codesum_pipeline.mcp_server.installing import Installer
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.settings.own_homes import state_folder
 
 if TYPE_CHECKING:
@@ -80,17 +78,17 @@ def mcp(
     # Half a second, which no other command waits for.
     from codesum_pipeline.mcp_server.server import make_server
 
-    catalogue = replace(served_catalogue(called, repo or ()), settler=Settler())
+    if http is None and (token_file or host_name):
+        raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
+    with served_catalogue(called, repo or ()) as catalogue:
 
-    def make(keys: Sequence[str]) -> "MCPServer[Any]":
-        return make_server(catalogue.limited_to(keys), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
+        def make(keys: Sequence[str]) -> "MCPServer[Any]":
+            return make_server(catalogue.limited_to(keys), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
 
-    if http is None:
-        if token_file or host_name:
-            raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
-        make(()).run("stdio")
-        return
-    _serve_http(make, http, read_from=token_file, host_names=host_name or ())
+        if http is None:
+            make(()).run("stdio")
+        else:
+            _serve_http(make, http, read_from=token_file, host_names=host_name or ())
 
 
 def _serve_http(make: "MakeServer", http: str, *, read_from: Path | None, host_names: Sequence[str]) -> None:

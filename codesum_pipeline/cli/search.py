@@ -102,7 +102,7 @@ def search(
         check_says_something(query)
     called = invocation(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
-    scope = open_scope(called, repo or (), everything=everything)
+    scope = open_scope(called, repo or (), everything=everything, may_ask=batch is None)
     nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
     call = Call(catalogue_of(called), Path.cwd(), on_note=note)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)

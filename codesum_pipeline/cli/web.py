@@ -47,8 +47,9 @@ def web(
     asked = Address(host, port, f"--host {host} --port {port}")
     check_reachable(asked, tokens, variable=TOKEN_VARIABLE)
     bound, address = listen(asked)
-    app = make_app(served_catalogue(called, repo or ()), address, tokens=tokens, host_names=host_name or ())
-    note(f"serving the search page at {address.url}")
-    if open_browser:
-        webbrowser.open(address.url)
-    serve(app, bound)
+    with served_catalogue(called, repo or ()) as catalogue:
+        app = make_app(catalogue, address, tokens=tokens, host_names=host_name or (), folder=Path.cwd())
+        note(f"serving the search page at {address.url}")
+        if open_browser:
+            webbrowser.open(address.url)
+        serve(app, bound)

@@ -41,6 +41,11 @@ class HomeLayout:
         """A file for each repository that a command has registered and not fetched yet, locked while it runs."""
         return self.home / "state" / "first fetches"
 
+    @property
+    def first_uses(self) -> Path:
+        """What is said of checkouts that are being indexed because somebody asked about them."""
+        return self.home / "state" / "first uses"
+
     def memos(self, key: str) -> Path:
         """What each step of the repository's builds was made from."""
         return self.home / "state" / f"{key}.steps"

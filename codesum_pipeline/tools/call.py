@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import ConfigurationError, MissingTable, UnknownRepository
+from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
 from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -19,7 +19,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.answers import PagedArguments
 from codesum_pipeline.tools.as_of import AsOf, as_of_all
 from codesum_pipeline.tools.catalogue import Catalogue, Tell
-from codesum_pipeline.tools.checkout import checkout_of
+from codesum_pipeline.tools.checkout import checkout_of, entries_of
 from codesum_pipeline.tools.documents import Documents
 from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
 from codesum_pipeline.tools.paging import Cursor, fitting
@@ -49,7 +49,8 @@ class Part(Generic[T]):
 class Call:
     """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands.
 
-    Each work tree is compared once, so that all of an answer is of one state of it.
+    Each work tree is compared once, so that all of an answer is of one state of it. With `is_everywhere`, a call that
+    names no repository is about all, also in a checkout.
     """
 
     catalogue: Catalogue
@@ -57,6 +58,7 @@ class Call:
     progress: Progress = no_progress
     on_note: Tell | None = None
     known_trees: Trees | None = None
+    is_everywhere: bool = False
     notes: list[str] = field(default_factory=list)
     _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
     # Of each repository, whether files differ from its commit: many questions may name the same ones.
@@ -73,13 +75,20 @@ class Call:
     def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """Of the named repositories, else of those of the caller's folder, else of all.
 
-        Unknown names are left out, and told; raises `UnknownRepository` where no other is named.
+        Unknown names are left out, and told; raises `UnknownRepository` where no other is named, and `BeingIndexed`, or
+        why that is not possible, where the caller's has no index yet and gets one by itself.
         """
-        wanted = self._published(names) if names else self.catalogue.keys_of_folder(self.folder)
+        wanted = self._published(names) if names else self.keys_here()
+        if not wanted and (waiting := self.first_index(names)):
+            if not self.is_everywhere or not self._any_published():
+                raise waiting
+            self.tell(str(waiting))
+        wanted = wanted or (self._published(names) if names else self.keys_here())
         if not wanted and names:
             raise MissingTable(f"no index of {', '.join(names)} yet: run `codesum index KEY`")
         # Whoever has but some repositories hears of no others.
-        checkout = None if wanted or self.catalogue.only else checkout_of(self.folder)
+        is_elsewhere = bool(wanted or self.is_everywhere or self.catalogue.only)
+        checkout = None if is_elsewhere else checkout_of(self.folder)
         try:
             opened = self.catalogue.open_all(wanted, tell=self.tell, progress=self.progress)
         except MissingTable as error:
@@ -89,6 +98,19 @@ class Call:
         if checkout is not None:
             self.tell(f"the repository of this folder is not indexed (`codesum index {checkout.root}`): others answer")
         return [self._indexes.setdefault(index.repo, index) for index in opened]
+
+    def keys_here(self) -> list[str]:
+        """The indexed repositories that a call which names none is about; nothing for all."""
+        return [] if self.is_everywhere else self.catalogue.keys_of_folder(self.folder)
+
+    def first_index(self, names: Sequence[str] = ()) -> CodesumError | None:
+        """Why the repository of the caller's folder, if it is one of these, has no index yet though it gets one."""
+        checkout = checkout_of(self.folder) if self.catalogue.first_index else None
+        if checkout is None or self.catalogue.first_index is None:
+            return None
+        if names and not entries_of(checkout, self.entries(names)):
+            return None
+        return self.catalogue.first_index(checkout)
 
     def current(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """As `indexes`; that of the caller's folder as its work tree is now, with an overlay of what differs."""
@@ -218,6 +240,9 @@ class Call:
             told = ", ".join(f"{each.id} in {each.repo}" for each in also[:_ALSO_TOLD])
             self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {told}")
         return best
+
+    def _any_published(self) -> bool:
+        return any(self.catalogue.is_published(entry.key) for entry in self.catalogue.entries(self.tell))
 
     def _published(self, names: Sequence[str]) -> list[str]:
         """The keys of those that are indexed; the others are told."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.indexes.embedders import Embedder, embedder_of
 from codesum_pipeline.model.cancellation import checkpoint
-from codesum_pipeline.model.errors import BrokenStore, MissingTable, UnknownRepository
+from codesum_pipeline.model.errors import BrokenStore, CodesumError, MissingTable, UnknownRepository
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex
@@ -19,19 +19,15 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.tools.checkout import checkout_of, entries_of
+from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
+
+if TYPE_CHECKING:
+    from codesum_pipeline.following.follower import Follower
 
 # Told of what is left out, and why.
 Tell = Callable[[str], None]
-
-
-class Follower(Protocol):
-    """Knows of work trees whether anything in them has changed, without comparing them. Several threads ask."""
-
-    def generation(self, root: Path) -> int | None:
-        """A number that is another one after each change of a work tree's files and of what git notes of it; None where
-        that is not known."""
-        ...
+# Has a checkout without an index indexed, and says why there is none yet; None where there is one.
+FirstIndexOf = Callable[[Checkout], CodesumError | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,8 @@ class Catalogue:
     """Opened indexes are kept until another version of them is published. Several threads may ask.
 
     Where `only` names some keys, there are no other repositories for whoever asks. With a `settler`, work trees that
-    differ from their index are settled while others ask; with a `follower`, they are compared only where they changed.
+    differ from their index are settled while others ask; with a `follower`, they are compared only where they changed,
+    and prepared for the next call when they do; with a `first_index`, a checkout that nobody indexed is.
     """
 
     settings: Settings
@@ -64,7 +61,8 @@ class Catalogue:
     registry: Registry
     only: frozenset[str] = frozenset()
     settler: Settler | None = None
-    follower: Follower | None = None
+    follower: "Follower | None" = None
+    first_index: FirstIndexOf | None = None
     compared: dict[tuple[str, Path], ComparedTree] = field(default_factory=dict)
     _opened: dict[str, _Opened] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)

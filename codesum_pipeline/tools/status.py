@@ -73,7 +73,9 @@ def status(call: Call, asked: StatusArguments) -> StatusPage:
 
 
 def status_text(page: StatusPage) -> str:
-    lines = [_line(each) for each in page.repositories] or ["no repository is registered: run `codesum index PATH|URL`"]
+    lines = [_line(each) for each in page.repositories]
+    if not lines and not page.notes:
+        lines = ["no repository is registered: run `codesum index PATH|URL`"]
     for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
         told = [change_line(each) for each in page.changes if each.is_of_tree is is_of_tree]
         lines += [heading, *indented(told)] if told else []
@@ -85,7 +87,9 @@ def status_text(page: StatusPage) -> str:
 def _entries(call: Call, asked: StatusArguments) -> list[RepositoryEntry]:
     if asked.repos:
         return call.entries(asked.repos)
-    keys = call.catalogue.keys_of_folder(call.folder)
+    if waiting := call.first_index():
+        call.tell(str(waiting))
+    keys = call.keys_here()
     return [entry for entry in call.catalogue.entries(call.tell) if entry.key in keys or not keys]
 
 

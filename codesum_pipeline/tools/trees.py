@@ -50,6 +50,8 @@ class Trees:
         assert self._checkout is not None
         root = self._checkout.root
         if index.repo not in self._known:
+            if self.catalogue.follower:
+                self.catalogue.follower.follow(root, index.repo, partial(_prepare, self.catalogue, entry, root))
             found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
             if found.warning:
                 self.tell(f"{index.repo}: {found.warning}")
@@ -59,6 +61,11 @@ class Trees:
 def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
     """The keys of some indexes, each once."""
     return list(dict.fromkeys(index.repo for index in indexes))
+
+
+def _prepare(catalogue: Catalogue, entry: RepositoryEntry, root: Path) -> None:
+    """What the next call of a tree that changed needs."""
+    _open(catalogue, entry, catalogue.open(entry.key), root)
 
 
 def _open(catalogue: Catalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:

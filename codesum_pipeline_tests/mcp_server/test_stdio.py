@@ -71,18 +71,6 @@ def test_what_is_written_for_an_agent_runs_nothing_of_its_checkout(zoo_home, tmp
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_checkout_without_a_home_is_told_the_command(zoo_home, tmp_path):
-    checkout = zoo_home.parent / "zoo"
-
-    async def asked(client):
-        return await client.call_tool("search", {"query": "feed"})
-
-    result = with_client(parameters(tmp_path / "none", checkout), asked)
-    assert result.is_error
-    assert f"run `codesum index {checkout}`" in text_of(result)
-    assert not (tmp_path / "none").exists()
-
-
 def test_nothing_but_the_protocol_is_written_to_stdout(zoo_home, tmp_path):
     begin = {
         "jsonrpc": "2.0",
