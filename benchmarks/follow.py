@@ -6,12 +6,13 @@ For each size it commits the sources of installed packages to a temporary reposi
 in one run, so that the ratios hold whatever else the machine does:
 
 - a cold build, in this process;
-- linked work trees, each with 1, 5 and then 20 files that differ (a statement and a function more in each), compared and
-  indexed in this process; a search in each, whose hits must be of that tree alone; then one more edit of one of them;
+- linked work trees, each with 1, 5 and then 20 files that differ (a statement and a function more in each), compared
+  and indexed in this process; a search in each, whose hits must be of that tree alone; then one more edit in it;
 - `codesum mcp` over stdio: from the end of an edit to the answer that has it, and to the first that is settled;
 - `codesum search`: the same, from process start to end, after an edit and without one.
 
-Seconds are wall times, and of a processor those of this process and of those that it started. Prints tables in Markdown.
+Seconds are wall times; those of a processor are of the process that works and of those that it started. Prints tables
+in Markdown.
 """
 
 import argparse
@@ -212,7 +213,8 @@ def send(stream: IO[str], message: Mapping[str, Any]) -> None:
 def searched(home: Home, repo: GitRepo, query: str) -> str:
     """What a new process of `codesum search` answers."""
     command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home.layout.home), "search", query, "--json"]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=repo.path, text=True).stdout
+    done = subprocess.run(command, check=True, capture_output=True, cwd=repo.path, text=True)
+    return done.stdout
 
 
 def edit(repo: GitRepo, path: str, mark: str) -> str:
@@ -250,12 +252,9 @@ def show(found: Figures) -> None:
     rows = {f"a tree, {count} files differ": costs for count, costs in found.trees.items()}
     for name, costs in (rows | {"the same, one of them edited again": found.again}).items():
         mean = Cost(*(statistics.mean(values) for values in zip(*(vars(cost).values() for cost in costs), strict=True)))
-        print(
-            f"| {name} | {mean.lines or '':,} | {mean.wall_s:.3f} | {mean.processor_s:.3f} | "
-            f"{mean.processor_s / build.processor_s:.1%} | {mean.bytes / 1e6:.2f} | {mean.bytes / build.bytes:.1%} |"
-            if mean.lines
-            else f"| {name} | | {mean.wall_s:.3f} | {mean.processor_s:.3f} | {mean.processor_s / build.processor_s:.1%} | | |"
-        )
+        share = mean.processor_s / build.processor_s
+        kept = f"{mean.bytes / 1e6:.2f} | {mean.bytes / build.bytes:.1%}" if mean.bytes else " | "
+        print(f"| {name} | {mean.lines:,.0f} | {mean.wall_s:.3f} | {mean.processor_s:.3f} | {share:.1%} | {kept} |")
     print(f"\nMemory: {found.memory_mb:.0f} MB after the build, {found.memory_added_mb:+.0f} MB after all trees.\n")
     print("| from the end of an edit | median s | worst s | processor s |\n|---|---|---|---|")
     for name, costs in found.waits.items():

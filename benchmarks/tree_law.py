@@ -2,10 +2,10 @@
 
     python -m benchmarks.tree_law CLONE... [--commits 8] [--every 10]
 
-An index is made of a commit of each clone, `--commits` times `--every` first-parent commits before its HEAD. Then every
-`--every`-th commit after it is checked out in a work tree, with an uncommitted edit on top. At once, the documents of all
-files must be those of a clean index of the tree, but for what rests on other files; once settled, each published byte
-must be, provenance apart. Prints a line for each commit; stops at the first difference.
+An index is made of a commit of each clone, `--commits` times `--every` first-parent commits before its HEAD. Then
+every `--every`-th commit after it is checked out in a work tree, with an uncommitted edit on top. At once, the
+documents of all files must be those of a clean index of the tree, but for what rests on other files; once settled,
+each published byte must be, provenance apart. Prints a line for each commit; stops at the first difference.
 """
 
 import argparse
