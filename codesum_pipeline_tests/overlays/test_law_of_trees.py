@@ -4,11 +4,14 @@ import random
 import threading
 
 import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
 
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
 from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.law.test_law import SEQUENCES
 from codesum_pipeline_tests.overlays.standing import documents, must_hold_the_law
 from codesum_pipeline_tests.overlays.states import EDITED, STATES, a_rebase_in_conflict
 from codesum_pipeline_tests.repositories import GitRepo
@@ -36,6 +39,27 @@ def test_a_thousand_files_at_once_end_as_a_clean_index(checkout):
     )
 
     must_hold_the_law(checkout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", range(200, 210))
+def test_sequences_of_edits_that_are_committed_and_not_end_as_a_clean_index(checkout, shard):
+    start = checkout.repo.git("rev-parse", "HEAD").strip()
+
+    @seed(shard)
+    @settings(max_examples=10, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(SEQUENCES, st.integers(0, 12))
+    def the_law_holds(sequence, committed):
+        checkout.repo.git("checkout", "-q", "--force", start)
+        files = SHOP
+        for place, (operation, number) in enumerate(sequence):
+            files = change(files, OPERATIONS[operation], random.Random(number))
+            if place == committed:
+                checkout.repo.commit_exactly(files)
+        checkout.repo.write_exactly(files)
+        must_hold_the_law(checkout)
+
+    the_law_holds()
 
 
 @pytest.mark.slow
