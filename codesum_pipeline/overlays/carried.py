@@ -1,8 +1,8 @@
 """What an overlay takes over from indexes that have some of it, instead of making it anew.
 
-Of the overlays that are kept, the one that has most of its files: the last one of the same tree, or one of another tree
-with files in common. Of its other files, which were edited, the base has most texts, vectors and words. Each row is taken
-over by the hash of what it was made from, so that by the law the same comes of it.
+Of the overlays that are kept, the one that has most of its files: the last one of the same tree, or one of another
+tree with files in common. Of its other files, which were edited, the base has most texts, vectors and words. Each row
+is taken over by the hash of what it was made from, so that by the law the same comes of it.
 """
 
 import json

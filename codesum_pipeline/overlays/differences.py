@@ -1,8 +1,8 @@
 """Which files of a work tree differ from the commit that an index stands for.
 
 Git lists names and blobs: of the commit from the mirror, of the work tree from its own index and status. Only files
-that one of these says are others are read, and those that git was told not to compare. What is not on the disk is not in
-the tree: files outside a sparse checkout are gone. Nothing that the repository configures runs.
+that one of these says are others are read, and those that git was told not to compare. What is not on the disk is not
+in the tree: files outside a sparse checkout are gone. Nothing that the repository configures runs.
 """
 
 from collections.abc import Mapping
@@ -102,7 +102,7 @@ def _is_wanted(path: bytes, rules: PathRules, root: Path, home: Path) -> bool:
 def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
     """Each file of a commit: they never change."""
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
-    found = {}
+    found: dict[bytes, StoredFile] = {}
     for entry in run_git(arguments, git_dir=mirror, timeout_s=_TIMEOUT_S).split(b"\0"):
         facts, _, path = entry.partition(b"\t")
         if path:
@@ -123,7 +123,8 @@ def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:
         timeout_s=_TIMEOUT_S,
         extra_environment={"GIT_WORK_TREE": str(root)},
     )
-    found, uncompared = {}, set()
+    found: dict[bytes, StoredFile] = {}
+    uncompared: set[bytes] = set()
     for entry in output.split(b"\0"):
         facts, _, path = entry.partition(b"\t")
         if path:

@@ -4,7 +4,6 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
