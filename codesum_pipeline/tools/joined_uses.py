@@ -85,11 +85,13 @@ class _Joining:
         moved = _moved(edges, self.now)
         is_there = (moved[:2] != GONE).all(axis=0)
         is_unchanged = moved[0] < len(self.base)
-        used_before: dict[str, set[int]] = defaultdict(set)
+        used_before: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         carried = set[Edge]()
         for edge in moved[:, is_there & ~is_unchanged].T.tolist():
             user, used, kind = edge
-            used_before[self._file(user)].add(used)
+            if used < len(self.base):
+                last = (qualified_parts(self._id(used)) or [""])[-1]
+                used_before[self._file(user)][last].add(used)
             if self._still_uses(user, used):
                 carried.add((user, used, kind))
         own = {(user, used, kind) for user, used, kind in _edges(self.small.uses, len(self.base)).T.tolist()}
@@ -160,7 +162,7 @@ class _Joining:
     def _has_name(self, name: str) -> bool:
         return any(self.base.shows(row) for row in self.base.names.exactly(name))
 
-    def _named(self, used_before: Mapping[str, set[int]]) -> tuple[set[Edge], dict[int, frozenset[str]]]:
+    def _named(self, used_before: Mapping[str, Mapping[str, set[int]]]) -> tuple[set[Edge], dict[int, frozenset[str]]]:
         """The uses of unchanged documents that changed ones name."""
         found = set[Edge]()
         internal: dict[int, frozenset[str]] = {}
@@ -170,7 +172,8 @@ class _Joining:
             names = [name for name in self._document(number)["dependencies"] if self.small.row(name) is None]
             ours = set[str]()
             for name in names:
-                target = self._meant(name, used_before.get(self._file(number), ()))
+                last = (dotted_parts(name) or [""])[-1]
+                target = self._meant(name, used_before.get(self._file(number), {}).get(last, ()))
                 if target is not None and level in _KIND_OF:
                     found.add((number, target, _KIND_OF[level]))
                     file = len(self.base) + int(self.small.arrays["file_row"][row])
@@ -181,8 +184,9 @@ class _Joining:
         return found, internal
 
     def _meant(self, name: str, used_before: Iterable[int]) -> int | None:
-        """The one unchanged document that a dotted name means: one that the file used before, or by its whole path."""
-        known = {used: shared_end(name, self._id(used)) for used in used_before if used < len(self.base)}
+        """The one unchanged document that a dotted name means: one of its last name that the file used before, or by
+        its whole path."""
+        known = {used: shared_end(name, self._id(used)) for used in used_before}
         longest = max(known.values(), default=0)
         best = [used for used, count in known.items() if longest and count == longest]
         if not best:
