@@ -140,6 +140,7 @@ def test_a_cursor_of_another_repository_or_tool_is_refused(tree):
         watch(tree, tree.ask("search", query="money", limit=1).next)
 
 
+@pytest.mark.slow
 def test_no_change_of_another_work_tree_is_told(indexed_shop):
     ours, theirs = indexed_shop.tree(), indexed_shop.tree()
     first = start(ours)

@@ -123,6 +123,7 @@ def test_where_git_makes_line_ends_of_its_own_a_file_has_not_changed(shop):
     assert not any(marks(outside(shop, "search", query="round an amount")).values())
 
 
+@pytest.mark.slow
 def test_in_a_tree_that_cannot_be_indexed_what_differs_is_marked(tree):
     tree.repo.write(
         {"shop/money.py": f"\n{MONEY}"} | {f"notes/{number}.md": "A note.\n" for number in range(MOST_FILES)}
