@@ -143,6 +143,10 @@ class _Joining:
     def _still_uses(self, user: int, used: int) -> bool:
         """Whether a changed file's document has the code that it had, or still names what it used."""
         before, now = self._before.get(self._id(user)), self._document(user)
+        above = self._before.get(self._id(user).rpartition(SEPARATOR)[0])
+        if above is not None and self._level(above) != self._level(int(self.now[above])):
+            # What was a class is none any more: names in it mean something else.
+            return False
         if before is not None and self._document(before)["content_hash"] == now["content_hash"]:
             return True
         lines = self._texts.get(self._file(user), "").split("\n")
@@ -207,6 +211,10 @@ class _Joining:
             return False
         path = "/".join(dotted_parts(name))
         return any(self.base.row(each) is not None for each in (path, f"src/{path}", f"{path}.py", f"src/{path}.py"))
+
+    def _level(self, number: int) -> Level:
+        size = len(self.base)
+        return self.base.level_of(number) if number < size else self.small.level_of(number - size)
 
     def _document(self, number: int) -> dict[str, Any]:
         """Each is read once."""
