@@ -34,7 +34,7 @@ INSTRUCTIONS = (
     "An index of what every function, class, file and folder of these repositories does, with the graph of calls, "
     "imports and inheritance. Use it before grep where you know what code does but not what it is called, where "
     "you want callers or users rather than equal names, and in a repository you do not know; use grep for an "
-    "exact string. In a checkout `search` and `read` know edits that are not committed; `as of` says so. Begin "
+    "exact string. In a checkout they know edits that are not committed; `as of` says so. Begin "
     "with `search` (or `overview`), then `read` the path:line that fits, several at once. Rows are `path:line  "
     "kind  one line`; `read`, `graph` and others take these places, ids and names as they stand."
 )

@@ -195,7 +195,10 @@ class Call:
         cursor = Cursor.read(asked.cursor, tool, asked.question())
         changed = cursor.changed(self.versions(indexes))
         if changed:
-            self.tell(f"{', '.join(changed)} was published anew since the last part: rows may be missing or come twice")
+            self.tell(
+                f"{', '.join(changed)} was published anew, or its work tree changed, since the last part: rows may be "
+                "missing or come twice"
+            )
         return cursor.at
 
     def next(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:

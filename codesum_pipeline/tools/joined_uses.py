@@ -85,11 +85,13 @@ class _Joining:
         moved = _moved(edges, self.now)
         is_there = (moved[:2] != GONE).all(axis=0)
         is_unchanged = moved[0] < len(self.base)
-        used_before: dict[str, set[int]] = defaultdict(set)
+        used_before: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         carried = set[Edge]()
         for edge in moved[:, is_there & ~is_unchanged].T.tolist():
             user, used, kind = edge
-            used_before[self._file(user)].add(used)
+            if used < len(self.base):
+                last = (qualified_parts(self._id(used)) or [""])[-1]
+                used_before[self._file(user)][last].add(used)
             if self._still_uses(user, used):
                 carried.add((user, used, kind))
         own = {(user, used, kind) for user, used, kind in _edges(self.small.uses, len(self.base)).T.tolist()}
@@ -141,6 +143,10 @@ class _Joining:
     def _still_uses(self, user: int, used: int) -> bool:
         """Whether a changed file's document has the code that it had, or still names what it used."""
         before, now = self._before.get(self._id(user)), self._document(user)
+        above = self._before.get(self._id(user).rpartition(SEPARATOR)[0])
+        if above is not None and self._level(above) != self._level(int(self.now[above])):
+            # What was a class is none any more: names in it mean something else.
+            return False
         if before is not None and self._document(before)["content_hash"] == now["content_hash"]:
             return True
         lines = self._texts.get(self._file(user), "").split("\n")
@@ -160,7 +166,7 @@ class _Joining:
     def _has_name(self, name: str) -> bool:
         return any(self.base.shows(row) for row in self.base.names.exactly(name))
 
-    def _named(self, used_before: Mapping[str, set[int]]) -> tuple[set[Edge], dict[int, frozenset[str]]]:
+    def _named(self, used_before: Mapping[str, Mapping[str, set[int]]]) -> tuple[set[Edge], dict[int, frozenset[str]]]:
         """The uses of unchanged documents that changed ones name."""
         found = set[Edge]()
         internal: dict[int, frozenset[str]] = {}
@@ -170,7 +176,8 @@ class _Joining:
             names = [name for name in self._document(number)["dependencies"] if self.small.row(name) is None]
             ours = set[str]()
             for name in names:
-                target = self._meant(name, used_before.get(self._file(number), ()))
+                last = (dotted_parts(name) or [""])[-1]
+                target = self._meant(name, used_before.get(self._file(number), {}).get(last, ()))
                 if target is not None and level in _KIND_OF:
                     found.add((number, target, _KIND_OF[level]))
                     file = len(self.base) + int(self.small.arrays["file_row"][row])
@@ -181,8 +188,9 @@ class _Joining:
         return found, internal
 
     def _meant(self, name: str, used_before: Iterable[int]) -> int | None:
-        """The one unchanged document that a dotted name means: one that the file used before, or by its whole path."""
-        known = {used: shared_end(name, self._id(used)) for used in used_before if used < len(self.base)}
+        """The one unchanged document that a dotted name means: one of its last name that the file used before, or by
+        its whole path."""
+        known = {used: shared_end(name, self._id(used)) for used in used_before}
         longest = max(known.values(), default=0)
         best = [used for used, count in known.items() if longest and count == longest]
         if not best:
@@ -203,6 +211,10 @@ class _Joining:
             return False
         path = "/".join(dotted_parts(name))
         return any(self.base.row(each) is not None for each in (path, f"src/{path}", f"{path}.py", f"src/{path}.py"))
+
+    def _level(self, number: int) -> Level:
+        size = len(self.base)
+        return self.base.level_of(number) if number < size else self.small.level_of(number - size)
 
     def _document(self, number: int) -> dict[str, Any]:
         """Each is read once."""

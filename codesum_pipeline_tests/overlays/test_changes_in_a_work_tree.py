@@ -97,6 +97,7 @@ def test_status_tells_what_the_tree_changed_before_what_the_build_did(tree):
     assert "what the work tree changed:\n    changed in the work tree: shop/money.py" in tree.told("status", changes=3)
 
 
+@pytest.mark.slow
 def test_an_edit_that_is_committed_and_indexed_since_is_not_told_again(tmp_path):
     shop = IndexedShop.create(tmp_path, {"a.py": "def one(x):\n    y = x + 1\n    return y\n"})
     tree = Tree(shop, shop.repo)
@@ -139,6 +140,7 @@ def test_a_cursor_of_another_repository_or_tool_is_refused(tree):
         watch(tree, tree.ask("search", query="money", limit=1).next)
 
 
+@pytest.mark.slow
 def test_no_change_of_another_work_tree_is_told(indexed_shop):
     ours, theirs = indexed_shop.tree(), indexed_shop.tree()
     first = start(ours)

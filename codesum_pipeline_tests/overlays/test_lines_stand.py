@@ -27,9 +27,14 @@ CALLS = {
 
 
 @pytest.fixture
-def shop(tmp_path):
-    """An indexed shop whose own work tree may be edited."""
-    return IndexedShop.create(tmp_path, SHOP)
+def shop(indexed_shop):
+    """The indexed shop, whose own work tree may be edited: it is put right afterwards."""
+    git, commit = indexed_shop.repo.git, indexed_shop.repo.git("rev-parse", "HEAD").strip()
+    yield indexed_shop
+    (indexed_shop.repo.path / ".git" / "index").unlink(missing_ok=True)
+    git("config", "core.autocrlf", "false")
+    git("reset", "-q", "--hard", commit)
+    git("clean", "-fdq")
 
 
 def outside(shop, tool, **arguments):
@@ -98,6 +103,7 @@ def test_a_deleted_file_is_changed_and_a_folder_is_never(shop):
     assert not any(row.changed_since for row in outside(shop, "read", ids=["shop"]).items)
 
 
+@pytest.mark.slow
 def test_of_an_entry_with_a_ref_the_branch_is_compared_and_not_what_is_checked_out(tmp_path):
     shop = IndexedShop.create(tmp_path, SHOP, ref="main")
     shop.repo.git("checkout", "-q", "-b", "other")
@@ -117,6 +123,7 @@ def test_where_git_makes_line_ends_of_its_own_a_file_has_not_changed(shop):
     assert not any(marks(outside(shop, "search", query="round an amount")).values())
 
 
+@pytest.mark.slow
 def test_in_a_tree_that_cannot_be_indexed_what_differs_is_marked(tree):
     tree.repo.write(
         {"shop/money.py": f"\n{MONEY}"} | {f"notes/{number}.md": "A note.\n" for number in range(MOST_FILES)}
