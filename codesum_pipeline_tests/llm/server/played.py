@@ -1,4 +1,4 @@
-"""A provider that answers every request with the same bytes, in the form of its own, at whatever address it is asked."""
+"""A provider that answers every request with the same bytes, in a form of its own, at whatever address it is asked."""
 
 import asyncio
 import json
