@@ -85,7 +85,8 @@ class Call:
             self.tell(str(waiting))
         wanted = wanted or (self._published(names) if names else self.keys_here())
         if not wanted and names:
-            raise MissingTable(f"no index of {', '.join(names)} yet: run `codesum index KEY`")
+            way = self.catalogue.way_to_first(*(entry.key for entry in self.entries(names)))
+            raise MissingTable(f"no index of {', '.join(names)} yet: {way}")
         # Whoever has but some repositories hears of no others.
         is_elsewhere = bool(wanted or self.is_everywhere or self.catalogue.only)
         checkout = None if is_elsewhere else checkout_of(self.folder)
@@ -252,7 +253,7 @@ class Call:
         entries = self.entries(names)
         for entry in entries:
             if not self.catalogue.is_published(entry.key):
-                self.tell(f"left out: {entry.key} has no index yet: run `codesum index {entry.key}`")
+                self.tell(f"left out: {entry.key} has no index yet: {self.catalogue.way_to_first(entry.key)}")
         return [entry.key for entry in entries if self.catalogue.is_published(entry.key)]
 
 

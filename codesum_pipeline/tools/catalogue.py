@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.lease import current_holder
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 
 if TYPE_CHECKING:
@@ -75,11 +77,12 @@ class Catalogue:
     def limited_to(self, names: Sequence[str]) -> "Catalogue":
         """The same for somebody who has but the named repositories; without names, for whoever has this one.
 
-        Raises `UnknownRepository`.
+        What is not named is not indexed for them either. Raises `UnknownRepository`.
         """
         if not names:
             return self
-        return replace(self, only=frozenset(entry.key for name in names for entry in self.entries_named(name)))
+        keys = frozenset(entry.key for name in names for entry in self.entries_named(name))
+        return replace(self, only=keys, first_index=None)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -121,7 +124,7 @@ class Catalogue:
         except FileNotFoundError as error:
             with self._lock:
                 self._opened.pop(key, None)
-            raise MissingTable(f"repository {key!r} has no index yet: run `codesum index {key}`") from error
+            raise MissingTable(f"repository {key!r} has no index yet: {self.way_to_first(key)}") from error
         identity = (link.st_ino, link.st_mtime_ns)
         with self._lock:
             known = self._opened.get(key)
@@ -130,6 +133,15 @@ class Catalogue:
             with self._lock:
                 self._opened[key] = known
         return known.index
+
+    def way_to_first(self, *keys: str) -> str:
+        """What somebody does about repositories without an index: wait for the build that makes one, or start it."""
+        for key in keys:
+            with suppress(BrokenStore):
+                holder = current_holder(self.layout.state(key))
+                if holder and not holder.is_gone():
+                    return f"{key} is being indexed for the first time by {holder}: ask again when that is done"
+        return f"run `codesum index {keys[0] if len(keys) == 1 else 'KEY' if keys else 'PATH|URL'}`"
 
     def open_all(
         self, names: Sequence[str] = (), *, tell: Tell, progress: Progress = no_progress
@@ -151,7 +163,7 @@ class Catalogue:
         if not opened and any(map(self.is_published, enabled)):
             raise BrokenStore(f"no index in {self.layout.home} can be read: run `codesum index`, or `codesum doctor`")
         if not opened:
-            raise MissingTable(f"{self.layout.home} holds no index yet: run `codesum index PATH|URL`")
+            raise MissingTable(f"{self.layout.home} holds no index yet: {self.way_to_first(*enabled)}")
         return opened
 
     def _shown(self, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:

@@ -98,7 +98,7 @@ def _opened(call: Call, entry: RepositoryEntry) -> PublishedIndex | str:
     try:
         return call.index(entry.key)
     except MissingTable:
-        return f"never indexed: run `codesum index {entry.key}`"
+        return f"never indexed: {call.catalogue.way_to_first(entry.key)}"
     except (BrokenStore, OSError) as error:
         return f"broken: {error}"
 
