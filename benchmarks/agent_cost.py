@@ -33,6 +33,7 @@ from benchmarks.agent_sessions import (
     Ask,
     Outcome,
     Steps,
+    call_of,
     follow,
     rows_alone,
     search_and_read,
@@ -162,20 +163,28 @@ def index_of(tree: Tree, folder: Path, home: Path) -> Catalogue:
     return Catalogue.of(load_settings({"home": home}, environ={}))
 
 
-def asking(catalogue: Catalogue, folder: Path, *, as_structured: bool = False) -> Ask:
-    """Calls as an agent makes them in the checkout: each gives the page, and the text that the agent gets.
+def asking(catalogue: Catalogue, folder: Path) -> tuple[Ask, Ask]:
+    """Calls as an agent makes them in the checkout, as text, and as structured content.
 
-    `as_structured`: of clients that show the model a result's structured content instead of its text.
+    Some clients show their model the structured content of a result instead of its text.
     """
-    tools = tools_by_name()
+    tools, pages = tools_by_name(), dict[str, Page]()
 
-    def ask(name: str, arguments: Mapping[str, Any]) -> tuple[Page, str]:
-        page = tools[name].ask(Call(catalogue, folder, is_of_commit=True), arguments)
-        if as_structured:
-            return page, json.dumps(structured(page), separators=(",", ":"), ensure_ascii=False)
+    def page_of(name: str, arguments: Mapping[str, Any]) -> Page:
+        key = call_of(name, arguments)
+        if key not in pages:
+            pages[key] = tools[name].ask(Call(catalogue, folder, is_of_commit=True), arguments)
+        return pages[key]
+
+    def as_text(name: str, arguments: Mapping[str, Any]) -> tuple[Page, str]:
+        page = page_of(name, arguments)
         return page, tools[name].text(page)
 
-    return ask
+    def as_structured(name: str, arguments: Mapping[str, Any]) -> tuple[Page, str]:
+        page = page_of(name, arguments)
+        return page, json.dumps(structured(page), separators=(",", ":"), ensure_ascii=False)
+
+    return as_text, as_structured
 
 
 def _semble(arguments: argparse.Namespace, tree: Tree, folder: Path, asked: Sequence[Question]) -> Semble | None:
@@ -188,7 +197,7 @@ def _semble(arguments: argparse.Namespace, tree: Tree, folder: Path, asked: Sequ
 def agents(catalogue: Catalogue, grep: Grep, semble: Semble | None) -> dict[str, Callable[[str], Steps]]:
     """Each agent by its name, as it looks for an answer in one tree."""
     tree = grep.tree
-    ask, ask_structured = asking(catalogue, tree), asking(catalogue, tree, as_structured=True)
+    ask, ask_structured = asking(catalogue, tree)
     found: dict[str, Callable[[str], Steps]] = {
         OURS: lambda query: search_and_read(ask, query),
         STRUCTURED: lambda query: search_and_read(ask_structured, query),

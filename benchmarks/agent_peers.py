@@ -5,7 +5,7 @@ import math
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,7 @@ class Grep:
 
     rg: Path
     tree: Path
+    _counted: dict[str, Mapping[str, int]] = field(default_factory=dict)
 
     def ranked(self, words: Sequence[str], *, by_rarity: bool) -> list[str]:
         """The files with any of the words: first those with most different ones, or with the rarest, then by matches.
@@ -89,7 +90,13 @@ class Grep:
 
         return sorted(files, key=key)
 
-    def counts(self, word: str) -> dict[str, int]:
+    def counts(self, word: str) -> Mapping[str, int]:
+        """How often a word stands in each file."""
+        if word not in self._counted:
+            self._counted[word] = self._count(word)
+        return self._counted[word]
+
+    def _count(self, word: str) -> Mapping[str, int]:
         found = [line.rpartition(":") for line in self._lines("--count-matches", "-e", word, ".")]
         counts = {path.removeprefix("./"): int(count) for path, _, count in found}
         return {path: count for path, count in counts.items() if is_program(language_of_path(path) or "text")}
