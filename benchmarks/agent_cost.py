@@ -173,7 +173,7 @@ def asking(catalogue: Catalogue, folder: Path) -> tuple[Ask, Ask]:
     def page_of(name: str, arguments: Mapping[str, Any]) -> Page:
         key = call_of(name, arguments)
         if key not in pages:
-            pages[key] = tools[name].ask(Call(catalogue, folder, is_of_commit=True), arguments)
+            pages[key] = tools[name].ask(Call(catalogue, folder), arguments)
         return pages[key]
 
     def as_text(name: str, arguments: Mapping[str, Any]) -> tuple[Page, str]:

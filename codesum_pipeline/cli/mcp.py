@@ -46,6 +46,14 @@ def mcp(
         WhichTools,
         typer.Option(help="default: search, read, graph, overview and status; all: those and the targeted ones."),
     ] = WhichTools.DEFAULT,
+    text_only: Annotated[
+        bool,
+        typer.Option(
+            "--text-only",
+            help="Answer without structured content, which many agents show their model in place of the text, at twice "
+            "the tokens; --install writes this option.",
+        ),
+    ] = False,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -79,7 +87,8 @@ def mcp(
     from codesum_pipeline.mcp_server.server import make_server
 
     catalogue = replace(served_catalogue(called, repo or ()), settler=Settler())
-    server = make_server(catalogue, folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
+    every_tool = tools is WhichTools.ALL
+    server = make_server(catalogue, folder=Path.cwd(), every_tool=every_tool, is_text_only=text_only)
     if http is None:
         if token_file or host_name:
             raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
@@ -126,6 +135,6 @@ def _command(called: Invocation, arguments: Sequence[str]) -> list[str]:
 
 
 def _arguments(tools: WhichTools, repos: Sequence[str]) -> list[str]:
-    """Those of this call that an agent's is to have, too."""
+    """Those of this call that an agent's is to have, too; what an agent shows its model is the text."""
     every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
-    return [*every, *(part for repo in repos for part in ("--repo", repo))]
+    return ["--text-only", *every, *(part for repo in repos for part in ("--repo", repo))]
