@@ -46,6 +46,14 @@ def mcp(
         WhichTools,
         typer.Option(help="default: search, read, graph, overview and status; all: those and the targeted ones."),
     ] = WhichTools.DEFAULT,
+    text_only: Annotated[
+        bool,
+        typer.Option(
+            "--text-only",
+            help="Answer without structured content, which many agents show their model in place of the text, at twice "
+            "the tokens; --install writes this option.",
+        ),
+    ] = False,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -80,10 +88,12 @@ def mcp(
 
     if http is None and (token_file or host_name):
         raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
+    every_tool, folder = tools is WhichTools.ALL, Path.cwd()
     with served_catalogue(called, repo or ()) as catalogue:
 
         def make(keys: Sequence[str]) -> "MCPServer[Any]":
-            return make_server(catalogue.limited_to(keys), folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
+            limited = catalogue.limited_to(keys)
+            return make_server(limited, folder=folder, every_tool=every_tool, is_text_only=text_only)
 
         if http is None:
             make(()).run("stdio")
@@ -132,6 +142,6 @@ def _command(called: Invocation, arguments: Sequence[str]) -> list[str]:
 
 
 def _arguments(tools: WhichTools, repos: Sequence[str]) -> list[str]:
-    """Those of this call that an agent's is to have, too."""
+    """Those of this call that an agent's is to have, too; what an agent shows its model is the text."""
     every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
-    return [*every, *(part for repo in repos for part in ("--repo", repo))]
+    return ["--text-only", *every, *(part for repo in repos for part in ("--repo", repo))]

@@ -44,20 +44,22 @@ _ANY_ID = ResourceSecurity(exempt_params={"id"})
 
 
 class IndexTool(McpTool):
-    """A tool of ours. Its own model checks the arguments; it answers with text beside structured content."""
+    """A tool of ours. Its own model checks the arguments; it answers with text, beside structured content or alone."""
 
     _tool: Tool = PrivateAttr()
     _catalogue: Catalogue = PrivateAttr()
     _folder: Path = PrivateAttr()
 
-    def __init__(self, tool: Tool, catalogue: Catalogue, folder: Path) -> None:
+    def __init__(self, tool: Tool, catalogue: Catalogue, folder: Path, *, is_text_only: bool = False) -> None:
+        # Who is told a schema expects content of it.
+        schema = None if is_text_only else output_schema(tool.page)
         super().__init__(
             fn=tool.ask,
             name=tool.name,
             title=None,
             description=tool.description,
             parameters=input_schema(tool.arguments),
-            fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=output_schema(tool.page)),
+            fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=schema),
             is_async=False,
             context_kwarg=None,
             annotations=_READ_ONLY,
@@ -72,7 +74,7 @@ class IndexTool(McpTool):
             with wanted_until(anyio.from_thread.check_cancelled):
                 page = self._tool.ask(call, arguments)
             text = TextContent(type="text", text=self._tool.text(page))
-            return CallToolResult(content=[text], structured_content=structured(page))
+            return CallToolResult(content=[text], structured_content=structured(page) if self.output_schema else None)
 
         try:
             return await anyio.to_thread.run_sync(answer, abandon_on_cancel=True)
@@ -82,9 +84,14 @@ class IndexTool(McpTool):
             raise UnexpectedToolError(f"{self.name} met an error of codesum: the server's log has it") from error
 
 
-def make_server(catalogue: Catalogue, *, folder: Path, every_tool: bool = False) -> MCPServer[Any]:
+def make_server(
+    catalogue: Catalogue, *, folder: Path, every_tool: bool = False, is_text_only: bool = False
+) -> MCPServer[Any]:
     """A server of one home; `folder` is where whoever started it stands."""
-    tools: list[McpTool] = [IndexTool(tool, catalogue, folder) for tool in tools_by_name(every=every_tool).values()]
+    tools: list[McpTool] = [
+        IndexTool(tool, catalogue, folder, is_text_only=is_text_only)
+        for tool in tools_by_name(every=every_tool).values()
+    ]
     server: MCPServer[Any] = MCPServer(
         NAME, version=_version(), instructions=INSTRUCTIONS, tools=tools, log_level="WARNING"
     )

@@ -65,6 +65,19 @@ def test_every_tool_answers_with_text_and_with_content_of_its_schema(server, mod
     assert all(answer["as_of"][0]["commit"] for answer in answers.values())
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_an_agent_that_would_show_its_model_structured_content_can_have_text_alone(zoo_home, mode):
+    async def ask(client):
+        (listed, *_) = (await client.list_tools()).tools
+        return listed.output_schema, await client.call_tool("search", CALLS["search"])
+
+    server = make_server(catalogue_of(zoo_home), folder=Path("/"), is_text_only=True)
+    schema, result = with_client(server, ask, mode=mode)
+
+    assert (schema, result.structured_content) == (None, None)
+    assert "zoo/keeper.py:6-8  function  feed" in text_of(result)
+
+
 def test_the_schemas_describe_the_answers(server):
     async def check(client):
         for tool in (await client.list_tools()).tools:

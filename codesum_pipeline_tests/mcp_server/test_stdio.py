@@ -36,6 +36,15 @@ def test_in_a_checkout_its_repository_is_asked(zoo_home):
     assert [each["repo"] for each in result.structured_content["repositories"]] == ["zoo"]
 
 
+def test_with_text_only_an_answer_is_its_text_alone(zoo_home, tmp_path):
+    async def asked(client):
+        return await client.call_tool("search", {"query": "charge a card"})
+
+    result = with_client(parameters(zoo_home, tmp_path, "--text-only"), asked)
+    assert result.structured_content is None
+    assert "shop/payment.py:4-9  function  charge_card" in text_of(result)
+
+
 def test_where_one_repository_is_served_there_are_no_others(zoo_home, tmp_path):
     async def asked(client):
         found = await client.call_tool("search", {"query": "charge a card", "limit": 50})
