@@ -53,6 +53,7 @@ class Catalogue:
     follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
     _opened: dict[str, _Opened] = field(default_factory=dict)
+    _trees: dict[tuple[str, Path], threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -108,6 +109,11 @@ class Catalogue:
             with self._lock:
                 self._opened[key] = known
         return known.index
+
+    def opening_tree(self, key: str, root: Path) -> threading.Lock:
+        """Held while a work tree is compared and indexed, so that who asks meanwhile finds it done."""
+        with self._lock:
+            return self._trees.setdefault((key, root), threading.Lock())
 
     def open_all(
         self, names: Sequence[str] = (), *, tell: Tell, progress: Progress = no_progress

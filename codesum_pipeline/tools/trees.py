@@ -67,7 +67,8 @@ def _prepare(catalogue: Catalogue, entry: RepositoryEntry, root: Path) -> None:
 
 def _open(catalogue: Catalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:
     """As `open_tree`, to be settled soon where a server does that."""
-    found = open_tree(catalogue.settings, entry, index, root)
+    with catalogue.opening_tree(index.repo, root):
+        found = open_tree(catalogue.settings, entry, index, root)
     if not found.is_settled and catalogue.settler:
         catalogue.settler.ask(index.repo, root, partial(settle_tree, catalogue.settings, entry, index, root))
     return found
