@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-import psutil
-
 from codesum_pipeline.source.git import run_git, try_git
 
 _TIMEOUT_S = 30.0
@@ -67,6 +65,9 @@ class TreeFolders:
     @property
     def is_on_a_network(self) -> bool:
         """Whether the file system is one of another machine."""
+        # 20 ms, which the first answer of a server would wait for.
+        import psutil
+
         mounts = {part.mountpoint: part.fstype for part in psutil.disk_partitions(all=True)}
         above = (str(folder) for folder in (self.root, *self.root.parents))
         return next((mounts[folder] for folder in above if folder in mounts), "") in _NETWORK

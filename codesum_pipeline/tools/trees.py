@@ -49,7 +49,8 @@ class Trees:
         if index.repo not in self._known:
             if self.catalogue.follower:
                 self.catalogue.follower.follow(root, index.repo, partial(_prepare, self.catalogue, entry, root))
-            found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
+            with self.catalogue.opening_tree(index.repo, root):
+                found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
             if found.warning:
                 self.tell(f"{index.repo}: {found.warning}")
         return self._known[index.repo]
@@ -62,13 +63,13 @@ def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
 
 def _prepare(catalogue: Catalogue, entry: RepositoryEntry, root: Path) -> None:
     """What the next call of a tree that changed needs."""
-    _open(catalogue, entry, catalogue.open(entry.key), root)
+    with catalogue.opening_tree(entry.key, root):
+        _open(catalogue, entry, catalogue.open(entry.key), root)
 
 
 def _open(catalogue: Catalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:
     """As `open_tree`, to be settled soon where a server does that."""
-    with catalogue.opening_tree(index.repo, root):
-        found = open_tree(catalogue.settings, entry, index, root)
+    found = open_tree(catalogue.settings, entry, index, root)
     if not found.is_settled and catalogue.settler:
         catalogue.settler.ask(index.repo, root, partial(settle_tree, catalogue.settings, entry, index, root))
     return found
