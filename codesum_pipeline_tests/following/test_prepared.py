@@ -46,22 +46,6 @@ def wait_for(folder, ending):
     return found
 
 
-def test_the_overlay_of_an_edit_and_then_the_settled_index_are_there_before_anybody_asks(shop, catalogue):
-    overlays = catalogue.layout.overlays("shop")
-    assert not search(catalogue, shop).as_of[0].tree
-    while catalogue.follower.generation(shop.path) is None:
-        time.sleep(0.01)
-
-    shop.write({"scales.py": SCALES})
-
-    (overlay,) = {path for path in wait_for(overlays, "") if not path.name.endswith("-settled")}
-    (settled,) = wait_for(overlays, "-settled")
-    assert settled.name == f"{overlay.name}-settled"
-    page = search(catalogue, shop)
-    assert page.hits[0].id == "scales.py::weigh"
-    assert "those of the commit" not in page.as_of[0].tree
-
-
 def test_of_many_that_ask_at_once_and_the_one_that_prepares_one_indexes_the_edit(shop, catalogue, monkeypatch):
     built, build_overlay = [], building.build_overlay
 
@@ -79,3 +63,19 @@ def test_of_many_that_ask_at_once_and_the_one_that_prepares_one_indexes_the_edit
 
     assert {page.hits[0].id for page in pages} == {"scales.py::weigh"}
     assert built == [1]
+
+
+def test_the_overlay_of_an_edit_and_then_the_settled_index_are_there_before_anybody_asks(shop, catalogue):
+    overlays = catalogue.layout.overlays("shop")
+    assert not search(catalogue, shop).as_of[0].tree
+    while catalogue.follower.generation(shop.path) is None:
+        time.sleep(0.01)
+
+    shop.write({"scales.py": SCALES})
+
+    (overlay,) = {path for path in wait_for(overlays, "") if not path.name.endswith("-settled")}
+    (settled,) = wait_for(overlays, "-settled")
+    assert settled.name == f"{overlay.name}-settled"
+    page = search(catalogue, shop)
+    assert page.hits[0].id == "scales.py::weigh"
+    assert "those of the commit" not in page.as_of[0].tree
