@@ -59,6 +59,11 @@ class TreeFolders:
         self._noise.update(ignored)
         return found | (asked - ignored)
 
+    def named(self, changed: Iterable[str]) -> set[str]:
+        """What such paths are called in the tree; git's own files have no name there."""
+        below = (Path(path).relative_to(self.root) for path in changed if Path(path).is_relative_to(self.root))
+        return {path.as_posix() for path in below if ".git" not in path.parts}
+
     def _is_of_home(self, path: Path) -> bool:
         return path.is_relative_to(self.home)
 
