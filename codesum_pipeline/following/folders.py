@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-import psutil
-
 from codesum_pipeline.source.git import run_git, try_git
 
 _TIMEOUT_S = 30.0
@@ -61,12 +59,20 @@ class TreeFolders:
         self._noise.update(ignored)
         return found | (asked - ignored)
 
+    def named(self, changed: Iterable[str]) -> set[str]:
+        """What such paths are called in the tree; git's own files have no name there."""
+        below = (Path(path).relative_to(self.root) for path in changed if Path(path).is_relative_to(self.root))
+        return {path.as_posix() for path in below if ".git" not in path.parts}
+
     def _is_of_home(self, path: Path) -> bool:
         return path.is_relative_to(self.home)
 
     @property
     def is_on_a_network(self) -> bool:
         """Whether the file system is one of another machine."""
+        # 20 ms, which the first answer of a server would wait for.
+        import psutil
+
         mounts = {part.mountpoint: part.fstype for part in psutil.disk_partitions(all=True)}
         above = (str(folder) for folder in (self.root, *self.root.parents))
         return next((mounts[folder] for folder in above if folder in mounts), "") in _NETWORK

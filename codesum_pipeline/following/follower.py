@@ -30,6 +30,7 @@ class Follower:
         self._home = home.resolve()
         self._most_folders = most_folders
         self._trees: dict[Path, _Followed] = {}
+        self._listeners: list[Callable[[str, frozenset[str]], None]] = []
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -41,6 +42,10 @@ class Follower:
             if self._thread is None and not self._stop.is_set():
                 self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
                 self._thread.start()
+
+    def listen(self, tell: Callable[[str, frozenset[str]], None]) -> None:
+        """Tell of each change, once it is prepared: under which name, and the paths in the tree as far as known."""
+        self._listeners.append(tell)
 
     def generation(self, root: Path) -> int | None:
         """A number that is another one after each change of a tree; None for one that is not watched: compare it.
@@ -80,21 +85,23 @@ class Follower:
             if watch is None:
                 if not followed.is_given_up:
                     followed.watch = TreeWatch(followed.root, self._home, most_folders=self._most_folders)
-            elif watch.take_change():
-                self._prepare(followed)
+            elif (changed := watch.take_change()) is not None:
+                self._prepare(followed, changed)
         except (CodesumError, OSError) as error:
             self._drop(followed, watch, error)
         except Exception:
             followed.is_given_up = True
             _log.exception("%s is not followed any more", followed.root)
 
-    def _prepare(self, followed: _Followed) -> None:
+    def _prepare(self, followed: _Followed, changed: frozenset[str]) -> None:
         for name, prepare in list(followed.prepare.items()):
             try:
                 prepare()
             except (CodesumError, OSError) as error:
                 # The next call says it to who asks.
                 _log.info("%s: %s was not prepared: %s", name, followed.root, error)
+            for tell in self._listeners:
+                tell(name, changed)
 
     def _drop(self, followed: _Followed, watch: TreeWatch | None, error: Exception) -> None:
         """One that is gone or cannot be read may come back: whoever asks has it followed. Of others it is said once."""

@@ -33,7 +33,7 @@ class TreeWatch:
         self._most_folders = most_folders
         self._lock = threading.Lock()
         self._generation = 0
-        self._is_new = False
+        self._news: set[str] | None = None
         self._is_closed = False
         if self._tree.is_on_a_network:
             raise NotFollowed("it lies on another machine's disk")
@@ -50,12 +50,15 @@ class TreeWatch:
                 self._count()
             return self._generation
 
-    def take_change(self) -> bool:
-        """Whether something changed since this was asked last. Raises as the constructor."""
+    def take_change(self) -> frozenset[str] | None:
+        """The paths below the root that changed since this was asked last; None where nothing did.
+
+        A change of git's own files has no paths. Raises as the constructor.
+        """
         with self._lock:
             self._look()
-            found, self._is_new = self._is_new, False
-            return found
+            found, self._news = self._news, None
+            return None if found is None else frozenset(found)
 
     def close(self) -> None:
         with self._lock:
@@ -79,7 +82,7 @@ class TreeWatch:
         if self._notify is None or any(map(self._is_of_folders, changed)):
             self._watch_anew()
         if changed or self._notify is None:
-            self._is_new = True
+            self._news = (self._news or set()) | self._tree.named(changed)
             self._count()
 
     def _is_of_folders(self, path: str) -> bool:

@@ -20,6 +20,7 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import PrivateAttr
 
+from codesum_pipeline.mcp_server.resource_events import ResourceEvents
 from codesum_pipeline.mcp_server.schemas import input_schema, output_schema, structured
 from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
@@ -93,7 +94,12 @@ def make_server(
         for tool in tools_by_name(every=every_tool).values()
     ]
     server: MCPServer[Any] = MCPServer(
-        NAME, version=_version(), instructions=INSTRUCTIONS, tools=tools, log_level="WARNING"
+        NAME,
+        version=_version(),
+        instructions=INSTRUCTIONS,
+        tools=tools,
+        log_level="WARNING",
+        subscriptions=ResourceEvents(catalogue, folder),
     )
     _add_documents(server, catalogue, folder)
     return server

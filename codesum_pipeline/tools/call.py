@@ -109,7 +109,8 @@ class Call:
         checkout = checkout_of(self.folder) if self.catalogue.first_index else None
         if checkout is None or self.catalogue.first_index is None:
             return None
-        if names and not entries_of(checkout, self.entries(names)):
+        known = self.entries(names) if names else self.catalogue.entries(self.tell)
+        if (names or self.catalogue.only) and not entries_of(checkout, known):
             return None
         return self.catalogue.first_index(checkout)
 

@@ -67,6 +67,7 @@ class Catalogue:
     first_index: FirstIndexOf | None = None
     compared: dict[tuple[str, Path], ComparedTree] = field(default_factory=dict)
     _opened: dict[str, _Opened] = field(default_factory=dict)
+    _trees: dict[tuple[str, Path], threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -142,6 +143,12 @@ class Catalogue:
                 if holder and not holder.is_gone():
                     return f"{key} is being indexed for the first time by {holder}: ask again when that is done"
         return f"run `codesum index {keys[0] if len(keys) == 1 else 'KEY' if keys else 'PATH|URL'}`"
+
+
+    def opening_tree(self, key: str, root: Path) -> threading.Lock:
+        """Held while a work tree is compared and indexed, so that who asks meanwhile finds it done."""
+        with self._lock:
+            return self._trees.setdefault((key, root), threading.Lock())
 
     def open_all(
         self, names: Sequence[str] = (), *, tell: Tell, progress: Progress = no_progress

@@ -52,7 +52,8 @@ class Trees:
         if index.repo not in self._known:
             if self.catalogue.follower:
                 self.catalogue.follower.follow(root, index.repo, partial(_prepare, self.catalogue, entry, root))
-            found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
+            with self.catalogue.opening_tree(index.repo, root):
+                found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
             if found.warning:
                 self.tell(f"{index.repo}: {found.warning}")
         return self._known[index.repo]
@@ -65,7 +66,8 @@ def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
 
 def _prepare(catalogue: Catalogue, entry: RepositoryEntry, root: Path) -> None:
     """What the next call of a tree that changed needs."""
-    _open(catalogue, entry, catalogue.open(entry.key), root)
+    with catalogue.opening_tree(entry.key, root):
+        _open(catalogue, entry, catalogue.open(entry.key), root)
 
 
 def _open(catalogue: Catalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:

@@ -1,12 +1,14 @@
 """While a server runs, an edit is indexed before the next call asks for it."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
 
 from codesum_pipeline.following.follower import Follower
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays import building
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
@@ -42,6 +44,25 @@ def wait_for(folder, ending):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     return found
+
+
+def test_of_many_that_ask_at_once_and_the_one_that_prepares_one_indexes_the_edit(shop, catalogue, monkeypatch):
+    built, build_overlay = [], building.build_overlay
+
+    def counted(*given):
+        built.append(1)
+        build_overlay(*given)
+
+    monkeypatch.setattr(building, "build_overlay", counted)
+    search(catalogue, shop)
+    while catalogue.follower.generation(shop.path) is None:
+        time.sleep(0.01)
+    shop.write({"scales.py": SCALES})
+    with ThreadPoolExecutor(8) as pool:
+        pages = list(pool.map(lambda _: search(catalogue, shop), range(8)))
+
+    assert {page.hits[0].id for page in pages} == {"scales.py::weigh"}
+    assert built == [1]
 
 
 def test_the_overlay_of_an_edit_and_then_the_settled_index_are_there_before_anybody_asks(shop, catalogue):

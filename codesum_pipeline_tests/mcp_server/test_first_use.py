@@ -77,8 +77,9 @@ def building(checkout, tmp_path):
         yield first
 
 
-def server_of(first: FirstIndex, folder: Path):
-    catalogue = Catalogue(first.called.settings, first.called.layout, first.called.registry, first_index=first.state)
+def server_of(first: FirstIndex, folder: Path, *, only: frozenset[str] = frozenset()):
+    called = first.called
+    catalogue = Catalogue(called.settings, called.layout, called.registry, only=only, first_index=first.state)
     return make_server(catalogue, folder=folder, every_tool=True)
 
 
@@ -113,6 +114,18 @@ def test_another_repository_that_is_named_answers_meanwhile(building, checkout, 
 
     assert here.is_error and IN_WORK in text_of(here)
     assert named.structured_content["hits"][0]["repo"] == "zoo"
+
+
+def test_who_has_but_other_repositories_does_not_hear_of_it(building, checkout, tmp_path):
+    zoo = GitRepo.create(tmp_path / "zoo", FILES)
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("zoo", str(zoo.path))))
+
+    async def asked(client):
+        return [await client.call_tool("search", QUESTION), await client.call_tool("status", {})]
+
+    answers = with_client(server_of(building, checkout.path, only=frozenset({"zoo"})), asked)
+
+    assert not any(answer.is_error or IN_WORK in text_of(answer) for answer in answers)
 
 
 def test_a_repository_without_a_commit_is_told_so_and_nothing_is_started(tmp_path):
