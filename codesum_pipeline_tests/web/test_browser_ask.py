@@ -123,7 +123,7 @@ def test_a_hostile_model_runs_nothing_and_reaches_nobody(page, asked):
     asked.model.script = lambda _: Streams(HOSTILE)
     ask(page, asked, "is it safe?")
     page.locator(".as-of").wait_for()
-    page.get_by_role("link", name="kept here").click()
+    page.get_by_role("link", name="a link to this answer").click()
     page.get_by_role("link", name="Ask it again").wait_for()
 
     assert [url for url in reached if not url.startswith(f"{asked.site}/")] == []
@@ -176,7 +176,7 @@ def test_an_answer_and_the_charts_are_readable_on_a_phone(page, asked):
     asked.model.script = looks_first(Streams(ANSWER + "| a | b |\n|---|---|\n| " + "wide_name" * 9 + " | x |\n"))
     ask(page, asked, "what fits on a phone?")
     page.locator(".as-of").wait_for()
-    kept = page.get_by_role("link", name="kept here").get_attribute("href")
+    kept = page.get_by_role("link", name="a link to this answer").get_attribute("href")
     for path in (None, kept, "/repository?repo=zoo", "/document?repo=zoo&id=zoo"):
         if path:
             page.goto(f"{asked.site}{path}")
