@@ -9,7 +9,7 @@ WORKERS ?= 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo dev test test-slow test-browser check format clean
+.PHONY: setup demo dev test test-slow browser test-browser check format clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
@@ -34,9 +34,13 @@ test: setup
 test-slow: setup
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 3600 --hypothesis-profile new -m slow
 
-test-browser: setup
+# A Chromium, installed where there is none and this user may; fails where none can be had.
+browser: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group browser
-	$(BIN)/python -m pytest -q -n 0 -m browser
+	$(BIN)/python -m codesum_pipeline_tests.web.chromium
+
+test-browser: browser
+	$(BIN)/python -m pytest -q -n 0 -m browser codesum_pipeline_tests/web
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -40,7 +40,8 @@ def web(
 ) -> None:
     """Search and read the indexes in a browser.
 
-    The page only reads, asks no model and loads nothing from other servers. It ends with Ctrl-C.
+    The page loads nothing from other servers. For its `ask` it asks the model that `codesum ask` does, within the same
+    caps. It ends with Ctrl-C.
     """
     called = invocation(ctx)
     tokens = read_tokens(token_file, os.environ, variable=TOKEN_VARIABLE)

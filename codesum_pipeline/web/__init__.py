@@ -1,1 +1,1 @@
-"""A page for people in a browser: search, documents, repositories. It only reads."""
+"""A page for people in a browser: search, documents, repositories, and questions to a model."""

@@ -94,7 +94,7 @@ def view_of_past(turn: PastTurn, steps: Iterable[PastStep], link: Link) -> Answe
         took=[f"{turn.model}: {usd(turn.usd)}"] if turn.model else [],
         as_of=["as it was answered then: lines may have moved since"],
         steps=[said for step in steps if (said := _said_of(step))],
-        id=turn.id,
+        id="",
     )
 
 

@@ -75,7 +75,7 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _no_such_page(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
-    told = {404: "There is no such page.", 405: "This page only reads: it is asked with GET."}.get(status, "")
+    told = {404: "There is no such page.", 405: "This page is not asked in this way."}.get(status, "")
     if isinstance(error, HTTPException) and error.detail != HTTPStatus(status).phrase:
         told = error.detail
     return _error(request, told, status)

@@ -53,21 +53,24 @@ class AskedSite:
 
     def turns(self) -> list[tuple[Any, ...]]:
         """Question, status and reason of each, newest first."""
-        if not (self.home / "ask.sqlite").exists():
-            return []
-        with closing(sqlite3.connect(self.home / "ask.sqlite")) as connection:
+        with closing(sqlite3.connect(self.home / "ask.sqlite", timeout=60)) as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'turns'").fetchone():
+                return []
             return connection.execute(
                 "SELECT question, status, reason FROM turns ORDER BY started_at DESC, rowid DESC"
             ).fetchall()
 
-    def end_of(self, question: str) -> tuple[str, str | None]:
-        """Status and reason, as soon as it has an end."""
+    def state_of(self, question: str, *, has_ended: bool = False) -> tuple[str, str | None]:
+        """Status and reason, as soon as it was begun, or has an end."""
         for _ in range(600):
             for asked, status, reason in self.turns():
-                if asked == question and status != "streaming":
+                if asked == question and (status != "streaming" or not has_ended):
                     return status, reason
             time.sleep(0.1)
-        raise AssertionError(f"{question!r} came to no end: {self.turns()}")
+        raise AssertionError(f"{question!r} came to no {'end' if has_ended else 'beginning'}: {self.turns()}")
+
+    def end_of(self, question: str) -> tuple[str, str | None]:
+        return self.state_of(question, has_ended=True)
 
 
 def looks_first(then: Behaviour) -> Any:

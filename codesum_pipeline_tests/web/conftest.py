@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,8 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.tools.zoo import FILES as ZOO
+from codesum_pipeline_tests.web.browsing import take_picture
+from codesum_pipeline_tests.web.chromium import launch
 from codesum_pipeline_tests.web.hostile import FILES as HOSTILE
 from codesum_pipeline_tests.web.serving import serving
 
@@ -30,3 +33,28 @@ def site(web_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
     """The address of a server of that home."""
     with serving(web_home, tmp_path_factory.mktemp("standing")) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = launch(playwright)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A page of a new profile that reports no error of its scripts; a test may ask for another size or scheme."""
+    context = browser.new_context(**getattr(request, "param", {}))
+    context.set_default_timeout(60_000)
+    found = context.new_page()
+    errors: list[str] = []
+    found.on("pageerror", lambda error: errors.append(str(error)))
+    found.on("console", lambda message: errors.append(message.text) if "Content Security" in message.text else None)
+    yield found
+    take_picture(found, request.node.name)
+    context.close()
+    assert errors == []

@@ -1,25 +1,18 @@
 """The search page in a real Chromium. Run by `make test-browser`; with PICTURES=FOLDER it leaves pictures."""
 
-import os
 import re
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from codesum_pipeline_tests.web.browsing import CONTRAST, PHONE, focused, typed
 from codesum_pipeline_tests.web.hostile import NAME
 from codesum_pipeline_tests.web.reading import get
 from codesum_pipeline_tests.web.serving import serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-QUIET = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"]
-QUIET += ["--disable-sync", "--no-first-run"]
-PHONE = {"width": 360, "height": 740}
 EVERY_PAGE = [
     "/",
     "/?q=feed+animals",
@@ -30,56 +23,9 @@ EVERY_PAGE = [
     "/repository?repo=zoo",
     "/repository?repo=evil",
     "/related?repo=zoo&id=zoo&relation=members",
+    "/ask",
+    "/document?repo=zoo&id=zoo/keeper.py:6-8",
 ]
-CONTRAST = """() => {
-  const light = color => { const [r, g, b] = color.match(/[\\d.]+/g).map(value => {
-    const share = value / 255; return share <= .03928 ? share / 12.92 : ((share + .055) / 1.055) ** 2.4; });
-    return .2126 * r + .7152 * g + .0722 * b; };
-  const ground = light(getComputedStyle(document.body).backgroundColor);
-  return Math.min(...[...document.querySelectorAll('main *')].filter(each => each.textContent.trim()).map(each => {
-    const text = light(getComputedStyle(each).color);
-    return (Math.max(text, ground) + .05) / (Math.min(text, ground) + .05); }));
-}"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A page of a new profile that reports no error of its scripts; a test may ask for another size or scheme."""
-    context = browser.new_context(**getattr(request, "param", {}))
-    context.set_default_timeout(60_000)
-    found = context.new_page()
-    errors: list[str] = []
-    found.on("pageerror", lambda error: errors.append(str(error)))
-    found.on("console", lambda message: errors.append(message.text) if "Content Security" in message.text else None)
-    yield found
-    take_picture(found, request.node.name)
-    context.close()
-    assert errors == []
-
-
-def take_picture(page: Any, name: str) -> None:
-    if folder := os.environ.get("PICTURES"):
-        page.screenshot(path=Path(folder) / f"{re.sub('[^a-z0-9]+', '-', name)[:80]}.png")
-
-
-def focused(page: Any) -> str:
-    return str(page.evaluate("document.activeElement.textContent || document.activeElement.name"))
-
-
-def typed(page: Any, text: str, shown: str) -> None:
-    """Type, and wait for a hit of this name."""
-    page.keyboard.type(text, delay=15)
-    page.locator(".hits h2 a", has_text=re.compile(f"^{shown}$")).wait_for()
 
 
 def test_hits_come_while_somebody_types(page, site):

@@ -95,6 +95,7 @@ def test_calls_that_cost_nothing_are_drawn_as_nothing(tmp_path):
     assert [(bar.height, bar.said) for bar in days.bars] == [(0.0, "2026-01-02: $0.00")]
 
 
+@pytest.mark.slow
 def test_a_damaged_table_is_named_and_the_rest_of_the_page_stands(web_home, tmp_path):
     home = Path(shutil.copytree(web_home, tmp_path / "home", symlinks=True))
     write_evaluations(home, "zoo", MEANS)
