@@ -24,6 +24,7 @@ def own_zoo(zoo_home, tmp_path):
     return home, GitRepo(zoo)
 
 
+@pytest.mark.slow
 def test_all_repositories_are_searched_and_that_of_the_folder_with_its_uncommitted_edits(own_zoo):
     home, zoo = own_zoo
     zoo.write(
