@@ -68,6 +68,15 @@ def test_only_questions_about_a_named_repository_and_since_a_day_are_told(asked:
     assert lines(asked, "--since", "2999-01-01") == []
 
 
+def test_a_question_about_several_repositories_counts_under_all_their_names(asked: Shop) -> None:
+    with closing(sqlite3.connect(asked.home / STORE_FILE)) as connection:
+        connection.execute('UPDATE conversations SET repositories = \'["shop", "zoo"]\' WHERE rowid = 1')
+        connection.commit()
+
+    assert [(line["repo"], line["calls"]) for line in lines(asked, "--by", "repo")] == [("shop", 1), ("shop, zoo", 2)]
+    assert [line["calls"] for line in lines(asked, "shop", "--by", "repo")] == [1, 2]
+
+
 def test_a_call_that_has_no_answer_yet_counts_with_the_most_that_it_can_cost(asked: Shop) -> None:
     with closing(sqlite3.connect(asked.home / STORE_FILE)) as connection:
         connection.execute("UPDATE llm_attempts SET outcome = NULL, cost_usd = 0, reserved_usd = 7")
