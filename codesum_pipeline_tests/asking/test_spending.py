@@ -3,13 +3,16 @@
 import json
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from codesum_pipeline.asking.spending import calls_of_questions
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.cli.app import app
+from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline_tests.asking.conftest import Shop
 from codesum_pipeline_tests.asking.playing import SYNTHESIS, in_order, overview_then
 from codesum_pipeline_tests.llm.asking import MODEL
@@ -84,3 +87,10 @@ def test_a_call_that_has_no_answer_yet_counts_with_the_most_that_it_can_cost(ask
 
     (line,) = lines(asked)
     assert (line["cost_usd"], line["estimated_usd"], line["failures"]) == (21.0, 21.0, {"no-answer-yet": 3})
+
+
+def test_a_damaged_store_of_questions_is_named_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / STORE_FILE).write_bytes(b"no database" * 100)
+
+    with pytest.raises(BrokenStore, match="ask.sqlite cannot be read .*: move it away to begin a new one"):
+        calls_of_questions(tmp_path / STORE_FILE, since="")
