@@ -30,6 +30,7 @@ _TABLES = "tables"
 _PARSED = ("symbols", "file_facts")
 # What edited files have in common with what they were.
 _MADE = (*(texts_table(level) for level in (Level.FUNCTION, Level.CLASS, Level.FILE)), "vectors", "terms")
+_WRITING = ipc.IpcWriteOptions(compression="zstd")
 # To make a document takes as long as to read the rows of so many.
 _READ_WHILE_ONE_IS_MADE = 100
 
@@ -64,7 +65,7 @@ def keep_tables(tables: MemoryTables, scan: FolderScan, key: str, folder: Path) 
     (folder / _TABLES).mkdir()
     for name in (*_PARSED, *_MADE):
         rows = tables.read(name, key)
-        with ipc.new_file(str(_path(folder, name)), rows.schema) as file:
+        with ipc.new_file(str(_path(folder, name)), rows.schema, options=_WRITING) as file:
             file.write_table(rows)
     (folder / _FILES).write_text(json.dumps(_blobs(scan)), encoding="utf-8")
 
