@@ -30,8 +30,8 @@ _NAMED = 5
 _ATTEMPTS = 3
 _LAGS = "; calls between files and texts of folders are those of the commit"
 
-# Those that a server was asked about last, by their folders, whose names stand for base and tree: to count how rare each
-# word is takes longer than all else of opening one.
+# Those that a server was asked about last, by their folders, whose names stand for base and tree: to count how rare
+# each word is takes longer than all else of opening one.
 _RESCALED_KEPT = 16
 _rescaled: dict[Path, PublishedIndex] = {}
 _lock = threading.Lock()
