@@ -31,7 +31,7 @@ def modules(parts):
     )
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in range(1, 6))])
 def test_the_documents_of_a_tree_after_random_edits_are_those_of_a_clean_index(tmp_path, number):
     edited = edited_tree(tmp_path, seed=number, edits=10)
 

@@ -23,7 +23,7 @@ def documents(index):
     ]
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in range(1, 4))])
 def test_a_settled_tree_answers_as_a_clean_index_of_it(tmp_path, number):
     edited = edited_tree(tmp_path, seed=100 + number, edits=8)
     settings, clean = edited.home.settings, edited.clean
