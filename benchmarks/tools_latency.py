@@ -3,7 +3,8 @@
     python -m benchmarks.tools_latency [FOLDER] [--documents 5000 100000] [--rounds 20]
 
 Prints a table in Markdown: the median and the 90th percentile of the wall time of a call, the median of its processor
-time, and the characters of its text; then what `codesum mcp` takes to its first answer, and to import the SDK of it.
+time, and the characters of its text; then what `codesum mcp` takes from its start to its first answer, beside a server
+that has the SDK and nothing else.
 FOLDER keeps what was built for the next time.
 """
 
@@ -19,6 +20,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
@@ -30,6 +33,15 @@ from codesum_pipeline_tests.building import build, open_home, workspace_of
 # A class with three methods, four functions and the file itself.
 _DOCUMENTS_PER_FILE = 9
 _FILES_PER_FOLDER = 20
+# Answers what it is asked, and nothing else.
+_BARE_SERVER = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("bare", log_level="WARNING")
+@server.tool()
+def search(query: str) -> str:
+    return query
+server.run("stdio")
+"""
 _VERBS = ("load", "parse", "count", "merge", "render", "check", "send", "store", "split", "close")
 _NOUNS = ("order", "ticket", "session", "invoice", "packet", "layer", "token", "budget", "sensor", "route")
 
@@ -117,8 +129,9 @@ def measure(tool: Tool, catalogue: Catalogue, rounds: int) -> tuple[float, float
     )
 
 
-def first_answer(home: Path, *, rounds: int = 5) -> tuple[float, float]:
-    """Medians of processor seconds: a process that answers one search over stdio, and one that imports the SDK."""
+def first_answers(home: Path, *, rounds: int = 7) -> dict[str, tuple[float, float]]:
+    """From the start of a process to its first answer of `search` over stdio: medians of seconds by the clock and of a
+    processor; of our server, of one that has the SDK and nothing else, and of importing the SDK."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
     search = {"name": "search", "arguments": {"query": "check every order"}}
     messages = (
@@ -126,18 +139,32 @@ def first_answer(home: Path, *, rounds: int = 5) -> tuple[float, float]:
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": search},
     )
-    command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home), "mcp"]
-    importing = [sys.executable, "-c", "from mcp.server.mcpserver import MCPServer"]
-    answers, imports = [], []
+    lines = [json.dumps(message) for message in messages]
+    processes: dict[str, tuple[list[str], list[str]]] = {
+        "importing the SDK": (
+            [sys.executable, "-c", "import os; from mcp.server.mcpserver import MCPServer; os._exit(0)"],
+            [],
+        ),
+        "a server of the SDK alone": ([sys.executable, "-c", _BARE_SERVER], lines),
+        "`codesum mcp`": ([sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home), "mcp"], lines),
+    }
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in processes}
+    # In turns, so that what else the machine does meets all alike.
     for _ in range(rounds):
-        imports.append(_processor_seconds(importing, []))
-        answers.append(_processor_seconds(command, [json.dumps(message) for message in messages]))
-    return statistics.median(answers), statistics.median(imports)
+        for name, (command, given) in processes.items():
+            found[name].append(_seconds(command, given))
+    return {
+        name: (statistics.median(wall for wall, _ in times), statistics.median(used for _, used in times))
+        for name, times in found.items()
+    }
 
 
-def _processor_seconds(command: list[str], lines: list[str]) -> float:
-    """Of a process that is given lines and answers each request, to its end."""
-    before = os.times()
+def _seconds(command: list[str], lines: list[str]) -> tuple[float, float]:
+    """Of a process that is given lines and answers each request: to its last answer, by the clock and of a processor.
+
+    How it ends is not counted: one tidies up, another leaves.
+    """
+    begin, before = time.perf_counter(), os.times()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin and process.stdout
         for line in lines:
@@ -145,9 +172,15 @@ def _processor_seconds(command: list[str], lines: list[str]) -> float:
             process.stdin.flush()
             if '"id"' in line:
                 process.stdout.readline()
+        if lines:
+            used = sum(psutil.Process(process.pid).cpu_times()[:4])
+        else:
+            process.wait()
+            after = os.times()
+            used = after.children_user + after.children_system - before.children_user - before.children_system
+        wall = time.perf_counter() - begin
         process.stdin.close()
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    return wall, used
 
 
 def main() -> None:
@@ -170,10 +203,9 @@ def main() -> None:
                 Call(catalogue, Path("/")).find("area_1/part_x/unitt_9.py")
             except ConfigurationError:
                 print(f"| an unknown id, with the nearest | {(time.perf_counter() - begin) * 1000:.0f} | | | |")
-            answer, importing = first_answer(catalogue.layout.home)
-            print(
-                f"\nFirst answer of `codesum mcp`: {answer:.2f} s of a processor, importing the SDK {importing:.2f} s"
-            )
+            print("\n| from the start of a process to its first answer | s | processor s |\n|---|---|---|")
+            for name, (wall, used) in first_answers(catalogue.layout.home).items():
+                print(f"| {name} | {wall:.2f} | {used:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -148,6 +148,7 @@ class Home:
             layout.mirror(key),
             layout.memos(key),
             layout.overlays(key),
+            layout.tree_views(key),
         ):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (layout.hold(key), layout.outages(key), layout.recorded(key)):

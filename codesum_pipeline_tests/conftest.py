@@ -108,6 +108,7 @@ def no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Iterat
             if name.startswith(("CODESUM_", "DAGSTER_")):
                 patch.delenv(name)
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
 
 

@@ -63,6 +63,11 @@ class GitRepo:
 
     def commit_exactly(self, files: Mapping[str, str | bytes], message: str = "change") -> str:
         """Commit a tree that holds `files` and nothing else; the commit's id."""
+        self.write_exactly(files)
+        return self.commit({}, message)
+
+    def write_exactly(self, files: Mapping[str, str | bytes]) -> None:
+        """Make a work tree that holds `files` and nothing else."""
         for entry in self.path.iterdir():
             if entry.name == ".git":
                 continue
@@ -70,4 +75,4 @@ class GitRepo:
                 shutil.rmtree(entry)
             else:
                 entry.unlink()
-        return self.commit(files, message)
+        self.write(files)

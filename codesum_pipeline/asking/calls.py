@@ -1,14 +1,17 @@
 """Tool calls of one message, carried out at the same time and captured in the order of the calls."""
 
 import asyncio
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from codesum_pipeline.asking.arguments import InvalidArguments, read_arguments
 from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline.llm.chat import ToolCall
 from codesum_pipeline.llm.marking import visible
 from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import Guard
 
@@ -50,7 +53,12 @@ def head_of(text: str) -> str:
 
 async def carry_out(calls: Sequence[ToolCall], tools: Mapping[str, ModelTool]) -> list[CapturedCall]:
     """The calls of one message at the same time; the entries stand in the order of the calls."""
-    results = await asyncio.gather(*(asyncio.to_thread(_run, call, tools) for call in calls))
+    is_over = threading.Event()
+    try:
+        results = await asyncio.gather(*(asyncio.to_thread(_run, call, tools, is_over) for call in calls))
+    finally:
+        # Of a caller who cancels: what still runs ends at its next step.
+        is_over.set()
     return [
         CapturedCall(call, result, call.name in tools and tools[call.name].is_overview)
         for call, result in zip(calls, results, strict=True)
@@ -62,13 +70,13 @@ def first_overview(entries: Sequence[CapturedCall]) -> CapturedCall | None:
     return next((entry for entry in entries if entry.is_overview and not entry.result.is_error), None)
 
 
-def _run(call: ToolCall, tools: Mapping[str, ModelTool]) -> ToolResult:
+def _run(call: ToolCall, tools: Mapping[str, ModelTool], is_over: threading.Event) -> ToolResult:
     """What the tool gives, or what is wrong with the call; a tool that fails does not end the turn."""
     tool = tools.get(call.name)
     if tool is None:
         return _error(f"there is no tool {call.name!r}; there are: {', '.join(tools)}")
     guard = Guard()
-    with guard.item(call.name):
+    with wanted_until(partial(_end_if, is_over)), guard.item(call.name):
         try:
             found = tool.run(read_arguments(tool.arguments, call.arguments))
             whole = None if found.whole is None else _clean(found.whole)
@@ -76,6 +84,11 @@ def _run(call: ToolCall, tools: Mapping[str, ModelTool]) -> ToolResult:
         except (InvalidArguments, CodesumError, OSError) as error:
             return _error(str(error))
     return _error(f"the tool failed: {guard.failures[0].reason}")
+
+
+def _end_if(is_over: threading.Event) -> None:
+    if is_over.is_set():
+        raise asyncio.CancelledError
 
 
 def _error(said: str) -> ToolResult:

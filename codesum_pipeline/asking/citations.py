@@ -43,7 +43,7 @@ def _resolves(match: re.Match[str], sources: RepositoryFiles) -> bool | None:
     """Whether the lines are there; None for what is no citation: a port, a time."""
     path, first = match["path"], int(match["first"])
     last = int(match["last"] or first)
-    texts = [text for index in sources.indexes if (text := sources.text(FileRef(index.repo, path))) is not None]
+    texts = [text for repo in sources.repos if (text := sources.text(FileRef(repo, path))) is not None]
     if not texts and "/" not in path and language_of_path(path) is None:
         return None
     return any(1 <= first <= last <= len(text.removesuffix("\n").split("\n")) for text in texts)

@@ -1,14 +1,11 @@
 """The tools over the index, as a model is given them: those that every other way in has, for the asked repositories."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
 from codesum_pipeline.asking.tool import ModelTool, ToolResult
+from codesum_pipeline.tools.answers import Arguments
 from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.registry import TOOLS, Tool
 
 # Those that speak of a repository as a whole; the others give what they were asked for, which the model uses itself.
@@ -18,28 +15,24 @@ _LEFT_OUT = "overview"
 _BOUNDS = ("limit", "tokens")
 
 
-def index_tools(catalogue: Catalogue, folder: Path, repos: Sequence[str]) -> list[ModelTool]:
-    """The tools, which look at these repositories where the model names none."""
-    return [_for_model(tool, catalogue, folder, repos) for tool in TOOLS if tool.name != _LEFT_OUT]
+def index_tools(call: Call, repos: Sequence[str]) -> list[ModelTool]:
+    """The tools, which look at these repositories where the model names none; all answer of what `call` has opened."""
+    return [_for_model(tool, call, repos) for tool in TOOLS if tool.name != _LEFT_OUT]
 
 
-def _for_model(tool: Tool, catalogue: Catalogue, folder: Path, repos: Sequence[str]) -> ModelTool:
+def _for_model(tool: Tool, call: Call, repos: Sequence[str]) -> ModelTool:
     is_overview = tool.name in OVERVIEW_TOOLS
 
-    def run(asked: BaseModel) -> ToolResult:
+    def run(asked: Arguments) -> ToolResult:
         within = _within(asked, repos)
-        page = tool.answer(Call(catalogue, folder, is_of_commit=True), within)
-        whole = (
-            tool.text(tool.answer(Call(catalogue, folder, is_of_commit=True), _unbounded(within)))
-            if is_overview
-            else None
-        )
+        page = tool.ask_parsed(call.again(), within)
+        whole = tool.text(tool.ask_parsed(call.again(), _unbounded(within))) if is_overview else None
         return ToolResult(tool.text(page), page, whole=whole)
 
     return ModelTool(tool.name, tool.description, tool.arguments, run, is_overview)
 
 
-def _within(asked: BaseModel, repos: Sequence[str]) -> BaseModel:
+def _within(asked: Arguments, repos: Sequence[str]) -> Arguments:
     """The arguments, which name the asked repositories where they name none."""
     values = asked.model_dump()
     if values.get("repos") == []:
@@ -49,7 +42,7 @@ def _within(asked: BaseModel, repos: Sequence[str]) -> BaseModel:
     return asked
 
 
-def _unbounded(asked: BaseModel) -> BaseModel:
+def _unbounded(asked: Arguments) -> Arguments:
     """The arguments with the highest bounds that they can have."""
     fields: dict[str, Any] = asked.model_json_schema()["properties"]
     highest = {name: fields[name]["maximum"] for name in _BOUNDS if "maximum" in fields.get(name, {})}

@@ -1,8 +1,8 @@
-"""The files of the repositories that a question is about, at the commits that their indexes stand for."""
+"""The files of the repositories that a question is about, as the indexes that answer it have them."""
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from codesum_pipeline.indexes.embedders import Embedder
@@ -12,6 +12,7 @@ from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import answer
 from codesum_pipeline.source.file_text import read_file
+from codesum_pipeline.store.layout import HomeLayout
 
 _MOST_FITTING = 50
 
@@ -26,7 +27,7 @@ class FileRef:
 
 @dataclass(frozen=True)
 class RepositoryFiles:
-    """Each file is read once. Several threads may ask."""
+    """Each file is read once. Several threads may ask. Of a work tree there may be two indexes, the commit's first."""
 
     indexes: Sequence[PublishedIndex]
     mirrors: dict[str, Path]
@@ -34,6 +35,11 @@ class RepositoryFiles:
     embedder: Embedder
     _texts: dict[FileRef, str | None] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def repos(self) -> list[str]:
+        """The repositories, each once."""
+        return list(dict.fromkeys(index.repo for index in self.indexes))
 
     def commit(self, repo: str) -> str:
         """The commit that a repository's index stands for."""
@@ -48,9 +54,7 @@ class RepositoryFiles:
 
     def paths(self, repo: str) -> list[str]:
         """The files of a repository that its index has: what is kept out of an index is shown to no model."""
-        index = self._index(repo)
-        rows = index.rows_of(Level.FILE)
-        return [index.ids[row] for row in range(rows.start, rows.stop)]
+        return [index.ids[row] for index in self.indexes if index.repo == repo for row in _files(index)]
 
     def root(self, repo: str) -> str:
         """The folder that a repository's index covers, with a slash behind it; "" for all of the repository."""
@@ -63,10 +67,9 @@ class RepositoryFiles:
         """The files that an index has, but for tests and copies of others' code, and how important each is there."""
         found = {}
         for index in self.indexes:
-            rows = index.rows_of(Level.FILE)
             importance = index.arrays["importance"]
             left_out = index.arrays["is_test"] | index.arrays["is_vendored"]
-            for row in range(rows.start, rows.stop):
+            for row in _files(index):
                 if left_out[row]:
                     continue
                 found[FileRef(index.repo, index.ids[row])] = float(importance[row])
@@ -81,11 +84,20 @@ class RepositoryFiles:
         return next(index for index in self.indexes if index.repo == repo)
 
     def _read(self, file: FileRef) -> str | None:
-        if "\n" in file.path:
+        """A file that the work tree has otherwise is read from the index of these; one that it has not is not there."""
+        ours = [index for index in self.indexes if index.repo == file.repo]
+        having = next((index for index in ours if index.row(file.path) is not None), ours[0])
+        is_hidden = having.row(file.path) is None and replace(having, visible=None).row(file.path) is not None
+        if "\n" in file.path or is_hidden:
             return None
+        mirror = self.mirrors[file.repo] if having.home is None else HomeLayout(having.home).mirror(file.repo)
+        commit = str(having.version.manifest["commit"])
         try:
-            return read_file(
-                self.mirrors[file.repo], commit=self.commit(file.repo), path=file.path, timeout_s=self.timeout_s
-            )
+            return read_file(mirror, commit=commit, path=file.path, timeout_s=self.timeout_s)
         except (RepositoryUnavailable, SkippedFile):
             return None
+
+
+def _files(index: PublishedIndex) -> Iterator[int]:
+    rows = index.rows_of(Level.FILE)
+    return filter(index.shows, range(rows.start, rows.stop))

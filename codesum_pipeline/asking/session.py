@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from codesum_pipeline.asking.earlier import that_fit
 from codesum_pipeline.asking.events import OnEvent
 from codesum_pipeline.asking.gates import why_no_model
 from codesum_pipeline.asking.index_tools import index_tools
@@ -27,12 +28,16 @@ from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.finding import shortened
+from codesum_pipeline.tools.trees import repositories
 
 # About 4,000 tokens. What is longer is material, and belongs into a repository.
 LONGEST_QUESTION = 16_000
 NO_MODEL = "no-model"
-# Of a catalogue, the folder of who asks, and the keys of the repositories that the question is about.
-MakeTools = Callable[[Catalogue, Path, Sequence[str]], Sequence[ModelTool]]
+# Of the conversations about the same repositories the one in which something was asked last.
+LATEST = "latest"
+# Of a call that has opened the indexes, and the keys of the repositories that the question is about.
+MakeTools = Callable[[Call, Sequence[str]], Sequence[ModelTool]]
 
 
 @dataclass(frozen=True)
@@ -46,21 +51,23 @@ class AskedQuestion:
     now: Callable[[], datetime]
     tell: Tell
     make_tools: MakeTools = index_tools
+    # The conversation that it goes on with: its id, or `LATEST`; None begins another.
+    conversation: str | None = None
 
     async def answer(self, on_event: OnEvent) -> TurnAnswer:
         """The answer, never empty; raises `ConfigurationError` for a question that is none, and what opening an index
         or the store does."""
         _check(self.text)
         call = Call(self.catalogue, self.folder)
-        indexes = call.indexes(self.repos)
+        indexes = call.current(self.repos)
         for note in call.notes:
             self.tell(note)
-        answer = await self._answer(indexes, on_event)
-        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, [index.repo for index in indexes])))
+        answer = await self._answer(call, indexes, on_event)
+        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, repositories(indexes))))
 
-    async def _answer(self, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
-        keys = [index.repo for index in indexes]
-        tools = {tool.name: tool for tool in self.make_tools(self.catalogue, self.folder, keys)}
+    async def _answer(self, call: Call, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
+        keys = repositories(indexes)
+        tools = {tool.name: tool for tool in self.make_tools(call, keys)}
         options = self.catalogue.settings.options
         shut = why_no_model(options.llm, is_offline=options.scan.offline)
         if shut:
@@ -74,16 +81,20 @@ class AskedQuestion:
         self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, ModelTool], on_event: OnEvent
     ) -> TurnAnswer:
         options = self.catalogue.settings.options
-        keys = [index.repo for index in indexes]
+        keys = repositories(indexes)
         asked = mask_secrets(self.text).text
         prompts = Path(options.llm.prompts_folder)
-        turn = store.begin_turn(asked, repositories=keys, model=options.llm.model)
+        with store.together():
+            conversation = self._conversation(store, keys)
+            said = store.exchanges(conversation)
+            turn = store.begin_turn(conversation, asked, model=options.llm.model)
         notebook = Notebook(store, turn)
         with closed_at_the_end(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
             payer = self._payer(turn, ledger)
             try:
-                return await Turn(
+                answer = await Turn(
                     question=asked,
+                    earlier=that_fit(said, max_prompt_chars=payer.backend.max_prompt_chars),
                     tools=tools,
                     sources=self._sources(indexes),
                     payer=payer,
@@ -95,6 +106,29 @@ class AskedQuestion:
                 ).run()
             finally:
                 await payer.backend.aclose()
+        return replace(answer, conversation=conversation)
+
+    def _conversation(self, store: AskStore, repos: Sequence[str]) -> str:
+        """The id of the one that this is a turn of; raises `ConfigurationError` where it is not there."""
+        if self.conversation is None:
+            return store.begin_conversation(repos)
+        about = ", ".join(repos)
+        if self.conversation == LATEST:
+            latest = store.latest_conversation(repos)
+            if latest is None:
+                raise ConfigurationError(f"there is no conversation about {about} to go on with: begin one")
+            return latest
+        known = store.repositories_of(self.conversation)
+        if known is None:
+            raise ConfigurationError(
+                f"no conversation {shortened(self.conversation)!r}: its id is in the answer that `--json` gives"
+            )
+        if known != [*repos]:
+            raise ConfigurationError(
+                f"conversation {self.conversation} is about {', '.join(known)}, this question about {about}: "
+                "name its repositories with --repo, or begin another"
+            )
+        return self.conversation
 
     def _payer(self, turn: str, ledger: Ledger) -> Payer:
         options = self.catalogue.settings.options

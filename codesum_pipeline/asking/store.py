@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, overload
 from uuid import uuid4
 
+from codesum_pipeline.asking.earlier import Exchange
 from codesum_pipeline.asking.schema import PartKind, Role, Status, open_file
 from codesum_pipeline.llm.ledger import iso_moment, open_ledger
 from codesum_pipeline.model.errors import BrokenStore
@@ -72,14 +73,45 @@ class AskStore:
             _log.warning("closed %d turns that a process had left open", len(closed))
         return closed
 
-    def begin_turn(self, question: str, *, repositories: Sequence[str], model: str | None) -> str:
-        """A conversation with one turn; the turn's id."""
-        conversation, turn, moment = uuid4().hex, uuid4().hex, self._moment()
+    def latest_conversation(self, repositories: Sequence[str]) -> str | None:
+        """The one about these repositories in which something was asked last."""
+        found = self._connection.execute(
+            "SELECT c.id FROM conversations c JOIN turns t ON t.conversation_id = c.id WHERE c.repositories = ? "
+            "ORDER BY t.started_at DESC, t.rowid DESC LIMIT 1",
+            (json.dumps(list(repositories)),),
+        ).fetchone()
+        return str(found[0]) if found else None
+
+    def repositories_of(self, conversation: str) -> list[str] | None:
+        """What a conversation is about; None where there is none with this id."""
+        found = self._connection.execute(
+            "SELECT repositories FROM conversations WHERE id = ?", (conversation,)
+        ).fetchone()
+        return list(json.loads(found[0])) if found else None
+
+    def exchanges(self, conversation: str) -> list[Exchange]:
+        """What models answered in a conversation, in its order; turns that failed are none."""
+        rows = self._connection.execute(
+            "SELECT question, answer FROM turns WHERE conversation_id = ? AND status = 'complete' "
+            "AND answer IS NOT NULL ORDER BY started_at, rowid",
+            (conversation,),
+        )
+        return [Exchange(question, answer) for question, answer in rows]
+
+    def begin_conversation(self, repositories: Sequence[str]) -> str:
+        """A conversation in which nothing was asked yet; its id."""
+        conversation = uuid4().hex
         with self.together():
             self._connection.execute(
                 "INSERT INTO conversations (id, repositories, started_at) VALUES (?, ?, ?)",
-                (conversation, json.dumps(list(repositories)), moment),
+                (conversation, json.dumps(list(repositories)), self._moment()),
             )
+        return conversation
+
+    def begin_turn(self, conversation: str, question: str, *, model: str | None) -> str:
+        """A turn of a conversation; its id."""
+        turn, moment = uuid4().hex, self._moment()
+        with self.together():
             self._connection.execute(
                 "INSERT INTO turns (id, conversation_id, question, model, status, started_at, touched_at) "
                 "VALUES (?, ?, ?, ?, 'streaming', ?, ?)",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.asking.blocks import Blocks
 from codesum_pipeline.asking.calls import CapturedCall
+from codesum_pipeline.asking.earlier import Exchange
 from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoid
 from codesum_pipeline.asking.grounding import Material, gather
 from codesum_pipeline.asking.notebook import Notebook
@@ -39,6 +40,7 @@ class Synthesiser:
     notebook: Notebook
     sources: RepositoryFiles
     on_event: OnEvent
+    earlier: Sequence[Exchange] = ()
 
     async def write(self, question: str, overview: CapturedCall, tool_message: str) -> str | None:
         """The answer, or None where there is none; raises `CancelledError` when the caller cancels."""
@@ -74,7 +76,8 @@ class Synthesiser:
 
     async def _write(self, question: str, overview: CapturedCall, tool_message: str) -> tuple[ChatResponse, Material]:
         whole = self._whole(overview, tool_message)
-        taken = predict_tokens(self.system, question, overview.head)
+        said = (text for exchange in self.earlier for text in (exchange.question, exchange.answer))
+        taken = predict_tokens(self.system, question, overview.head, *said)
         repos = _repos_of(overview, self.sources)
         material = await asyncio.to_thread(
             gather,
@@ -100,7 +103,11 @@ class Synthesiser:
         return response, material
 
     def _request(self, prompt: str) -> Callable[[str], ChatRequest]:
-        messages = ({"role": "system", "content": self.system}, {"role": "user", "content": prompt})
+        messages = (
+            {"role": "system", "content": self.system},
+            *(message for exchange in self.earlier for message in exchange.messages),
+            {"role": "user", "content": prompt},
+        )
         return lambda model: ChatRequest(model, messages, max_tokens=self.payer.ask.max_tokens)
 
     def _whole(self, overview: CapturedCall, tool_message: str) -> str:
@@ -135,7 +142,7 @@ class Synthesiser:
 
 def _repos_of(overview: CapturedCall, sources: RepositoryFiles) -> Sequence[str]:
     """The repositories that an overview is of: those that its arguments name, else all."""
-    repos = [index.repo for index in sources.indexes]
+    repos = sources.repos
     named = [repo for repo in repos if f'"{repo}"' in overview.call.arguments]
     return named or repos
 

@@ -14,6 +14,7 @@ from typing import Any
 from codesum_pipeline.asking.blocks import Blocks
 from codesum_pipeline.asking.calls import CapturedCall, carry_out, first_overview
 from codesum_pipeline.asking.citations import check_citations
+from codesum_pipeline.asking.earlier import Exchange
 from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextVoid, ToolAnswered, ToolCalled
 from codesum_pipeline.asking.fitting import within
 from codesum_pipeline.asking.notebook import STORE_FAILED, Notebook, text_part
@@ -55,6 +56,7 @@ class TurnAnswer:
     completion_tokens: int
     problems: tuple[str, ...]
     as_of: tuple[AsOf, ...] = ()
+    conversation: str = ""
 
     @property
     def is_fallback(self) -> bool:
@@ -73,7 +75,10 @@ class TurnFailed(Exception):
 
 @dataclass(slots=True)
 class Turn:
-    """A turn of a conversation. `without_model` gives what can be said where the model says nothing."""
+    """A turn of a conversation, of which `earlier` is what was said before.
+
+    `without_model` gives what can be said where the model says nothing.
+    """
 
     question: str
     tools: Mapping[str, ModelTool]
@@ -84,6 +89,7 @@ class Turn:
     synthesis_system: str
     on_event: OnEvent
     without_model: Callable[[str], str]
+    earlier: Sequence[Exchange] = ()
     steps: int = 0
     _messages: list[dict[str, Any]] = field(default_factory=list)
     _has_synthesised: bool = False
@@ -110,6 +116,7 @@ class Turn:
         """The model's last message, and whether it is a synthesis; raises `TurnFailed`."""
         self._messages = [
             {"role": "system", "content": self.system},
+            *(message for exchange in self.earlier for message in exchange.messages),
             {"role": "user", "content": f"{mask_secrets(self.question).text}\n\n{self._repositories()}"},
         ]
         most = self.payer.ask.max_steps
@@ -178,7 +185,9 @@ class Turn:
         if overview is None:
             return None
         self._has_synthesised = True
-        synthesiser = Synthesiser(self.synthesis_system, self.payer, self.notebook, self.sources, self.on_event)
+        synthesiser = Synthesiser(
+            self.synthesis_system, self.payer, self.notebook, self.sources, self.on_event, self.earlier
+        )
         return await synthesiser.write(self.question, overview, message)
 
     def _note_results(self, entries: Sequence[CapturedCall]) -> str:
@@ -235,7 +244,7 @@ class Turn:
         )
 
     def _repositories(self) -> str:
-        listed = "\n".join(f"- {index.repo} at {self.sources.commit(index.repo)}" for index in self.sources.indexes)
+        listed = "\n".join(f"- {repo} at {self.sources.commit(repo)}" for repo in self.sources.repos)
         return f"Repositories that the question is about:\n{listed}"
 
     async def _touch(self) -> None:

@@ -44,7 +44,8 @@ def codesum(
         typer.Option(
             metavar="FOLDER",
             show_default=False,
-            help="Where everything is kept. Default: CODESUM_HOME, else the nearest .codesum folder upward, "
+            help="Where everything is kept. Default: CODESUM_HOME, else the nearest .codesum folder upward, else "
+            "codesum in your data folder (~/.local/share) for what search, mcp or web indexed on first use, "
             "else .codesum in the current folder.",
         ),
     ] = None,
@@ -69,7 +70,8 @@ def codesum(
 
     Start with [bold]codesum index .[/] in a repository, then [bold]codesum search "what it does"[/].
     """
-    ctx.obj = Invocation({"home": home, "settings_file": settings_file, "offline": offline or None})
+    flags = {"home": home, "settings_file": settings_file, "offline": offline or None}
+    ctx.obj = Invocation(flags, command=ctx.invoked_subcommand or "")
 
 
 def main() -> None:

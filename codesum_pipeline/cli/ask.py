@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from codesum_pipeline.asking.events import Event
-from codesum_pipeline.asking.session import NO_MODEL, AskedQuestion
+from codesum_pipeline.asking.session import LATEST, NO_MODEL, AskedQuestion
 from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.cli.asking_options import ReposOption
 from codesum_pipeline.cli.failures import FAILED, complain
@@ -17,6 +17,7 @@ from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import count, note, on_terminal
 from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.cli.written_answer import WrittenAnswer
+from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.wiring import utc_now
 
 
@@ -24,6 +25,16 @@ def ask(
     ctx: typer.Context,
     words: Annotated[list[str], typer.Argument(metavar="QUESTION", show_default=False, help="What you want to know.")],
     repo: ReposOption = None,
+    goes_on: Annotated[
+        bool,
+        typer.Option(
+            "--continue", "-c", help="Go on with the last conversation about the same repositories: it is read first."
+        ),
+    ] = False,
+    conversation: Annotated[
+        str | None,
+        typer.Option(metavar="ID", show_default=False, help="Go on with this one; --json prints the id of each."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the answer and what it took as one JSON object.")
     ] = False,
@@ -36,6 +47,8 @@ def ask(
     `ask.max_cost_usd_per_day`. Without one (`llm.enabled`) the best that the index has is shown. In a checkout of an
     indexed repository the question is about that one, else about all.
     """
+    if goes_on and conversation:
+        raise ConfigurationError("--continue and --conversation: choose one of them")
     called = invocation(ctx)
     asked = AskedQuestion(
         text=" ".join(words),
@@ -44,6 +57,7 @@ def ask(
         folder=Path.cwd(),
         now=utc_now,
         tell=note,
+        conversation=LATEST if goes_on else conversation,
     )
     if as_json:
         answer = asyncio.run(asked.answer(_nobody_listens))

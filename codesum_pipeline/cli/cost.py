@@ -10,20 +10,26 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from codesum_pipeline.asking.spending import QuestionCall, calls_of_questions
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.cli.avoided import read_avoided, show_avoided
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.cost_plot import write_plot
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
-from codesum_pipeline.cli.render import SHORT_COMMIT, count, note, show, table
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.llm.ledger import calls_since, every_attempt
+from codesum_pipeline.llm.ledger import every_attempt
 from codesum_pipeline.llm.totals import Totals, total, total_by
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.store.tables import TableStore
 
 _ISO_DAY = "%Y-%m-%d"
 _DAY = len("2026-01-31")
+# Where a level stands of a text.
+_ASK = "ask"
+# How the first column is called, that of good calls, and that of the others.
+_OF_TEXTS = ("{by}", "texts", "without a text")
+_OF_QUESTIONS = ("questions by {by}", "answers", "without an answer")
 
 
 class By(StrEnum):
@@ -63,7 +69,7 @@ def cost(
         typer.Option(metavar="FILE.png", show_default=False, help="Draw dollars per day, and their sum, too."),
     ] = None,
 ) -> None:
-    """Show what calls of models cost, by day, run, model, level or repository.
+    """Show what calls of models cost, by day, run, model, level or repository: for texts, then for questions.
 
     codesum cost --since 2026-01-01 --plot cost.png
     """
@@ -73,21 +79,28 @@ def cost(
         return
     called = invocation(ctx)
     rows = _rows(called, keys or (), begin)
-    totals = total_by((_name(by, repo, row), row) for repo, row in rows)
+    asked = _questions(called, keys or (), begin)
     if plot is not None:
-        days = total_by((_name(By.DAY, repo, row), row) for repo, row in rows)
+        every: list[LedgerRow | QuestionCall] = [*(row for _, row in rows), *asked]
+        days = total_by((row.started_at[:_DAY], row) for row in every)
         with with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
-    asked, asked_usd = (0, 0.0) if keys else calls_since(called.layout.home / STORE_FILE, begin)
+    texts = total_by((_name(by, repo, row), row) for repo, row in rows)
+    questions = total_by((_name_of_question(by, call), call) for call in asked)
     if as_json:
-        for name, found in totals.items():
-            typer.echo(safe_json(_as_json(by, name, found)))
-    elif totals:
-        show(_table(by, {**totals, "all": total(row for _, row in rows)}))
-    elif not asked:
-        note("no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some")
-    if asked:
-        note(f"`codesum ask`, which is not among these: {count(asked, 'call')}, ${asked_usd:.4f}")
+        for what, totals in (("texts", texts), ("questions", questions)):
+            for name, found in totals.items():
+                typer.echo(safe_json({"what": what, **_as_json(by, name, found)}))
+        return
+    if texts:
+        show(_table(by, {**texts, "all": total(row for _, row in rows)}, _OF_TEXTS))
+    if questions:
+        show(_table(by, {**questions, "all": total(asked)}, _OF_QUESTIONS))
+    if not texts and not questions:
+        note(
+            "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
+            "`codesum ask` makes others"
+        )
 
 
 def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
@@ -112,12 +125,25 @@ def _name(by: By, repo: str, row: LedgerRow) -> str:
     return names.get(by, repo)
 
 
+def _questions(called: Invocation, keys: Sequence[str], since: str) -> list[QuestionCall]:
+    """The calls for questions, of some repositories those that were about one of them."""
+    calls = calls_of_questions(called.layout.home / STORE_FILE, since=since)
+    return [call for call in calls if not keys or {*keys} & {*call.repositories}]
+
+
+def _name_of_question(by: By, call: QuestionCall) -> str:
+    """The line that a call counts in; one question may be about several repositories."""
+    names = {By.DAY: call.started_at[:_DAY], By.RUN: call.run_id, By.MODEL: call.model, By.LEVEL: _ASK}
+    return names.get(by, ", ".join(call.repositories))
+
+
 def _as_json(by: By, name: str, found: Totals) -> dict[str, Any]:
     return {by.value: name, **asdict(found), "cached_share": found.cached_share, "failures": dict(found.failures)}
 
 
-def _table(by: By, totals: Mapping[str, Totals]) -> RenderableType:
-    numbers = ("calls", "texts", "read", "of that cached", "written", "US dollars", "estimated", "p50 s", "p95 s")
+def _table(by: By, totals: Mapping[str, Totals], of: tuple[str, str, str]) -> RenderableType:
+    head, good, bad = of
+    numbers = ("calls", good, "read", "of that cached", "written", "US dollars", "estimated", "p50 s", "p95 s")
     rows = [
         (
             name[:SHORT_COMMIT] if by is By.RUN else name,
@@ -134,4 +160,4 @@ def _table(by: By, totals: Mapping[str, Totals]) -> RenderableType:
         )
         for name, found in totals.items()
     ]
-    return table((by.value, *numbers, "without a text"), rows, right=numbers)
+    return table((head.format(by=by.value), *numbers, bad), rows, right=numbers)

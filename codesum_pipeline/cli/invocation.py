@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from codesum_pipeline.cli.failures import complain
+from codesum_pipeline.cli.usual_home import usual_home
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import Settings, load_settings
 from codesum_pipeline.source.registry import Registry
@@ -21,10 +22,11 @@ class Invocation:
     """One call of `codesum`. Nothing is read until it is asked for."""
 
     flags: Mapping[str, Any]
+    command: str = ""
 
     @cached_property
     def settings(self) -> Settings:
-        found = load_settings(self.flags)
+        found = load_settings({**self.flags, "home": self.flags.get("home") or usual_home(self.command, self.flags)})
         found.apply_mode()
         return found
 

@@ -14,6 +14,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.finding import Found, no_such_document, with_id
+from codesum_pipeline.tools.trees import Trees
 
 RepoOption = Annotated[
     str | None,
@@ -36,12 +37,13 @@ def open_published(called: Invocation, names: Sequence[str] = ()) -> list[Publis
     return catalogue_of(called).open_all(names, tell=complain)
 
 
-def find_document(called: Invocation, doc_id: str, *, repo: str | None) -> Found:
+def find_document(called: Invocation, doc_id: str, *, repo: str | None, trees: Trees | None = None) -> Found:
     """The one document with an id; of several, that of the folder's repository, and this is said.
 
-    Raises `ConfigurationError` where there is none, or more than one.
+    With `trees`, as the folder's work tree is. Raises `ConfigurationError` where there is none, or more than one.
     """
     indexes = open_published(called, [repo] if repo else [])
+    indexes = trees.current(indexes) if trees else indexes
     found = with_id(indexes, doc_id)
     if not found:
         raise no_such_document(doc_id, indexes)

@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,11 +17,12 @@ from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, served_
 from codesum_pipeline.mcp_server.agents import Agent
 from codesum_pipeline.mcp_server.installing import Installer
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.settings.own_homes import state_folder
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
+
+    from codesum_pipeline.mcp_server.http import MakeServer
 
 
 class WhichTools(StrEnum):
@@ -46,13 +46,21 @@ def mcp(
         WhichTools,
         typer.Option(help="default: search, read, graph, overview and status; all: those and the targeted ones."),
     ] = WhichTools.DEFAULT,
+    text_only: Annotated[
+        bool,
+        typer.Option(
+            "--text-only",
+            help="Answer without structured content, which many agents show their model in place of the text, at twice "
+            "the tokens; --install writes this option.",
+        ),
+    ] = False,
     token_file: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             show_default=False,
-            help="Whoever asks over HTTP must give this file's token; else CODESUM_MCP_TOKEN. "
-            "Without a token only this machine is served.",
+            help="Whoever asks over HTTP must give a token of this file, which may name the repositories that each "
+            "opens; else CODESUM_MCP_TOKEN. Without a token only this machine is served.",
         ),
     ] = None,
     host_name: HostNames = None,
@@ -78,28 +86,34 @@ def mcp(
     # Half a second, which no other command waits for.
     from codesum_pipeline.mcp_server.server import make_server
 
-    catalogue = replace(served_catalogue(called, repo or ()), settler=Settler())
-    server = make_server(catalogue, folder=Path.cwd(), every_tool=tools is WhichTools.ALL)
-    if http is None:
-        if token_file or host_name:
-            raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
-        server.run("stdio")
-        return
-    _serve_http(server, http, read_from=token_file, host_names=host_name or ())
+    if http is None and (token_file or host_name):
+        raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
+    every_tool, folder = tools is WhichTools.ALL, Path.cwd()
+    with served_catalogue(called, repo or ()) as catalogue:
+
+        def make(keys: Sequence[str]) -> "MCPServer[Any]":
+            limited = catalogue.limited_to(keys)
+            return make_server(limited, folder=folder, every_tool=every_tool, is_text_only=text_only)
+
+        if http is None:
+            make(()).run("stdio")
+        else:
+            _serve_http(make, http, read_from=token_file, host_names=host_name or ())
 
 
-def _serve_http(server: "MCPServer[Any]", http: str, *, read_from: Path | None, host_names: Sequence[str]) -> None:
+def _serve_http(make: "MakeServer", http: str, *, read_from: Path | None, host_names: Sequence[str]) -> None:
     """Until SIGINT or SIGTERM; where it listens is said on stderr."""
     from codesum_pipeline.mcp_server.http import PATH, TOKEN_VARIABLE, make_app
     from codesum_pipeline.serving.listening import listen, parse_address, serve
-    from codesum_pipeline.serving.tokens import check_reachable, read_token
+    from codesum_pipeline.serving.tokens import check_reachable, read_tokens
 
-    token = read_token(read_from, os.environ, variable=TOKEN_VARIABLE)
+    tokens = read_tokens(read_from, os.environ, variable=TOKEN_VARIABLE)
     asked = parse_address(http, option="--http")
-    check_reachable(asked, token, variable=TOKEN_VARIABLE)
+    check_reachable(asked, tokens, variable=TOKEN_VARIABLE)
     bound, address = listen(asked)
+    app = make_app(make, address, tokens=tokens, host_names=host_names)
     note(f"serving MCP at {address.url}{PATH}")
-    serve(make_app(server, address, token=token, host_names=host_names), bound)
+    serve(app, bound)
 
 
 def _configure(called: Invocation, install: Agent | None, uninstall: Agent | None, arguments: Sequence[str]) -> None:
@@ -120,12 +134,14 @@ def _command(called: Invocation, arguments: Sequence[str]) -> list[str]:
     """How an agent starts this program: from its own folder, with the home that was named here."""
     program = shutil.which("codesum")
     is_this = program is not None and Path(program).resolve() == Path(sys.argv[0]).resolve()
-    start = [program] if program and is_this else [sys.executable, "-m", "codesum_pipeline.cli"]
+    # An agent starts it in a folder that somebody else filled: -P imports nothing of that.
+    python = [sys.executable, "-P", "-m", "codesum_pipeline.cli"]
+    start = [str(Path(program).absolute())] if program and is_this else python
     home = ["--home", str(called.settings.home)] if called.flags.get("home") else []
     return [*start, *home, "mcp", *arguments]
 
 
 def _arguments(tools: WhichTools, repos: Sequence[str]) -> list[str]:
-    """Those of this call that an agent's is to have, too."""
+    """Those of this call that an agent's is to have, too; what an agent shows its model is the text."""
     every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
-    return [*every, *(part for repo in repos for part in ("--repo", repo))]
+    return ["--text-only", *every, *(part for repo in repos for part in ("--repo", repo))]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,10 +17,11 @@ from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, on_terminal
 from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, safe_json
-from codesum_pipeline.model.errors import ConfigurationError, MissingTable
+from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.checkout import checkout_of, entries_of
-from codesum_pipeline.tools.facts import read_overview
+from codesum_pipeline.tools.facts import read_overview, tell_differing
 from codesum_pipeline.tools.published_state import read_published
 
 # A terminal shows what uses what in words.
@@ -50,6 +52,10 @@ def overview(
         typer.echo(safe_json({**json.loads(row["facts"]), "page": row["page"]}))
         return
     _say_if_behind(called, entry.key, row["commit"])
+    call = Call(catalogue_of(called), Path.cwd(), on_note=note)
+    # The page can be read where its index cannot.
+    with suppress(MissingTable, BrokenStore):
+        tell_differing(call, call.index(entry.key), json.loads(row["facts"]))
     if not on_terminal():
         typer.echo(clean(row["page"]), nl=False)
         return

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codesum_pipeline.cli.first_use import index_on_first_use
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.lookup import open_published
 from codesum_pipeline.cli.render import count
@@ -24,8 +25,11 @@ class Scope:
     leaves_out: bool = False
 
 
-def open_scope(called: Invocation, names: Sequence[str], *, everything: bool) -> Scope:
-    """Open the indexes that a search is about; in a checkout, those of its repository."""
+def open_scope(called: Invocation, names: Sequence[str], *, everything: bool, may_ask: bool = False) -> Scope:
+    """Open the indexes that a search is about; in a checkout, those of its repository.
+
+    One that is not indexed is, if somebody at the terminal may be asked and wants it.
+    """
     checkout = None if names or everything else checkout_of(Path.cwd())
     if checkout is None:
         return Scope(open_published(called, names))
@@ -35,6 +39,8 @@ def open_scope(called: Invocation, names: Sequence[str], *, everything: bool) ->
         if entry.enabled and os.path.lexists(called.layout.published(entry.key))
     ]
     ours = entries_of(checkout, published)
+    if not ours and index_on_first_use(called, checkout, may_ask=may_ask):
+        return open_scope(called, names, everything=everything)
     others = len(published) - len(ours)
     if not ours:
         remark = f"the repository of this folder is not indexed (`codesum index {checkout.root}`)"

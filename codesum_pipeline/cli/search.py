@@ -1,7 +1,7 @@
 """`codesum search`: questions to the published indexes, with numpy alone."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,11 +30,15 @@ from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.batch import Addressed, BadRow, read_batch
 from codesum_pipeline.retrieval.filters import ANYTHING, WhichTests, check_filters, parse_filters
+from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import DEFAULT_TOP, SearchAnswer, answer
+from codesum_pipeline.tools.as_of import AsOf
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.changed_files import changed_files
 from codesum_pipeline.tools.sources import Sources
-from codesum_pipeline.tools.trees import Trees, repositories
+from codesum_pipeline.tools.trees import repositories
 
 _STDIN = "-"
 
@@ -69,7 +73,10 @@ def search(
         bool, typer.Option("--all", help="Search all repositories, also in a checkout of one of them.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help='Print {"query", "repositories", "fits_well", "hits": [...]} for programs.')
+        bool,
+        typer.Option(
+            "--json", help='Print {"query", "repositories", "as_of", "fits_well", "hits": [...]} for programs.'
+        ),
     ] = False,
     batch: Annotated[
         str | None,
@@ -95,24 +102,27 @@ def search(
         check_says_something(query)
     called = invocation(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
-    scope = open_scope(called, repo or (), everything=everything)
+    scope = open_scope(called, repo or (), everything=everything, may_ask=batch is None)
     nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
-    trees = Trees(catalogue_of(called), Path.cwd(), tell=note)
-    searched, nameable = trees.current(scope.indexes), trees.current(nameable)
+    call = Call(catalogue_of(called), Path.cwd(), on_note=note)
+    searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
     check_filters(nameable, filters)
+    standing = call.as_of(index.repo for index in scope.indexes)
     asking = _Asking(
-        sources=Sources.of(catalogue_of(called), nameable, tell=note),
+        call=call,
+        sources=call.sources(nameable),
         ask=partial(
             answer, embedder=embedder_of(called.settings.options), top=top, lanes=lane or LANES, filters=filters
         ),
         levels=tuple(level or LEVELS),
         aids=Aids(context=context, context_tokens=context_tokens, excerpt_lines=excerpt),
+        standing={each.repo: each for each in standing},
     )
     if scope.remark:
         note(scope.remark)
-    for key in repositories(searched):
-        if trees.note(key):
-            note(f"{key}: {trees.note(key)}")
+    for each in standing:
+        if each.of_tree or each.behind:
+            note(f"as of {each}")
     if query is None:
         _print_answers(read_batch(_lines(batch or _STDIN), searched, nameable), batch or _STDIN, asking)
         return
@@ -133,22 +143,35 @@ def search(
 class _Asking:
     """How each question of a call is asked and shown."""
 
+    call: Call
     sources: Sources
     ask: Callable[..., SearchAnswer]
     levels: tuple[Level, ...]
     aids: Aids
+    standing: Mapping[str, AsOf]
 
     def hits(
         self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]
     ) -> tuple[SearchAnswer, list[Shown]]:
         """The answer, and its hits with what helps to judge them."""
         found = self.ask(indexes, query, levels=levels, read=self.sources.read)
-        return found, list(with_aids(found.hits, query, indexes, self.sources, self.aids))
+        changed = changed_files(self.call, _files_of(found.hits))
+        return found, list(with_aids(found.hits, query, self.call, self.sources, self.aids, changed=changed))
 
     def json(self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]) -> dict[str, Any]:
         """The fields that a program gets."""
         found, shown = self.hits(query, indexes, levels)
-        return answer_json(query, found, shown, searched=indexes, aids=self.aids)
+        as_of = [self.standing[repo] for repo in repositories(indexes) if repo in self.standing]
+        return answer_json(query, found, shown, searched=indexes, aids=self.aids, as_of=as_of)
+
+
+def _files_of(hits: Iterable[Hit]) -> dict[str, set[str]]:
+    """The files that hits are in, by repository."""
+    found: dict[str, set[str]] = {}
+    for hit in hits:
+        if hit.type != Level.MODULE:
+            found.setdefault(hit.repo, set()).add(hit.file_path)
+    return found
 
 
 def _print_answers(rows: Iterable[Addressed | BadRow], file: str, asking: _Asking) -> None:

@@ -1,14 +1,18 @@
 """The options that every server of ours has."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.first_index import FirstIndex
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.lookup import catalogue_of
+from codesum_pipeline.following.follower import Follower
+from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.tools.catalogue import Catalogue
 
 HostNames = Annotated[
@@ -29,7 +33,17 @@ ServedRepos = Annotated[
 ]
 
 
-def served_catalogue(called: Invocation, names: Sequence[str]) -> Catalogue:
-    """What the home of a call holds, or of that the named repositories."""
-    catalogue = catalogue_of(called)
-    return replace(catalogue, only=frozenset(entry.key for name in names for entry in catalogue.entries_named(name)))
+@contextmanager
+def served_catalogue(called: Invocation, names: Sequence[str]) -> Iterator[Catalogue]:
+    """What the home of a call holds, or of that the named repositories, kept up to date while a server runs.
+
+    The checkout of the current folder is indexed, unless it is or others are named.
+    """
+    follower = Follower(called.settings.home)
+    catalogue = replace(catalogue_of(called), settler=Settler(), follower=follower)
+    with closing(follower):
+        if names:
+            yield catalogue.limited_to(names)
+            return
+        with FirstIndex(called).running() as first:
+            yield replace(catalogue, first_index=first.state)

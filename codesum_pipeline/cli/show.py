@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,15 +10,20 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.lookup import RepoOption, find_document
+from codesum_pipeline.cli.lookup import RepoOption, catalogue_of, find_document
 from codesum_pipeline.cli.origin import failure_and_price, readable, templates_named
 from codesum_pipeline.cli.reading_aids import described
 from codesum_pipeline.cli.refused_answer import answer_sections, refused_answer
-from codesum_pipeline.cli.render import fields, indented, lines_of, styled
+from codesum_pipeline.cli.render import fields, indented, lines_of, note, styled
 from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, one_line, safe_json
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.surroundings import Surroundings, surroundings_of
+from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.changed_files import changed_files
+from codesum_pipeline.tools.finding import Found
+from codesum_pipeline.tools.surroundings import surroundings_in
 
 _ORIGIN_FIELDS = (
     "written_by", "model", "prompt_version", "templates", "gate", "failure", "last_updated", "cause", "cause_ids",
@@ -44,7 +50,8 @@ def show(
     if answer and prompt:
         raise ConfigurationError("--answer and --prompt: choose one of them")
     called = invocation(ctx)
-    found = find_document(called, id, repo=repo)
+    call = Call(catalogue_of(called), Path.cwd(), on_note=note)
+    found = find_document(called, id, repo=repo, trees=None if answer or prompt else call.trees)
     if answer:
         refused = refused_answer(called.layout.warehouse, found.repo, found.id)
         if as_json:
@@ -62,13 +69,28 @@ def show(
         else:
             show_parts(*prompt_sections(found.repo, found.id, asked))
         return
-    document, around = found.document(), surroundings_of(found.index, found.row)
+    document, around = found.document(), _around(call, found)
     document |= failure_and_price(called.layout.warehouse, found.repo, document)
     document["templates"] = templates_named(called.settings.options.llm, document)
+    changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
+    standing = call.as_of([found.repo])
     if as_json:
-        typer.echo(safe_json({"repo": found.repo, **document, **asdict(around)}))
-    else:
-        show_parts(*_sections(found.repo, document, around))
+        said_of = {"as_of": [each.model_dump() for each in standing], "changed_since": bool(changed[found.repo])}
+        typer.echo(safe_json({"repo": found.repo, **document, **asdict(around), **said_of}))
+        return
+    for each in standing:
+        if each.of_tree or each.behind:
+            note(f"as of {each}")
+    show_parts(*_sections(found.repo, document, around))
+
+
+def _around(call: Call, found: Found) -> Surroundings:
+    documents = call.documents(found.repo)
+    number = documents.number(found.id)
+    if number is None:
+        return surroundings_of(found.index, found.row)
+    call.tell_gone(documents, number)
+    return surroundings_in(documents, number)
 
 
 def _sections(repo: str, document: Mapping[str, Any], around: Surroundings) -> Iterator[RenderableType]:

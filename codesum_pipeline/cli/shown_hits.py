@@ -1,6 +1,6 @@
 """Hits as people and as programs get them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,9 +14,11 @@ from codesum_pipeline.retrieval.excerpts import Excerpt
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import SearchAnswer
-from codesum_pipeline.retrieval.surroundings import BoundedSurroundings, bounded, surroundings_of
-from codesum_pipeline.tools.finding import with_id
+from codesum_pipeline.retrieval.surroundings import BoundedSurroundings, bounded
+from codesum_pipeline.tools.as_of import AsOf
+from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.surroundings import surroundings_in
 from codesum_pipeline.tools.trees import repositories
 
 # What `--context` adds to all hits together, unless another bound is asked for.
@@ -43,35 +45,51 @@ class Aids:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One hit with the aids that were asked for."""
+    """One hit with the aids that were asked for, and whether its file changed since the commit that is searched."""
 
     hit: Hit
+    changed_since: bool
     around: BoundedSurroundings | None
     excerpt: Excerpt | None
 
 
 def with_aids(
-    hits: Sequence[Hit], query: str, indexes: Sequence[PublishedIndex], sources: Sources, aids: Aids
+    hits: Sequence[Hit],
+    query: str,
+    call: Call,
+    sources: Sources,
+    aids: Aids,
+    *,
+    changed: Mapping[str, Collection[str]],
 ) -> Iterator[Shown]:
     """Read what was asked for of each hit; what stands around them shares one bound, evenly."""
     tokens = aids.context_tokens
     for place, hit in enumerate(hits):
         around = None
-        if aids.context and (found := with_id([index for index in indexes if index.repo == hit.repo], hit.id)):
+        documents = call.documents(hit.repo) if aids.context else None
+        number = documents.number(hit.id) if documents else None
+        if documents and number is not None:
             share = tokens // (len(hits) - place)
-            around, left = bounded(surroundings_of(found[0].index, found[0].row), tokens=share)
+            around, left = bounded(surroundings_in(documents, number), tokens=share)
             tokens -= share - left
         excerpt = sources.excerpt(hit, query, size=aids.excerpt_lines) if aids.excerpt_lines else None
-        yield Shown(hit, around, excerpt)
+        yield Shown(hit, hit.file_path in changed.get(hit.repo, ()), around, excerpt)
 
 
 def answer_json(
-    query: str, answer: SearchAnswer, shown: Sequence[Shown], *, searched: Sequence[PublishedIndex], aids: Aids
+    query: str,
+    answer: SearchAnswer,
+    shown: Sequence[Shown],
+    *,
+    searched: Sequence[PublishedIndex],
+    aids: Aids,
+    as_of: Sequence[AsOf],
 ) -> dict[str, Any]:
     """The answer to one question, as `--json` prints it and each line of `--batch`."""
     return {
         "query": query,
         "repositories": repositories(searched),
+        "as_of": [each.model_dump() for each in as_of],
         "fits_well": answer.fits_well,
         "hits": [_hit_json(each, aids) for each in shown],
     }
@@ -81,7 +99,7 @@ def _hit_json(shown: Shown, aids: Aids) -> dict[str, Any]:
     """The hit's own fields, then those of each aid that was asked for."""
     around: Mapping[str, Any] = {**asdict(shown.around.around), "more": dict(shown.around.more)} if shown.around else {}
     excerpt = {"excerpt": excerpt_json(shown.excerpt)} if aids.excerpt_lines else {}
-    return {**asdict(shown.hit), **around, **excerpt}
+    return {**asdict(shown.hit), "changed_since": shown.changed_since, **around, **excerpt}
 
 
 def blocks(shown: Sequence[Shown], *, several: bool) -> Iterator[RenderableType]:
@@ -96,6 +114,7 @@ def blocks(shown: Sequence[Shown], *, several: bool) -> Iterator[RenderableType]
             (one_line(hit.id), "bold cyan"),
             (f"  {lines}" if lines else "", "cyan"),
             (f"  {hit.type}{f' in {hit.repo}' if several else ''}", "dim"),
+            ("  changed since" if each.changed_since else "", "yellow"),
         )
         if hit.signature_summary:
             yield indented(styled(_short(one_line(hit.signature_summary)), "cyan"), width + 2)

@@ -11,7 +11,7 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, served_catalogue
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
-from codesum_pipeline.serving.tokens import check_reachable, read_token
+from codesum_pipeline.serving.tokens import check_reachable, read_tokens
 from codesum_pipeline.web.app import TOKEN_VARIABLE, make_app
 
 DEFAULT_PORT = 7777
@@ -31,8 +31,8 @@ def web(
         typer.Option(
             metavar="FILE",
             show_default=False,
-            help="Whoever asks must give this file's token, in a browser as the password; else CODESUM_WEB_TOKEN. "
-            "Without a token only this machine is served.",
+            help="Whoever asks must give a token of this file, in a browser as the password; it may name the "
+            "repositories that each opens; else CODESUM_WEB_TOKEN. Without a token only this machine is served.",
         ),
     ] = None,
     host_name: HostNames = None,
@@ -44,12 +44,13 @@ def web(
     caps. It ends with Ctrl-C.
     """
     called = invocation(ctx)
-    token = read_token(token_file, os.environ, variable=TOKEN_VARIABLE)
+    tokens = read_tokens(token_file, os.environ, variable=TOKEN_VARIABLE)
     asked = Address(host, port, f"--host {host} --port {port}")
-    check_reachable(asked, token, variable=TOKEN_VARIABLE)
+    check_reachable(asked, tokens, variable=TOKEN_VARIABLE)
     bound, address = listen(asked)
-    app = make_app(served_catalogue(called, repo or ()), address, token=token, host_names=host_name or ())
-    note(f"serving the search page at {address.url}")
-    if open_browser:
-        webbrowser.open(address.url)
-    serve(app, bound)
+    with served_catalogue(called, repo or ()) as catalogue:
+        app = make_app(catalogue, address, tokens=tokens, host_names=host_name or (), folder=Path.cwd())
+        note(f"serving the search page at {address.url}")
+        if open_browser:
+            webbrowser.open(address.url)
+        serve(app, bound)

@@ -100,7 +100,7 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
         written |= {table: ws.tables.write(table, ws.key, rows) for table, rows in others.items()}
         stats = others["graph_stats"]
     hashes = {table: found.table_hash for table, found in written.items()}
-    if ws.tables.base is None:
+    if not ws.tables.is_scratch:
         write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
         resolution.model_copy(update={"documents": documents, "tables": hashes}).write(ws)
     return _report(

@@ -1,7 +1,8 @@
 """What the tables hold becomes one version folder, ready to be published.
 
 It is written aside and renamed when every byte is on the disk, so that a folder
-named by a digest is always whole. The same tables give the same bytes.
+named by a digest is always whole; of what is made again at need, the disk is not
+waited for. The same tables give the same bytes.
 """
 
 import os
@@ -67,10 +68,11 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
         version = Version(folder=versions / sha256_hex(data), digest=sha256_hex(data), manifest=manifest)
         shared = _share_files(parts, ws.layout.published(ws.key), manifest)
         for path in (*sorted(folder.rglob("*")), folder):
-            if path not in shared:
+            if path not in shared and not ws.tables.is_scratch:
                 _flush(path)
         _put_in_place(folder, version, read_content=ws.force)
-    parts.keep(ws, version.digest)
+    if not ws.tables.is_scratch:
+        parts.keep(ws, version.digest)
     _name_candidate(ws, version)
     return CandidateReport(
         digest=version.digest,

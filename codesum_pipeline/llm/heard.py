@@ -4,8 +4,9 @@ A key holds no white space. So the text is handed on up to its last white space,
 whole and was looked at.
 """
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from codesum_pipeline.llm.chat import OnText, ToolCall
@@ -76,16 +77,33 @@ class Heard:
             self._on_text(without_keys(text, self._keys))
 
     def _hear_call(self, delta: Any) -> None:
-        """A piece of a call belongs to the one of its index; another id there begins another call."""
-        index, id_ = int(getattr(delta, "index", 0) or 0), str(delta.id or "")
+        """A piece of a call belongs to the one of its index, unless it begins another one there."""
+        index, id_, name = int(getattr(delta, "index", 0) or 0), str(delta.id or ""), str(delta.function.name or "")
         place = self._at.get(index)
-        if place is None or (id_ and self._calls[place]["id"] not in ("", id_)):
+        if place is None or _begins_another(self._calls[place], id_, name):
             place = self._at[index] = len(self._calls)
             self._calls.append({"id": "", "name": "", "arguments": ""})
         call = self._calls[place]
         call["id"] = call["id"] or id_
-        call["name"] += str(delta.function.name or "")
+        # Some repeat the name in every piece.
+        call["name"] += "" if call["name"] == name else name
         call["arguments"] += str(delta.function.arguments or "")
+
+
+def _begins_another(call: Mapping[str, str], id_: str, name: str) -> bool:
+    """Whether a piece is of another call under the same index: it has another id, or without one a name where nothing
+    of the call is missing any more."""
+    if id_:
+        return call["id"] not in ("", id_)
+    return bool(name) and _is_whole(call["arguments"])
+
+
+def _is_whole(arguments: str) -> bool:
+    try:
+        json.loads(arguments)
+    except ValueError:
+        return False
+    return True
 
 
 def _echo_of(chunk: Any) -> str:

@@ -256,22 +256,10 @@ def erase_ledger(state: Path) -> None:
 
 def spent_today(state: Path, *, now: datetime) -> float:
     """US dollars of a repository since midnight, UTC, for those without its lease; 0 where nothing was asked."""
-    with _reading(state) as connection:
+    with reading(state) as connection:
         if connection is None:
             return 0.0
         return float(connection.execute(f"{_SPENT} WHERE started_at >= ?", (iso_moment(_midnight(now)),)).fetchone()[0])
-
-
-def calls_since(state: Path, since: str) -> tuple[int, float]:
-    """How many attempts were begun since a moment, and their US dollars, for those who do not write; a `since` of ""
-    counts all."""
-    with _reading(state) as connection:
-        if connection is None:
-            return 0, 0.0
-        counted, spent = connection.execute(
-            f"SELECT count(*), ({_SPENT} WHERE started_at >= ?1) FROM llm_attempts WHERE started_at >= ?1", (since,)
-        ).fetchone()
-        return int(counted), float(spent)
 
 
 def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
@@ -279,7 +267,7 @@ def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
 
     An attempt without an answer so far counts with the most that it can cost.
     """
-    with _reading(state) as connection:
+    with reading(state) as connection:
         if connection is None:
             return []
         connection.row_factory = sqlite3.Row
@@ -298,8 +286,8 @@ def every_attempt(tables: TableStore, state: Path, repo: str) -> list[LedgerRow]
 
 
 @contextmanager
-def _reading(state: Path) -> Iterator[sqlite3.Connection | None]:
-    """None where nothing was asked."""
+def reading(state: Path) -> Iterator[sqlite3.Connection | None]:
+    """A ledger's file for those who do not write; None where nothing was asked."""
     if not state.exists():
         yield None
         return

@@ -110,8 +110,10 @@ class LiteLlmCalls:
                 )
                 async for chunk in chunks:
                     heard.hear(chunk)
-        # LiteLLM ends every stream with a reason; this is what the provider said.
-        if getattr(chunks, "received_finish_reason", "") is None:
+        # LiteLLM ends every stream with a reason; these are where it keeps what the provider said. Of Gemini it knows
+        # the second alone, and makes up what is missing: there only a connection that is cut tells.
+        said = [getattr(chunks, f"{when}_finish_reason", "") for when in ("received", "intermittent")]
+        if said == [None, None]:
             raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
 
     @contextmanager

@@ -4,12 +4,33 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
+from codesum_pipeline.model.ledger import AttemptOutcome
 
 Key = TypeVar("Key", str, tuple[str, ...])
 _ANSWERED = (AttemptOutcome.GOOD, AttemptOutcome.INVALID)
+
+
+class Counted(Protocol):
+    """A call of a model: a row of a ledger, or of the questions' store."""
+
+    @property
+    def outcome(self) -> AttemptOutcome: ...
+    @property
+    def failure(self) -> str | None: ...
+    @property
+    def prompt_tokens(self) -> int: ...
+    @property
+    def completion_tokens(self) -> int: ...
+    @property
+    def cached_tokens(self) -> int: ...
+    @property
+    def cost_usd(self) -> float: ...
+    @property
+    def is_estimated(self) -> bool: ...
+    @property
+    def latency_s(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +59,7 @@ class Totals:
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
 
 
-def total(rows: Iterable[LedgerRow]) -> Totals:
+def total(rows: Iterable[Counted]) -> Totals:
     """All of them together."""
     rows = list(rows)
     waits = sorted(row.latency_s for row in rows if row.outcome in _ANSWERED)
@@ -57,9 +78,9 @@ def total(rows: Iterable[LedgerRow]) -> Totals:
     )
 
 
-def total_by(keyed: Iterable[tuple[Key, LedgerRow]]) -> dict[Key, Totals]:
+def total_by(keyed: Iterable[tuple[Key, Counted]]) -> dict[Key, Totals]:
     """By the key that each row is given with, in its order."""
-    groups: dict[Key, list[LedgerRow]] = {}
+    groups: dict[Key, list[Counted]] = {}
     for key, row in keyed:
         groups.setdefault(key, []).append(row)
     return {key: total(groups[key]) for key in sorted(groups)}

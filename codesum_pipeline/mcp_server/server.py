@@ -20,7 +20,9 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import PrivateAttr
 
+from codesum_pipeline.mcp_server.resource_events import ResourceEvents
 from codesum_pipeline.mcp_server.schemas import input_schema, output_schema, structured
+from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress
@@ -33,7 +35,7 @@ INSTRUCTIONS = (
     "An index of what every function, class, file and folder of these repositories does, with the graph of calls, "
     "imports and inheritance. Use it before grep where you know what code does but not what it is called, where "
     "you want callers or users rather than equal names, and in a repository you do not know; use grep for an "
-    "exact string. In a checkout `search` and `read` know edits that are not committed; `as of` says so. Begin "
+    "exact string. In a checkout they know edits that are not committed; `as of` says so. Begin "
     "with `search` (or `overview`), then `read` the path:line that fits, several at once. Rows are `path:line  "
     "kind  one line`; `read`, `graph` and others take these places, ids and names as they stand."
 )
@@ -43,20 +45,22 @@ _ANY_ID = ResourceSecurity(exempt_params={"id"})
 
 
 class IndexTool(McpTool):
-    """A tool of ours. Its own model checks the arguments; it answers with text beside structured content."""
+    """A tool of ours. Its own model checks the arguments; it answers with text, beside structured content or alone."""
 
     _tool: Tool = PrivateAttr()
     _catalogue: Catalogue = PrivateAttr()
     _folder: Path = PrivateAttr()
 
-    def __init__(self, tool: Tool, catalogue: Catalogue, folder: Path) -> None:
+    def __init__(self, tool: Tool, catalogue: Catalogue, folder: Path, *, is_text_only: bool = False) -> None:
+        # Who is told a schema expects content of it.
+        schema = None if is_text_only else output_schema(tool.page)
         super().__init__(
             fn=tool.ask,
             name=tool.name,
             title=None,
             description=tool.description,
             parameters=input_schema(tool.arguments),
-            fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=output_schema(tool.page)),
+            fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=schema),
             is_async=False,
             context_kwarg=None,
             annotations=_READ_ONLY,
@@ -64,13 +68,14 @@ class IndexTool(McpTool):
         self._tool, self._catalogue, self._folder = tool, catalogue, folder
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
-        """Answer in a thread; whoever cancels does not wait for it."""
+        """Answer in a thread. Whoever cancels does not wait for it; it ends at its next step."""
 
         def answer() -> CallToolResult:
             call = Call(self._catalogue, self._folder, progress=_progress_of(context))
-            page = self._tool.ask(call, arguments)
+            with wanted_until(anyio.from_thread.check_cancelled):
+                page = self._tool.ask(call, arguments)
             text = TextContent(type="text", text=self._tool.text(page))
-            return CallToolResult(content=[text], structured_content=structured(page))
+            return CallToolResult(content=[text], structured_content=structured(page) if self.output_schema else None)
 
         try:
             return await anyio.to_thread.run_sync(answer, abandon_on_cancel=True)
@@ -80,11 +85,21 @@ class IndexTool(McpTool):
             raise UnexpectedToolError(f"{self.name} met an error of codesum: the server's log has it") from error
 
 
-def make_server(catalogue: Catalogue, *, folder: Path, every_tool: bool = False) -> MCPServer[Any]:
+def make_server(
+    catalogue: Catalogue, *, folder: Path, every_tool: bool = False, is_text_only: bool = False
+) -> MCPServer[Any]:
     """A server of one home; `folder` is where whoever started it stands."""
-    tools: list[McpTool] = [IndexTool(tool, catalogue, folder) for tool in tools_by_name(every=every_tool).values()]
+    tools: list[McpTool] = [
+        IndexTool(tool, catalogue, folder, is_text_only=is_text_only)
+        for tool in tools_by_name(every=every_tool).values()
+    ]
     server: MCPServer[Any] = MCPServer(
-        NAME, version=_version(), instructions=INSTRUCTIONS, tools=tools, log_level="WARNING"
+        NAME,
+        version=_version(),
+        instructions=INSTRUCTIONS,
+        tools=tools,
+        log_level="WARNING",
+        subscriptions=ResourceEvents(catalogue, folder),
     )
     _add_documents(server, catalogue, folder)
     return server

@@ -12,7 +12,8 @@ CodesumError
 ├── RetryLater                  try again: nothing is wrong with what was asked
 │   ├── RepositoryUnavailable   git could not read the repository
 │   ├── EmbedderUnavailable     a provider of embeddings failed again and again
-│   └── LeaseHeld               another build of the same repository is under way
+│   ├── LeaseHeld               another build of the same repository is under way
+│   └── BeingIndexed            the first index of a repository is being made
 ├── ProcessGone                 do it again: of the two processes of a build, one ended before the other
 ├── CannotWrite                 do not retry before the disk has room, or can be written
 ├── UnusableVectors             do not retry: an embedding model answered what was not asked
@@ -84,6 +85,10 @@ class RepositoryUnavailable(RetryLater):
 
 class LeaseHeld(RetryLater):
     """Another build of the same repository is under way."""
+
+
+class BeingIndexed(RetryLater):
+    """A repository has no index yet, and gets one at this moment."""
 
 
 class EmbedderUnavailable(RetryLater):

@@ -1,7 +1,8 @@
 """Which files of a work tree differ from the commit that an index stands for.
 
 Git lists names and blobs: of the commit from the mirror, of the work tree from its own index and status. Only files
-that one of these says are others are read. Nothing that the repository configures runs.
+that one of these says are others are read, and those that git was told not to compare. What is not on the disk is not
+in the tree: files outside a sparse checkout are gone. Nothing that the repository configures runs.
 """
 
 from collections.abc import Mapping
@@ -12,11 +13,12 @@ from pathlib import Path
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.source.folders import FolderScan, StoredFile, scan_files
 from codesum_pipeline.source.git import run_git
-from codesum_pipeline.source.rules import PathRules
+from codesum_pipeline.source.rules import SUBMODULE_MODE, SYMLINK_MODE, PathRules, readable_path
 from codesum_pipeline.source.uncommitted import work_tree_state
 
 _TIMEOUT_S = 20.0
-_SUBMODULE = b"160000 "
+# Of files that are not checked out. The letters of those that are assumed to be unchanged are small.
+_SKIPPED = "S"
 # A server is asked about a few repositories in turn.
 _LISTS_KEPT = 8
 
@@ -54,19 +56,23 @@ def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home
 
     Raises `RepositoryUnavailable` where git cannot read one of them.
     """
-    before = {path: file.blob for path, file in _files_of_commit(mirror, commit).items()}
-    tracked = _tracked_files(root)
-    edited = {path.encode() for path in work_tree_state(root, rules.subdir).paths}
-    # What is in one of them alone is in both of these with another blob, or with none.
-    differing = {path for path in before.keys() | tracked.keys() if before.get(path) != tracked.get(path)}
-    candidates = {path for path in differing | edited if _is_wanted(path, rules, root, home)}
-    scan = scan_files(root, candidates & (tracked.keys() | edited))
+    before = _files_of_commit(mirror, commit)
+    tracked, uncompared = _tracked_files(root)
+    state = work_tree_state(root, rules.subdir)
+    edited = {path.encode() for path in state.paths}
+    # What is in one of them alone is in both of these as another file, or not at all.
+    differing = {path for path in before.keys() | tracked.keys() if not _is_same(before.get(path), tracked.get(path))}
+    candidates = {path for path in differing | edited | uncompared if _is_wanted(path, rules, root, home)}
+    # What stands elsewhere on the disk is ignored, or another repository's.
+    listed = tracked.keys() | {path.encode() for path in state.untracked}
+    scan = scan_files(root, candidates & listed)
+    same = {path for path, file in scan.files.items() if _is_same(file, before.get(path))}
     kept = {
         path: file
         for path, file in scan.files.items()
-        if file.blob != before.get(path) and rules.why_skipped(path.decode(), mode=file.mode, size=0) is None
+        if path not in same and rules.why_skipped(path.decode(), mode=file.mode, size=0) is None
     }
-    there = {path for path, file in scan.files.items() if path in kept or file.blob == before.get(path)}
+    there = same | kept.keys()
     gone = frozenset(path.decode() for path in (candidates & before.keys()) - there)
     return Differences(replace(scan, files=kept, left_out=()), gone)
 
@@ -78,13 +84,17 @@ def whole_tree(found: Differences, *, mirror: Path, commit: str) -> FolderScan:
     return replace(found.scan, files={**files, **found.scan.files})
 
 
+def _is_same(one: StoredFile | None, other: StoredFile | None) -> bool:
+    """Whether two files have the same text; the blob of a link is its target."""
+    if one is None or other is None:
+        return one is other
+    return one.blob == other.blob and (one.mode == SYMLINK_MODE) == (other.mode == SYMLINK_MODE)
+
+
 def _is_wanted(path: bytes, rules: PathRules, root: Path, home: Path) -> bool:
     """Whether an index would look at a file of this name."""
-    try:
-        name = path.decode()
-    except UnicodeDecodeError:
-        return False
-    is_indexed = rules.why_skipped(name, mode="100644", size=0) is None
+    name, is_valid = readable_path(path)
+    is_indexed = is_valid and rules.why_skipped(name, mode="100644", size=0) is None
     return is_indexed and not (root / name).is_relative_to(home)
 
 
@@ -92,27 +102,34 @@ def _is_wanted(path: bytes, rules: PathRules, root: Path, home: Path) -> bool:
 def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
     """Each file of a commit: they never change."""
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
-    found = {}
+    found: dict[bytes, StoredFile] = {}
     for entry in run_git(arguments, git_dir=mirror, timeout_s=_TIMEOUT_S).split(b"\0"):
         facts, _, path = entry.partition(b"\t")
-        if path and not facts.startswith(_SUBMODULE):
+        if path:
             mode, _, blob = facts.decode().split()
-            found[path] = StoredFile(mode, blob)
+            found |= {path: StoredFile(mode, blob)} if mode != SUBMODULE_MODE else {}
     return found
 
 
-def _tracked_files(root: Path) -> dict[bytes, str]:
-    """The blob of each file in git's index of a work tree; of a merge that is not resolved one of several."""
+def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:
+    """Each file in git's index of a work tree; of a merge that is not resolved one of several.
+
+    Then those of which `git status` says nothing, since somebody told git not to look at them.
+    """
     output = run_git(
-        ["ls-files", "--stage", "-z"],
+        ["ls-files", "--stage", "-v", "-z"],
         git_dir=root / ".git",
         cwd=root,
         timeout_s=_TIMEOUT_S,
         extra_environment={"GIT_WORK_TREE": str(root)},
     )
-    found = {}
+    found: dict[bytes, StoredFile] = {}
+    uncompared: set[bytes] = set()
     for entry in output.split(b"\0"):
         facts, _, path = entry.partition(b"\t")
-        if path and not facts.startswith(_SUBMODULE):
-            found[path] = facts.split()[1].decode()
-    return found
+        if path:
+            tag, mode, blob, _stage = facts.decode().split()
+            if mode != SUBMODULE_MODE:
+                found[path] = StoredFile(mode, blob)
+                uncompared |= {path} if tag == _SKIPPED or tag.islower() else set()
+    return found, uncompared

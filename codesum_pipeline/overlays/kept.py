@@ -1,8 +1,13 @@
 """The indexes of work trees that a home keeps: which there are, and for how long."""
 
+import os
 import shutil
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+
+from codesum_pipeline.retrieval.reader import PublishedIndex
 
 ASIDE = ".aside-"
 # Ends the name of a settled index, which is as large as the published one.
@@ -18,12 +23,31 @@ def drop_oldest(folder: Path) -> None:
     """Keep as many indexes of a repository's trees as there is use for; what somebody has open stays readable."""
     there = sorted(folder.iterdir(), key=_last_use, reverse=True)
     settled = [path for path in there if path.name.endswith(SETTLED)]
-    overlays = [path for path in there if not path.name.endswith(SETTLED) and not path.name.startswith(ASIDE)]
+    overlays = [path for path in there if _is_overlay(path)]
     abandoned = [
         path for path in there if path.name.startswith(ASIDE) and time.time() - _last_use(path) > _ABANDONED_AFTER_S
     ]
     for path in (*settled[_MOST_SETTLED:], *overlays[_MOST_OVERLAYS:], *abandoned):
         shutil.rmtree(path, ignore_errors=True)
+
+
+def kept_overlays(folder: Path) -> list[Path]:
+    """The overlays of a repository's trees."""
+    return [path for path in folder.iterdir() if _is_overlay(path)]
+
+
+def _is_overlay(path: Path) -> bool:
+    return not path.name.endswith(SETTLED) and not path.name.startswith(ASIDE)
+
+
+def still_kept(indexes: Iterable[PublishedIndex]) -> bool:
+    """Whether the indexes of a tree that was opened before are all there; then they count as used now."""
+    folders = [index.home for index in indexes if index.home is not None]
+    for folder in folders:
+        # A home may be read-only.
+        with suppress(OSError):
+            os.utime(folder)
+    return all(folder.is_dir() for folder in folders)
 
 
 def _last_use(path: Path) -> float:

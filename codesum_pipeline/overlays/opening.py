@@ -1,6 +1,7 @@
 """A published index as it is in a work tree: the index without the files that differ, and an index of these."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import CodesumError, ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.errors import BrokenIndex, CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.differences import Differences, differences, whole_tree
@@ -25,7 +27,8 @@ from codesum_pipeline.store.layout import HomeLayout
 MOST_FILES = 2000
 _NAMED = 5
 _ATTEMPTS = 3
-_LAGS = "; calls between files and texts of folders are those of the commit"
+_NOT_INDEXED = "they are answered as the commit has them"
+_LAGS = "calls between changed and other files may lag, texts of folders are those of the commit"
 
 Mask = npt.NDArray[np.bool_]
 
@@ -34,14 +37,22 @@ Mask = npt.NDArray[np.bool_]
 class TreeIndex:
     """What answers for a work tree: `parts` are the index without what differs, and what differs.
 
-    Or it is one index of the whole tree, where somebody settled it. `note` says it in words; nothing where the tree is
-    the commit of the index. `warning` names the files that differ and could not be indexed: their lines may be others.
+    Or it is one index of the whole tree, where somebody settled it. `found` is what differs from the commit of the
+    index; None where the tree of `root` was not compared, or nobody stands in one. `lags` says what is not of the tree
+    yet. `warning` names the files that differ and could not be indexed: their lines may be others.
     """
 
     parts: tuple[PublishedIndex, ...]
-    note: str = ""
+    root: Path | None = None
+    found: Differences | None = None
+    lags: str = ""
     warning: str = ""
     is_settled: bool = True
+
+    @property
+    def stale(self) -> frozenset[str]:
+        """The files that differ, and are answered as the commit has them."""
+        return self.found.changed | self.found.gone if self.found and self.warning else frozenset()
 
 
 def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> TreeIndex:
@@ -53,7 +64,7 @@ def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, 
         try:
             return _open_tree(settings, entry, base, root)
         except RepositoryUnavailable as error:
-            # A file may have been written while it was read.
+            # A file may have been written while it was read, or an index was dropped.
             if attempt == _ATTEMPTS - 1:
                 return _as_published(base, root, error)
         except (CodesumError, OSError) as error:
@@ -64,21 +75,22 @@ def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, 
 def _open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> TreeIndex:
     found = _compare(settings, entry, base, root)
     if not found:
-        return TreeIndex((base,))
+        return TreeIndex((base,), root, found)
     settled = _folder(settings, base, found, SETTLED)
     if settled.is_dir():
-        return TreeIndex((_open_folder(settled, base.repo),), note=_said(root, found, ""))
-    if len(found.paths) > MOST_FILES:
-        return TreeIndex((base,), warning=f"{_named(found.paths)}: more than {MOST_FILES:,}", is_settled=False)
+        return TreeIndex((_open_folder(settled, base.repo),), root, found)
+    if len(found.changed) > MOST_FILES:
+        warning = f"{_named(found.paths)}: more than {MOST_FILES:,}"
+        return TreeIndex((base,), root, found, _NOT_INDEXED, warning=warning, is_settled=False)
     try:
         parts = _parts(settings, base, found)
     except ConfigurationError as error:
-        return TreeIndex((base,), warning=f"{_named(found.paths)}: {error}")
-    return TreeIndex(parts, note=_said(root, found, _LAGS), is_settled=False)
+        return TreeIndex((base,), root, found, _NOT_INDEXED, warning=f"{_named(found.paths)}: {error}")
+    return TreeIndex(parts, root, found, lags=_LAGS, is_settled=False)
 
 
 def _as_published(base: PublishedIndex, root: Path, error: Exception) -> TreeIndex:
-    return TreeIndex((base,), warning=f"the work tree {root} was not compared: {error}")
+    return TreeIndex((base,), root, warning=f"the work tree {root} was not compared: {error}", is_settled=False)
 
 
 def settle_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> None:
@@ -168,18 +180,15 @@ def _open_folder(folder: Path, key: str) -> PublishedIndex:
     # When it was used last; a home may be read-only.
     with suppress(OSError):
         os.utime(folder)
-    (version,) = HomeLayout(folder).versions(key).iterdir()
-    return replace(PublishedIndex.of_version(version), home=folder)
-
-
-def _said(root: Path, found: Differences, lags: str) -> str:
-    count = len(found.paths)
-    files = (
-        "1 file differs and is searched as it is"
-        if count == 1
-        else f"{count:,} files differ and are searched as they are"
-    )
-    return f"with the work tree {root}: {files} now{lags}"
+    try:
+        (version,) = HomeLayout(folder).versions(key).iterdir()
+        if damaged := read_version(version).damaged_files(read_content=False):
+            raise BrokenIndex(f"{version}: {damaged[0]} is damaged")
+        return replace(PublishedIndex.of_version(version), home=folder)
+    except (CodesumError, OSError, ValueError) as error:
+        # No more than a copy of what the tree has: it is made again.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise RepositoryUnavailable(str(error)) from error
 
 
 def _named(paths: Sequence[str]) -> str:

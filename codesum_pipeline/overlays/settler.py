@@ -2,7 +2,9 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.model.errors import CodesumError
@@ -10,36 +12,43 @@ from codesum_pipeline.model.errors import CodesumError
 _log = logging.getLogger(__name__)
 # Edits come in bursts: a tree is settled once, after the last of them.
 QUIET_S = 1.0
+# Who edits without a pause, or asks, is not kept waiting for longer.
+_MOST_QUIET = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    settle: Callable[[], None]
+    due: float
+    latest: float
 
 
 class Settler:
-    """Trees are known by repository and folder; whoever asks for one that waits already changes nothing."""
+    """Trees are known by repository and folder; who asks again for one that waits puts it off, up to a limit."""
 
     def __init__(self, *, quiet_s: float = QUIET_S) -> None:
         self._quiet_s = quiet_s
-        self._waiting: dict[tuple[str, Path], Callable[[], None]] = {}
-        self._lock = threading.Lock()
+        self._waiting: dict[tuple[str, Path], _Waiting] = {}
+        self._changed = threading.Condition()
         self._is_running = False
 
     def ask(self, repo: str, root: Path, settle: Callable[[], None]) -> None:
         """Settle a tree soon; returns at once."""
-        with self._lock:
-            self._waiting[repo, root] = settle
+        now = time.monotonic()
+        with self._changed:
+            before = self._waiting.get((repo, root))
+            latest = before.latest if before else now + _MOST_QUIET * self._quiet_s
+            self._waiting[repo, root] = _Waiting(settle, min(now + self._quiet_s, latest), latest)
             if self._is_running:
+                self._changed.notify()
                 return
             self._is_running = True
         # What it writes has its name only when it is whole, so that it may end with the process.
         threading.Thread(target=self._run, name="settler", daemon=True).start()
 
     def _run(self) -> None:
-        pause = threading.Event()
-        while True:
-            pause.wait(self._quiet_s)
-            with self._lock:
-                if not self._waiting:
-                    self._is_running = False
-                    return
-                (repo, root), settle = self._waiting.popitem()
+        while (taken := self._next()) is not None:
+            (repo, root), settle = taken
             try:
                 settle()
             except (CodesumError, OSError) as error:
@@ -47,3 +56,16 @@ class Settler:
                 _log.warning("%s: the work tree %s was not settled: %s", repo, root, error)
             except Exception:
                 _log.exception("%s: the work tree %s was not settled", repo, root)
+
+    def _next(self) -> tuple[tuple[str, Path], Callable[[], None]] | None:
+        """The tree that is due first, once it is; None where none waits."""
+        with self._changed:
+            while self._waiting:
+                tree, first = min(self._waiting.items(), key=lambda each: each[1].due)
+                left = first.due - time.monotonic()
+                if left <= 0:
+                    del self._waiting[tree]
+                    return tree, first.settle
+                self._changed.wait(left)
+            self._is_running = False
+            return None

@@ -22,6 +22,7 @@ def facts_of(overview: Overview) -> dict[str, Any]:
         "commit": overview.commit,
         "committed_at": overview.committed_at,
         "opening": asdict(overview.opening),
+        "by_model": asdict(overview.words),
         "languages": dict(overview.languages),
         "files": overview.files,
         "definitions": overview.definitions,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codesum_pipeline.model.ids import ROOT_MODULE
+from codesum_pipeline.overviews.model_words import ModelWords
 from codesum_pipeline.overviews.view import View
 from codesum_pipeline.summaries.documentation.prose import Prose, read_prose
 
@@ -39,8 +40,8 @@ def readme_path(root: str, paths: Mapping[str, object] | list[str]) -> str | Non
     return min(found, key=lambda path: (not path.lower().endswith(".md"), path), default=None)
 
 
-def opening_of(view: View, readme: tuple[str, str] | None) -> Opening:
-    """From the README's path and text, else from the root folder's document."""
+def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords) -> Opening:
+    """From the README's path and text, else from the root folder's document: of a model's, what is repeated of it."""
     if readme:
         path, text = readme
         prose = read_prose(text)
@@ -50,7 +51,7 @@ def opening_of(view: View, readme: tuple[str, str] | None) -> Opening:
         if told:
             return Opening(prose.title, told, path, _line_of(text, kept[0] if kept else prose.title))
     root = view.places.get(view.root)
-    return Opening("", root.summary if root else "")
+    return Opening("", words.summary if words.is_by_model else root.summary if root else "")
 
 
 def _told(title: str, sentences: Sequence[str]) -> str:

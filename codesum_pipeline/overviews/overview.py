@@ -8,6 +8,7 @@ from codesum_pipeline.overviews.entry_points import find_entry_points
 from codesum_pipeline.overviews.frameworks import Framework, find_frameworks
 from codesum_pipeline.overviews.loading import read_sources, read_text
 from codesum_pipeline.overviews.manifests.manifest import EntryPoint
+from codesum_pipeline.overviews.model_words import ModelWords, model_words
 from codesum_pipeline.overviews.neighbourhoods import Neighbourhood, find_neighbourhoods
 from codesum_pipeline.overviews.opening import Opening, opening_of, readme_path
 from codesum_pipeline.overviews.parts import Division, divide
@@ -26,6 +27,7 @@ class Overview:
     committed_at: str
     subject: str
     opening: Opening
+    words: ModelWords
     languages: Mapping[str, int]
     files: int
     definitions: int
@@ -45,13 +47,15 @@ def make_overview(ws: Workspace) -> Overview:
     view, sources = View.of(ws), read_sources(ws, snapshot.commit)
     readme = readme_path(view.root, list(sources.paths))
     text = read_text(ws, readme, snapshot.commit) if readme else None
+    words = model_words(ws, view.root, readme=text or "")
     division = divide(view)
     return Overview(
         repo=ws.key,
         commit=snapshot.commit,
         committed_at=snapshot.committed_at,
         subject=snapshot.subject,
-        opening=opening_of(view, (readme, text) if readme and text else None),
+        opening=opening_of(view, (readme, text) if readme and text else None, words),
+        words=words,
         languages=view.languages,
         files=len(view.sources),
         definitions=sum(map(len, view.definitions.values())),

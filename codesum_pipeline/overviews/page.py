@@ -20,7 +20,7 @@ from codesum_pipeline.summaries.documentation.sentences import sentences
 from codesum_pipeline.summaries.extractive.words import split_identifier
 
 # Raised with anything that changes what a page says of the same repository.
-OVERVIEW_VERSION = "overview/1"
+OVERVIEW_VERSION = "overview/2"
 
 # Where a capital letter does not make the name.
 _LANGUAGE_NAMES = {
@@ -84,7 +84,20 @@ def _head(overview: Overview) -> str:
     size = f"{', '.join(shown)}; {counted}. {not_counted}" if shown else "No programs."
     subject = f": {prose(overview.subject)}" if overview.subject else ""
     stands = f"Commit {code(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
-    return "\n\n".join(part for part in (f"# {prose(overview.repo)}", f"{said}{where}", stands, size) if part)
+    blocks = (f"# {prose(overview.repo)}", f"{said}{where}", _by_model(overview), stands, size)
+    return "\n\n".join(part for part in blocks if part)
+
+
+def _by_model(overview: Overview) -> str:
+    """What a model wrote of the whole, behind what a person wrote; the opening may be it already."""
+    words = overview.words
+    summary = prose(words.summary, limit=_OPENING) if words.summary != overview.opening.text else ""
+    told = [f"- {prose(each, limit=_SENTENCE)}" for each in words.responsibilities]
+    if not summary and not told:
+        return ""
+    return "\n\n".join(
+        part for part in (summary, "\n".join(told), "(By a model, from the texts of its parts.)") if part
+    )
 
 
 def _frameworks(frameworks: Sequence[Framework]) -> Iterator[str]:

@@ -25,7 +25,8 @@ from codesum_pipeline.store.workspace import Workspace
 class OverviewReport:
     """`written` is false where the page is that of an earlier build; `held` where the last build was not published.
 
-    `commit` is that which the page stands for; none where the version that is published has no page.
+    `commit` is that which the page stands for; none where the version that is published has no page. `by_model`:
+    words of a model are on it; for so many `unknown_names` others were left out.
     """
 
     written: bool
@@ -36,6 +37,8 @@ class OverviewReport:
     parts: int
     neighbourhoods: int
     characters: int
+    by_model: bool
+    unknown_names: int
     table_hash: str
 
 
@@ -82,6 +85,7 @@ def _kept(ws: Workspace) -> OverviewReport:
 def _report(ws: Workspace, *, written: bool, held: bool) -> OverviewReport:
     rows = ws.tables.read("overviews", ws.key).to_pylist()
     facts = json.loads(rows[0]["facts"]) if rows else {}
+    words = facts.get("by_model", {})
     counts = {name: len(facts.get(name, ())) for name in ("frameworks", "entry_points", "neighbourhoods")}
     return OverviewReport(
         written=written,
@@ -89,6 +93,8 @@ def _report(ws: Workspace, *, written: bool, held: bool) -> OverviewReport:
         commit=rows[0]["commit"] if rows else None,
         parts=len(facts["parts"]["parts"]) if facts else 0,
         characters=len(rows[0]["page"]) if rows else 0,
+        by_model=bool(words.get("summary") or words.get("responsibilities")),
+        unknown_names=len(words.get("unknown_names", ())),
         table_hash=ws.tables.content_hash("overviews", ws.key) or "",
         **counts,
     )

@@ -8,6 +8,7 @@ counts must leave those out.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 _C_STATEMENTS = (
     r"if|else|for|while|switch|do|return|sizeof|case|throw|new|delete|catch|using|typedef|namespace|goto|not|defined"
@@ -182,14 +183,15 @@ _QUOTED = re.compile(
 )
 
 
-def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+@cache
+def _compiled(language: str) -> re.Pattern[str]:
+    """Those of one language: to compile all takes as long as a few files."""
+    patterns = _PATTERNS["typescript" if language == "tsx" else language]
     numbered = (pattern.replace("(?P<name>", f"(?P<name{number}>") for number, pattern in enumerate(patterns))
     return re.compile("|".join(f"(?:^(?:{pattern}))" for pattern in numbered), re.MULTILINE)
 
 
-LANGUAGES: Mapping[str, re.Pattern[str]] = {
-    language: _compiled(patterns) for language, patterns in {**_PATTERNS, "tsx": _PATTERNS["typescript"]}.items()
-}
+LANGUAGES = frozenset({*_PATTERNS, "tsx"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ class DefinitionLine:
 
 def definition_lines(text: str, language: str) -> Iterator[DefinitionLine]:
     """Those of a text, in order; none in a language without patterns."""
-    pattern = LANGUAGES.get(language)
+    pattern = _compiled(language) if language in LANGUAGES else None
     if language == "rust":
         for pattern_of_text in (_TEMPLATES, _QUOTED) if "!" in text else ():
             text = pattern_of_text.sub(lambda match: match["head"] + re.sub(r"[^\n]", " ", match["body"]), text)

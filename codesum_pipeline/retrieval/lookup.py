@@ -18,6 +18,7 @@ from codesum_pipeline.indexes.highest import highest, highest_above_zero
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors
 from codesum_pipeline.indexes.stored_zip import Array
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Numbers
@@ -88,6 +89,7 @@ class Lookup:
     def best(self, signal: Signal, levels: Sequence[Level]) -> Found:
         """The `limit` documents of these levels with the highest scores above 0, and those that are as good as the last
         of them."""
+        checkpoint()
         if signal in VECTORS:
             return self._nearest(VECTORS[signal], levels)
         if signal not in WORDS:

@@ -105,6 +105,7 @@ class PublishedIndex:
                 f"{folder}: index schema version {manifest['schema_version']}, this package reads "
                 f"{INDEX_SCHEMA_VERSION}: bring it up to date with `codesum index {manifest['repo']}`"
             )
+        _check_whole(version)
         arrays = map_npz(folder / DOCUMENT_ARRAYS)
         summary = map_tensor(folder / EMBEDDINGS, manifest["embedder"]["dimensions"])
         return cls(
@@ -257,6 +258,14 @@ class _Resolved:
 
     folder: Path
     link: tuple[int, int]
+
+
+def _check_whole(version: Version) -> None:
+    """Raise `BrokenIndex` for a file of another size than it was written with, `FileNotFoundError` for a missing one."""
+    for name in version.damaged_files(read_content=False):
+        path = version.folder / name
+        path.stat()
+        raise BrokenIndex(f"{path} is damaged: run `codesum doctor`")
 
 
 def _resolve(path: Path) -> _Resolved:

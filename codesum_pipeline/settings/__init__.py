@@ -6,9 +6,10 @@ from codesum_pipeline.settings.loading import (
     check_is_settable_by_run,
     find_home,
     load_settings,
+    nearest_home,
 )
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.settings.own_homes import check_may_be_own, record_home
+from codesum_pipeline.settings.own_homes import check_may_be_own, record_home, user_home
 
 __all__ = [
     "HOME_FOLDER",
@@ -18,5 +19,7 @@ __all__ = [
     "check_may_be_own",
     "find_home",
     "load_settings",
+    "nearest_home",
     "record_home",
+    "user_home",
 ]

@@ -75,11 +75,16 @@ def find_home(start: Path | None = None) -> Path:
     Raises `ConfigurationError` for one that is not the user's own.
     """
     start = (start or Path.cwd()).absolute()
+    return nearest_home(start) or start / HOME_FOLDER
+
+
+def nearest_home(start: Path) -> Path | None:
+    """The home that is there, as `find_home`."""
     for folder in (start, *start.parents):
         if (folder / HOME_FOLDER).is_dir():
             check_is_own(folder / HOME_FOLDER)
             return folder / HOME_FOLDER
-    return start / HOME_FOLDER
+    return None
 
 
 def _check_is_folder(home: Path) -> None:

@@ -101,15 +101,24 @@ def _record_folder() -> Path:
 
 def state_folder() -> Path:
     """For what programs note between their runs; raises `ConfigurationError` where the user has no folder for it."""
-    chosen = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return _user_folder("XDG_STATE_HOME", ".local/state", "what codesum notes about you")
+
+
+def user_home() -> Path:
+    """The home of checkouts that no other home is found for, in the user's data folder; raises `ConfigurationError`."""
+    return _user_folder("XDG_DATA_HOME", ".local/share", "the indexes of your checkouts")
+
+
+def _user_folder(variable: str, usual: str, holds: str) -> Path:
+    chosen = Path(os.environ.get(variable, ""))
     if chosen.is_absolute():
         return chosen / "codesum"
     try:
-        return Path.home() / ".local" / "state" / "codesum"
+        return Path.home() / usual / "codesum"
     except RuntimeError as error:
         raise ConfigurationError(
-            "there is no folder for what codesum notes about you: set HOME or XDG_STATE_HOME; a home can also be named "
-            "with --home or CODESUM_HOME"
+            f"there is no folder for {holds}: set HOME or {variable}; a home can also be named with --home or "
+            "CODESUM_HOME"
         ) from error
 
 

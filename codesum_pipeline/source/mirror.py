@@ -232,22 +232,27 @@ class Mirror:
 
 
 def make_scratch(git_dir: Path, path: Path, *, timeout_s: float = 600.0) -> Mirror:
-    """A new mirror at `path` that borrows the objects of the one at `git_dir`, if there is one.
+    """A new mirror at `path` that has the refs and borrows the objects of the one at `git_dir`, if there is one.
 
     What is fetched into it leaves the other as it is.
     """
+    if not Mirror(git_dir).object_format():
+        return Mirror(path, timeout_s)
+    scratch = make_borrowing(git_dir, path, timeout_s=timeout_s)
+    refs = run_git(["for-each-ref", "--format=create %(refname) %(objectname)"], git_dir=git_dir, timeout_s=timeout_s)
+    run_git(["update-ref", "--stdin"], git_dir=path, timeout_s=timeout_s, data=refs)
+    return scratch
+
+
+def make_borrowing(git_dir: Path, path: Path, *, timeout_s: float = 600.0) -> Mirror:
+    """A new mirror at `path` without refs that borrows the objects of the one at `git_dir`."""
     scratch = Mirror(path, timeout_s)
-    object_format = Mirror(git_dir).object_format()
-    if not object_format:
-        return scratch
-    scratch.create(object_format)
+    scratch.create(Mirror(git_dir).object_format())
     alternates = path / "objects" / "info" / "alternates"
     alternates.parent.mkdir(parents=True, exist_ok=True)
     alternates.write_bytes(os.fsencode(git_dir.resolve() / "objects") + b"\n")
     if shallow := shallow_commits(git_dir):
         (path / "shallow").write_text("".join(f"{commit}\n" for commit in sorted(shallow)), encoding="ascii")
-    refs = run_git(["for-each-ref", "--format=create %(refname) %(objectname)"], git_dir=git_dir, timeout_s=timeout_s)
-    run_git(["update-ref", "--stdin"], git_dir=path, timeout_s=timeout_s, data=refs)
     return scratch
 
 

@@ -19,7 +19,7 @@ from codesum_pipeline.source.content import CONTENT_REASONS, Verdict, judge_cont
 from codesum_pipeline.source.folders import LeftOut
 from codesum_pipeline.source.git import BlobReader, read_records, run_git
 from codesum_pipeline.source.languages import TEXT, language_of_path
-from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.source.mirror import Head, Mirror
 from codesum_pipeline.source.origins import foreign_folders, is_below
 from codesum_pipeline.source.rules import RULES_VERSION, PathRules, readable_path
 from codesum_pipeline.store.workspace import Workspace
@@ -71,9 +71,14 @@ def take_snapshot(ws: Workspace, *, progress: Progress = no_progress) -> Snapsho
     `RepositoryUnavailable` for what may work at another time.
     """
     scan = ws.options.scan
-    rules = PathRules.of(ws.entry, scan)
     mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=scan.git_timeout_s)
     head = mirror.update(ws.entry, offline=scan.offline, progress=progress)
+    return snapshot_of(ws, mirror, head, progress=progress)
+
+
+def snapshot_of(ws: Workspace, mirror: Mirror, head: Head, *, progress: Progress = no_progress) -> SnapshotReport:
+    """As `take_snapshot`, of a commit that is in the mirror."""
+    rules = PathRules.of(ws.entry, ws.options.scan)
     snapshot = _describe_commit(ws.key, mirror, head.commit, ref=head.ref)
     listed = _list_tree(mirror, head.commit)
     _check_subdir(ws, listed, commit=head.commit)

@@ -18,17 +18,20 @@ from codesum_pipeline.source.rules import PathRules, readable_path
 _TIMEOUT_S = 20.0
 _STATUS = ("--porcelain=v2", "--branch", "--no-ahead-behind", "--no-renames", "--untracked-files=all")
 # How many fields stand before the path, by the kind of a record.
-_FIELDS = {b"1": 8, b"u": 10, b"?": 1}
+_UNTRACKED = b"?"
+_FIELDS = {b"1": 8, b"u": 10, _UNTRACKED: 1}
 _BRANCH = b"# branch.head "
 _FILTER = re.compile(rb"filter\..+\.(?:clean|smudge|process|required)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkTreeState:
-    """The branch that is checked out, and the paths of modified, staged, deleted and untracked files."""
+    """The branch that is checked out, and the paths of modified, staged, deleted and untracked files; the last ones
+    also by themselves."""
 
     branch: str
     paths: tuple[str, ...]
+    untracked: tuple[str, ...]
 
 
 def uncommitted_files(entry: RepositoryEntry, rules: PathRules, *, home: Path) -> int | None:
@@ -67,7 +70,8 @@ def work_tree_state(root: Path, subdir: str = "") -> WorkTreeState:
     )
     records = output.split(b"\0")
     branch = next((record.removeprefix(_BRANCH) for record in records if record.startswith(_BRANCH)), b"")
-    return WorkTreeState(branch.decode("utf-8", "replace"), tuple(_paths(records)))
+    untracked = _paths(record for record in records if record.startswith(_UNTRACKED))
+    return WorkTreeState(branch.decode("utf-8", "replace"), tuple(_paths(records)), tuple(untracked))
 
 
 def _paths(records: Iterable[bytes]) -> Iterator[str]:

@@ -41,6 +41,11 @@ class HomeLayout:
         """A file for each repository that a command has registered and not fetched yet, locked while it runs."""
         return self.home / "state" / "first fetches"
 
+    @property
+    def first_uses(self) -> Path:
+        """What is said of checkouts that are being indexed because somebody asked about them."""
+        return self.home / "state" / "first uses"
+
     def memos(self, key: str) -> Path:
         """What each step of the repository's builds was made from."""
         return self.home / "state" / f"{key}.steps"
@@ -60,6 +65,10 @@ class HomeLayout:
     def outages(self, key: str) -> Path:
         """Levels of which a model gave none of the texts that it was asked for."""
         return self.home / "state" / f"{key}.outages.json"
+
+    def tree_views(self, key: str) -> Path:
+        """What those who ask for changes were told of work trees."""
+        return self.home / "state" / f"{key}.views"
 
     @property
     def index_root(self) -> Path:

@@ -102,7 +102,7 @@ def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress)
 
 
 def _carry_out(step: Step[R], ws: Workspace, progress: Progress) -> Done[R]:
-    if ws.tables.base is not None:
+    if ws.tables.is_scratch:
         return Done(step.run(ws, progress=progress), is_reused=False)
     memo = None if ws.force else _standing_memo(step, ws)
     if memo is None:

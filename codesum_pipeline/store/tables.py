@@ -62,6 +62,11 @@ class TableStore:
     root: Path
     base: Path | None = None
 
+    @property
+    def is_scratch(self) -> bool:
+        """Whether what is written is for one use, and no record of the repository."""
+        return self.base is not None
+
     def path(self, table: str, repo: str) -> Path:
         """Where a table is written."""
         return self.root / TABLES[table].name / f"repo={repo}" / "part-0.parquet"
@@ -98,7 +103,7 @@ class TableStore:
                 if having is None or _may_have(file.metadata.row_group(group), *having):
                     part = file.read_row_group(group, columns=columns).replace_schema_metadata(None)
                     part = _with_newer_columns(part, TABLES[table].schema, columns)
-                    yield part if having is None else _only(part, *having)
+                    yield rows_having(part, having)
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
         """The rows with these numbers, which ascend; of the others no more is read than stands in their groups."""
@@ -260,8 +265,11 @@ def _with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[st
     return found
 
 
-def _only(rows: pa.Table, column: str, value: str) -> pa.Table:
-    is_wanted = pc.equal(rows.column(column), value)
+def rows_having(rows: pa.Table, having: tuple[str, str] | None) -> pa.Table:
+    """The rows with a value in a column; all where nothing is asked for."""
+    if having is None:
+        return rows
+    is_wanted = pc.equal(rows.column(having[0]), having[1])
     return rows if pc.all(is_wanted, min_count=0).as_py() else rows.filter(is_wanted)
 
 

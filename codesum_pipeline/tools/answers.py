@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import one_line
@@ -56,7 +57,8 @@ class PagedArguments(BoundedArguments):
 
 
 class Row(BaseModel):
-    """A document, where it stands, and what it is for in a line."""
+    """A document, where it stands, and what it is for in a line. Where its file `changed_since` the commit that the
+    answer is of, its lines may be others."""
 
     repo: str
     id: str
@@ -65,6 +67,7 @@ class Row(BaseModel):
     start_line: int | None = None
     end_line: int | None = None
     text: str = ""
+    changed_since: bool = False
 
     @property
     def place(self) -> str:
@@ -96,6 +99,7 @@ def place_of(path: str, start_line: int | None = None, end_line: int | None = No
 
 def row_of(index: PublishedIndex, row: int, *, note: str = "") -> Row:
     """A document of an index; `note` comes before what it says."""
+    checkpoint()
     id_, shown, level = index.ids[row], index.shown.of_row(row), index.level_of(row)
     path = id_.partition(SEPARATOR)[0]
     name = one_line(shown["qualified_name"] or "")

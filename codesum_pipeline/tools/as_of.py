@@ -3,7 +3,7 @@
 A folder is asked, a server never: of a URL it is known what was fetched last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from codesum_pipeline.model.errors import CodesumError, RepositoryUnavailable
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import run_git, try_git
 from codesum_pipeline.source.locations import is_url
@@ -28,7 +29,9 @@ SHORT_COMMIT = 12
 class AsOf(BaseModel):
     """`behind` counts the commits that the repository has and the index lacks; None where `note` says why not.
 
-    `tree` says which work tree the answer is of besides, and what of it; empty for an answer of the commit.
+    `tree` is the work tree that the answer is of, empty for an answer of the commit; `differ` counts the files in which
+    it differs from the commit, None where it was not compared. Where it is not settled, `lags` says what is not of the
+    tree yet.
     """
 
     repo: str
@@ -36,6 +39,9 @@ class AsOf(BaseModel):
     behind: int | None
     note: str = ""
     tree: str = ""
+    differ: int | None = 0
+    is_settled: bool = True
+    lags: str = ""
 
     @property
     def standing(self) -> str:
@@ -47,31 +53,64 @@ class AsOf(BaseModel):
             behind = f"{commits} behind HEAD" if self.behind else "at HEAD"
         return f"{behind} ({self.note})" if self.note else behind
 
+    @property
+    def of_tree(self) -> str:
+        """What the answer has of the work tree, in words; nothing where that is the commit."""
+        if self.differ == 0:
+            return ""
+        if self.differ is None:
+            return f"the work tree {one_line(self.tree)} was not compared"
+        differ = "1 file differs" if self.differ == 1 else f"{self.differ:,} files differ"
+        what = "settled" if self.is_settled else self.lags
+        return f"with the work tree {one_line(self.tree)}: {differ}; {what}"
+
     def __str__(self) -> str:
-        tree = f", {one_line(self.tree)}" if self.tree else ""
+        tree = f", {self.of_tree}" if self.of_tree else ""
         return f"{self.repo} @ {self.commit[:SHORT_COMMIT]}, {self.standing}{tree}"
 
 
-def as_of_all(catalogue: Catalogue, indexes: Sequence[PublishedIndex]) -> list[AsOf]:
-    """In the order of the indexes."""
+def as_of_all(
+    catalogue: Catalogue, indexes: Sequence[PublishedIndex], trees: Mapping[str, TreeIndex] | None = None
+) -> list[AsOf]:
+    """In the order of the indexes; `trees` are what answers in the place of some of them."""
     entries = {entry.key: entry for entry in catalogue.registry.entries()}
-    asked = [(index.repo, str(index.version.manifest["commit"]), entries.get(index.repo)) for index in indexes]
+
+    def one(index: PublishedIndex) -> AsOf:
+        tree = (trees or {}).get(index.repo) or TreeIndex((index,))
+        return _as_of(catalogue, index, entries.get(index.repo), tree)
+
     with ThreadPoolExecutor(_READERS) as pool:
-        return list(pool.map(lambda one: _as_of(catalogue, *one), asked))
+        return list(pool.map(one, indexes))
 
 
-def _as_of(catalogue: Catalogue, repo: str, commit: str, entry: RepositoryEntry | None) -> AsOf:
+def _as_of(catalogue: Catalogue, index: PublishedIndex, entry: RepositoryEntry | None, tree: TreeIndex) -> AsOf:
     """What cannot be told never stops an answer."""
+    commit = str(index.version.manifest["commit"])
     try:
-        behind, note = _compared(catalogue, commit, entry)
+        behind, note = _compared(catalogue, commit, entry, tree.root)
     except (CodesumError, OSError) as error:
         behind, note = None, str(error)
-    return AsOf(repo=repo, commit=commit, behind=behind, note=note)
+    found = AsOf(repo=index.repo, commit=commit, behind=behind, note=note)
+    if tree.root is None:
+        return found
+    differ = None if tree.found is None else len(tree.found.paths)
+    is_settled = tree.is_settled and not tree.warning
+    return found.model_copy(
+        update={"tree": str(tree.root), "differ": differ, "is_settled": is_settled, "lags": tree.lags}
+    )
 
 
-def _compared(catalogue: Catalogue, commit: str, entry: RepositoryEntry | None) -> tuple[int | None, str]:
+def _compared(
+    catalogue: Catalogue, commit: str, entry: RepositoryEntry | None, root: Path | None
+) -> tuple[int | None, str]:
     if entry is None:
         return None, "it is not registered any more"
+    if root is not None and not entry.worktree:
+        # Of linked work trees each has a HEAD of its own. A clone may lack the commit that was fetched from its server.
+        git_dir = root / ".git"
+        head = _resolve(git_dir, "HEAD")
+        if head == commit or (head and (not is_url(entry.location) or _resolve(git_dir, commit))):
+            return _counted(git_dir, commit, head)
     if is_url(entry.location):
         return _behind_fetched(catalogue.layout.mirror(entry.key), entry, commit)
     folder = Path(entry.location)

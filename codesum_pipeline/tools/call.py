@@ -1,23 +1,26 @@
 """One call of a tool: which versions of which indexes it answers from, and what it has to say beside the answer."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import ConfigurationError, MissingTable, UnknownRepository
+from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
 from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.pointers import innermost
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.answers import PagedArguments
 from codesum_pipeline.tools.as_of import AsOf, as_of_all
-from codesum_pipeline.tools.catalogue import Catalogue
-from codesum_pipeline.tools.checkout import checkout_of
+from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.checkout import checkout_of, entries_of
+from codesum_pipeline.tools.documents import Documents
 from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
 from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.sources import Sources
@@ -25,6 +28,7 @@ from codesum_pipeline.tools.trees import Trees
 
 T = TypeVar("T")
 _ALSO_TOLD = 10
+_GONE_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +49,47 @@ class Part(Generic[T]):
 class Call:
     """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands.
 
-    With `is_of_commit`, its work tree is not looked at: answers are of what is published.
+    Each work tree is compared once, so that all of an answer is of one state of it. With `is_everywhere`, a call that
+    names no repository is about all, also in a checkout.
     """
 
     catalogue: Catalogue
     folder: Path
     progress: Progress = no_progress
-    is_of_commit: bool = False
+    on_note: Tell | None = None
+    known_trees: Trees | None = None
+    is_everywhere: bool = False
     notes: list[str] = field(default_factory=list)
     _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
+    # Of each repository, whether files differ from its commit: many questions may name the same ones.
+    judged_files: dict[str, dict[str, bool]] = field(default_factory=dict)
+    _documents: dict[str, Documents] = field(default_factory=dict)
 
     def tell(self, note: str) -> None:
-        """Something that the caller should know; each once."""
+        """Something that the caller should know; each once, at once where somebody listens."""
         if one_line(note) not in self.notes:
             self.notes.append(one_line(note))
+            if self.on_note:
+                self.on_note(one_line(note))
 
     def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """Of the named repositories, else of those of the caller's folder, else of all.
 
-        Unknown names are left out, and told; raises `UnknownRepository` where no other is named.
+        Unknown names are left out, and told; raises `UnknownRepository` where no other is named, and `BeingIndexed`, or
+        why that is not possible, where the caller's has no index yet and gets one by itself.
         """
-        wanted = self._published(names) if names else self.catalogue.keys_of_folder(self.folder)
+        wanted = self._published(names) if names else self.keys_here()
+        if not wanted and (waiting := self.first_index(names)):
+            if not self.is_everywhere or not self._any_published():
+                raise waiting
+            self.tell(str(waiting))
+        wanted = wanted or (self._published(names) if names else self.keys_here())
         if not wanted and names:
-            raise MissingTable(f"no index of {', '.join(names)} yet: run `codesum index KEY`")
-        checkout = None if wanted else checkout_of(self.folder)
+            way = self.catalogue.way_to_first(*(entry.key for entry in self.entries(names)))
+            raise MissingTable(f"no index of {', '.join(names)} yet: {way}")
+        # Whoever has but some repositories hears of no others.
+        is_elsewhere = bool(wanted or self.is_everywhere or self.catalogue.only)
+        checkout = None if is_elsewhere else checkout_of(self.folder)
         try:
             opened = self.catalogue.open_all(wanted, tell=self.tell, progress=self.progress)
         except MissingTable as error:
@@ -79,14 +100,56 @@ class Call:
             self.tell(f"the repository of this folder is not indexed (`codesum index {checkout.root}`): others answer")
         return [self._indexes.setdefault(index.repo, index) for index in opened]
 
+    def keys_here(self) -> list[str]:
+        """The indexed repositories that a call which names none is about; nothing for all."""
+        return [] if self.is_everywhere else self.catalogue.keys_of_folder(self.folder)
+
+    def first_index(self, names: Sequence[str] = ()) -> CodesumError | None:
+        """Why the repository of the caller's folder, if it is one of these, has no index yet though it gets one."""
+        checkout = checkout_of(self.folder) if self.catalogue.first_index else None
+        if checkout is None or self.catalogue.first_index is None:
+            return None
+        known = self.entries(names) if names else self.catalogue.entries(self.tell)
+        if (names or self.catalogue.only) and not entries_of(checkout, known):
+            return None
+        return self.catalogue.first_index(checkout)
+
     def current(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """As `indexes`; that of the caller's folder as its work tree is now, with an overlay of what differs."""
-        indexes = self.indexes(names)
-        return indexes if self.is_of_commit else self.trees.current(indexes)
+        return self.current_of(self.indexes(names))
+
+    def current_of(self, indexes: Sequence[PublishedIndex]) -> list[PublishedIndex]:
+        """Published indexes that somebody opened, from now on those of this call, as `current`."""
+        ours = [self._indexes.setdefault(index.repo, index) for index in indexes]
+        return [part for index in ours for part in self._parts(index)]
+
+    def documents(self, repo: str) -> Documents:
+        """All documents of a repository and their relations; of the caller's, as its work tree is now."""
+        if repo not in self._documents:
+            parts = self._parts(self.index(repo))
+            self._documents[repo] = Documents.of(parts, self.sources(parts))
+        return self._documents[repo]
+
+    def tell_gone(self, documents: Documents, number: int) -> None:
+        """What a document used at the commit, and the work tree does not have any more."""
+        gone = documents.lost(number)
+        if gone:
+            more = f" and {len(gone) - _GONE_TOLD:,} more" if len(gone) > _GONE_TOLD else ""
+            self.tell(
+                f"{documents.id(number)} used {', '.join(gone[:_GONE_TOLD])}{more} at the indexed commit, which the "
+                "work tree does not have any more"
+            )
+
+    def _parts(self, index: PublishedIndex) -> Sequence[PublishedIndex]:
+        return self.tree(index).parts
 
     @cached_property
     def trees(self) -> Trees:
-        return Trees(self.catalogue, self.folder, self.tell)
+        return self.known_trees or Trees(self.catalogue, self.folder, self.tell)
+
+    def again(self) -> "Call":
+        """Another call, answered of the same versions and the same state of the work tree."""
+        return replace(self, notes=[], known_trees=self.trees)
 
     def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
         """The registered repositories of some names; unknown names are told. Raises where none is known."""
@@ -104,15 +167,22 @@ class Call:
 
     def index(self, key: str) -> PublishedIndex:
         """That of one repository; raises `MissingTable` or `BrokenIndex`."""
-        return self._indexes.setdefault(key, self.catalogue.open(key))
+        if key not in self._indexes:
+            self._indexes[key] = self.catalogue.open(key)
+        return self._indexes[key]
 
     def sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
         return Sources.of(self.catalogue, indexes, tell=self.tell)
 
     def as_of(self, repos: Iterable[str]) -> list[AsOf]:
         """For the repositories that an answer is made from, in their order."""
-        found = as_of_all(self.catalogue, [self._indexes[repo] for repo in dict.fromkeys(repos)])
-        return [each.model_copy(update={"tree": self.trees.note(each.repo)}) for each in found]
+        checkpoint()
+        indexes = [self.index(repo) for repo in dict.fromkeys(repos)]
+        return as_of_all(self.catalogue, indexes, {index.repo: self.tree(index) for index in indexes})
+
+    def tree(self, index: PublishedIndex) -> TreeIndex:
+        """What answers in the place of a published index."""
+        return self.trees.tree(index)
 
     def versions(self, indexes: Sequence[PublishedIndex]) -> dict[str, str]:
         digests: dict[str, str] = {}
@@ -127,7 +197,10 @@ class Call:
         cursor = Cursor.read(asked.cursor, tool, asked.question())
         changed = cursor.changed(self.versions(indexes))
         if changed:
-            self.tell(f"{', '.join(changed)} was published anew since the last part: rows may be missing or come twice")
+            self.tell(
+                f"{', '.join(changed)} was published anew, or its work tree changed, since the last part: rows may be "
+                "missing or come twice"
+            )
         return cursor.at
 
     def next(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
@@ -148,22 +221,20 @@ class Call:
         goes_on = kept and end < len(items)
         return Part(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
 
-    def find(self, text: str, repo: str = "", *, is_current: bool = False) -> Found:
+    def find(self, text: str, repo: str = "") -> Found:
         """The one document that a text names: by its id, `path:line`, or a name that no other has.
-
-        With `is_current`, as the caller's work tree is now.
 
         Of several, it is that of the caller's repository, or the most important one; the others are told. Raises
         `ConfigurationError` where there is none, naming the nearest.
         """
         if not text.strip():
             raise ConfigurationError("the id is empty: give a document's id, `path:line`, or a name")
-        names = [repo] if repo else []
-        indexes = self.current(names) if is_current else self.indexes(names)
+        indexes = self.current([repo] if repo else [])
         found = with_id(indexes, _as_id(text)) or list(_pointed(indexes, text)) or _named(indexes, text)
         if not found and not repo:
             others = self.catalogue.open_all(tell=self.tell)
-            found = with_id([self._indexes.setdefault(index.repo, index) for index in others], _as_id(text))
+            opened = [self._indexes.setdefault(index.repo, index) for index in others]
+            found = with_id(self.current_of(opened), _as_id(text))
         if not found:
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.index.arrays["importance"][each.row])
@@ -175,12 +246,15 @@ class Call:
             self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {told}")
         return best
 
+    def _any_published(self) -> bool:
+        return any(self.catalogue.is_published(entry.key) for entry in self.catalogue.entries(self.tell))
+
     def _published(self, names: Sequence[str]) -> list[str]:
         """The keys of those that are indexed; the others are told."""
         entries = self.entries(names)
         for entry in entries:
             if not self.catalogue.is_published(entry.key):
-                self.tell(f"left out: {entry.key} has no index yet: run `codesum index {entry.key}`")
+                self.tell(f"left out: {entry.key} has no index yet: {self.catalogue.way_to_first(entry.key)}")
         return [entry.key for entry in entries if self.catalogue.is_published(entry.key)]
 
 

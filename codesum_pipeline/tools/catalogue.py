@@ -3,23 +3,42 @@
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.indexes.embedders import Embedder, embedder_of
-from codesum_pipeline.model.errors import BrokenStore, MissingTable, UnknownRepository
+from codesum_pipeline.model.cancellation import checkpoint
+from codesum_pipeline.model.errors import BrokenStore, CodesumError, MissingTable, UnknownRepository
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.tools.checkout import checkout_of, entries_of
+from codesum_pipeline.store.lease import current_holder
+from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
+
+if TYPE_CHECKING:
+    from codesum_pipeline.following.follower import Follower
 
 # Told of what is left out, and why.
 Tell = Callable[[str], None]
+# Has a checkout without an index indexed, and says why there is none yet; None where there is one.
+FirstIndexOf = Callable[[Checkout], CodesumError | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTree:
+    """What answers for a work tree, and its generation before it was compared with `base`."""
+
+    base: PublishedIndex
+    tree: TreeIndex
+    generation: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +54,8 @@ class Catalogue:
     """Opened indexes are kept until another version of them is published. Several threads may ask.
 
     Where `only` names some keys, there are no other repositories for whoever asks. With a `settler`, work trees that
-    differ from their index are settled while others ask.
+    differ from their index are settled while others ask; with a `follower`, they are compared only where they changed,
+    and prepared for the next call when they do; with a `first_index`, a checkout that nobody indexed is.
     """
 
     settings: Settings
@@ -43,13 +63,27 @@ class Catalogue:
     registry: Registry
     only: frozenset[str] = frozenset()
     settler: Settler | None = None
+    follower: "Follower | None" = None
+    first_index: FirstIndexOf | None = None
+    compared: dict[tuple[str, Path], ComparedTree] = field(default_factory=dict)
     _opened: dict[str, _Opened] = field(default_factory=dict)
+    _trees: dict[tuple[str, Path], threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def of(cls, settings: Settings) -> "Catalogue":
         layout = HomeLayout(settings.home)
         return cls(settings, layout, Registry(settings.repos_file or layout.repos_file))
+
+    def limited_to(self, names: Sequence[str]) -> "Catalogue":
+        """The same for somebody who has but the named repositories; without names, for whoever has this one.
+
+        What is not named is not indexed for them either. Raises `UnknownRepository`.
+        """
+        if not names:
+            return self
+        keys = frozenset(entry.key for name in names for entry in self.entries_named(name))
+        return replace(self, only=keys, first_index=None)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -84,13 +118,14 @@ class Catalogue:
 
     def open(self, key: str) -> PublishedIndex:
         """The version that is published now; raises `MissingTable` where none is, `BrokenIndex` for a damaged one."""
+        checkpoint()
         path = self.layout.published(key)
         try:
             link = path.lstat()
         except FileNotFoundError as error:
             with self._lock:
                 self._opened.pop(key, None)
-            raise MissingTable(f"repository {key!r} has no index yet: run `codesum index {key}`") from error
+            raise MissingTable(f"repository {key!r} has no index yet: {self.way_to_first(key)}") from error
         identity = (link.st_ino, link.st_mtime_ns)
         with self._lock:
             known = self._opened.get(key)
@@ -99,6 +134,21 @@ class Catalogue:
             with self._lock:
                 self._opened[key] = known
         return known.index
+
+    def way_to_first(self, *keys: str) -> str:
+        """What somebody does about repositories without an index: wait for the build that makes one, or start it."""
+        for key in keys:
+            with suppress(BrokenStore):
+                holder = current_holder(self.layout.state(key))
+                if holder and not holder.is_gone():
+                    return f"{key} is being indexed for the first time by {holder}: ask again when that is done"
+        return f"run `codesum index {keys[0] if len(keys) == 1 else 'KEY' if keys else 'PATH|URL'}`"
+
+
+    def opening_tree(self, key: str, root: Path) -> threading.Lock:
+        """Held while a work tree is compared and indexed, so that who asks meanwhile finds it done."""
+        with self._lock:
+            return self._trees.setdefault((key, root), threading.Lock())
 
     def open_all(
         self, names: Sequence[str] = (), *, tell: Tell, progress: Progress = no_progress
@@ -120,7 +170,7 @@ class Catalogue:
         if not opened and any(map(self.is_published, enabled)):
             raise BrokenStore(f"no index in {self.layout.home} can be read: run `codesum index`, or `codesum doctor`")
         if not opened:
-            raise MissingTable(f"{self.layout.home} holds no index yet: run `codesum index PATH|URL`")
+            raise MissingTable(f"{self.layout.home} holds no index yet: {self.way_to_first(*enabled)}")
         return opened
 
     def _shown(self, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:

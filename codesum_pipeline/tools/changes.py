@@ -1,12 +1,13 @@
-"""`watch_changes`: which documents of a published index came, were rewritten, or went, since a cursor or a commit.
+"""`watch_changes`: what came, changed or went since a cursor or a commit, in the published index and in the work tree.
 
 The history of texts says when each was written. A build in progress may have
 written more than is published: that is left for later, and the cursor stays
-before it.
+before it. What the work tree has otherwise than the index is compared with what
+the owner of the cursor knows of it (`tree_changes`).
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -21,10 +22,21 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, row_of
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.documents import Documents
 from codesum_pipeline.tools.facts import one_index
 from codesum_pipeline.tools.finding import shortened
 from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.text import row_line, with_frame
+from codesum_pipeline.tools.tree_changes import (
+    AS_PUBLISHED,
+    View,
+    keep_view,
+    kept_view,
+    level_of_value,
+    path_of,
+    value_in,
+    view_of,
+)
 
 _TOOL = "watch_changes"
 _COLUMNS = ["sequence", "id", "level", "event", "cause", "text_hash", "commit", "run_id", "written_at"]
@@ -34,10 +46,11 @@ _LOOKED_AT = 50
 
 
 class ChangeKind(StrEnum):
-    """What became of a document."""
+    """What became of a document: its text was rewritten, or its code changed in the work tree."""
 
     NEW = "new"
     REWRITTEN = "rewritten"
+    CHANGED = "changed"
     REMOVED = "removed"
 
 
@@ -51,12 +64,16 @@ class ChangeArguments(PagedArguments):
 
 
 class Change(Row):
-    """One document: what became of it, why, and when its text was written."""
+    """One document: what became of it, why, and when its text was written; of the work tree without these two."""
 
     change: ChangeKind
     cause: str = ""
-    commit: str
-    written_at: str
+    commit: str = ""
+    written_at: str = ""
+
+    @property
+    def is_of_tree(self) -> bool:
+        return not self.commit
 
 
 class ChangePage(Page):
@@ -69,20 +86,88 @@ def watch_changes(call: Call, asked: ChangeArguments) -> ChangePage:
     """Also where nothing changed there is a cursor to ask with later."""
     index = one_index(call, asked.repo)
     history = read_history(call, index)
-    after = _begin(asked, index, history)
+    after, number = _begin(asked, index, history)
+    edits = tree_edits(call, index, number)
     changes = history.changes(after)
-    written = ((place, change_line(history.change(place, after))) for place in changes.places)
+    places = [place for place in changes.places if history.ids[place] not in edits.told]
+    every: list[int | str] = [*places, *edits.ids]
+    written = ((each, change_line(_change(each, history, after, edits))) for each in every)
     kept = fitting(written, limit=asked.limit, tokens=asked.tokens)
-    last = history.sequences[kept[-1]] if len(kept) < len(changes.places) else max(after, changes.until)
-    cursor = Cursor.after(_TOOL, {"repo": index.repo}, (last,), call.versions([index]))
+    last = history.sequences[places[len(kept) - 1]] if len(kept) < len(places) else max(after, changes.until)
+    known = edits.known_after([each for each in kept if isinstance(each, str)])
+    at = (last, keep_view(call.catalogue.layout.tree_views(index.repo), known))
     return ChangePage(
         as_of=call.as_of([index.repo]),
         notes=call.notes,
         shown=len(kept),
-        total=len(changes.places),
-        next=str(cursor),
-        changes=[history.change(place, after) for place in kept],
+        total=len(every),
+        next=str(Cursor.after(_TOOL, {"repo": index.repo}, at, call.versions([index]))),
+        changes=[_change(each, history, after, edits) for each in kept],
     )
+
+
+def _change(each: "int | str", history: "History", after: int, edits: "TreeEdits") -> Change:
+    return history.change(each, after) if isinstance(each, int) else edits.change(each)
+
+
+@dataclass(frozen=True)
+class TreeEdits:
+    """What a work tree has otherwise than somebody knows: `now` is what it has otherwise than `index`."""
+
+    index: PublishedIndex
+    documents: Documents
+    before: View
+    now: View
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """The documents of which the tree, and not the history of the index, says what became of them."""
+        return frozenset(self.before.keys() | self.now.keys())
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Those that differ, sorted."""
+        return sorted(id_ for id_ in self.told if self._then(id_) != self._value(id_))
+
+    def change(self, id_: str) -> Change:
+        then, value = self._then(id_), self._value(id_)
+        kind = ChangeKind.NEW if then is None else ChangeKind.REMOVED if value is None else ChangeKind.CHANGED
+        number = None if value is None else self.documents.number(id_)
+        if number is None:
+            row = Row(repo=self.index.repo, id=id_, kind=level_of_value(value or then), path=path_of(id_))
+        else:
+            row = self.documents.row(number)
+        return Change(**row.model_dump(), change=kind)
+
+    def known_after(self, told: Sequence[str]) -> View:
+        """What somebody knows who was told of some of them."""
+        untold = set(self.ids) - set(told)
+        return {
+            id_: self._then(id_) if id_ in untold else self._value(id_)
+            for id_ in self.told
+            if self._is_kept(id_, untold)
+        }
+
+    def _is_kept(self, id_: str, untold: Collection[str]) -> bool:
+        return id_ in (self.before if id_ in untold else self.now)
+
+    def _then(self, id_: str) -> str | None:
+        return self.before[id_] if id_ in self.before else value_in(self.index, id_)
+
+    def _value(self, id_: str) -> str | None:
+        return self.now[id_] if id_ in self.now else value_in(self.index, id_)
+
+
+def tree_edits(call: Call, index: PublishedIndex, number: int = 0) -> TreeEdits:
+    """What the caller's work tree has otherwise than the view with a number; what cannot be told has a note."""
+    before = kept_view(call.catalogue.layout.tree_views(index.repo), number)
+    if before is None:
+        call.tell(
+            "what the cursor knew of the work tree is not kept any more: all that differs from the index is listed"
+        )
+        before = AS_PUBLISHED
+    now = view_of(call.tree(index), index)
+    return TreeEdits(index, call.documents(index.repo), before, before if now is None else now)
 
 
 def changes_text(page: ChangePage) -> str:
@@ -90,6 +175,8 @@ def changes_text(page: ChangePage) -> str:
 
 
 def change_line(change: Change) -> str:
+    if change.is_of_tree:
+        return f"{change.change} in the work tree: {row_line(change)}"
     because = f" because of {change.cause}" if change.cause else ""
     return f"{change.change}{because} @ {change.commit[:SHORT_COMMIT]}: {row_line(change)}"
 
@@ -212,15 +299,17 @@ class History:
         return self.table.column(name)[place].as_py()
 
 
-def _begin(asked: ChangeArguments, index: PublishedIndex, history: History) -> int:
+def _begin(asked: ChangeArguments, index: PublishedIndex, history: History) -> tuple[int, int]:
+    """The row of the history, and the number of the view of the work tree, after which it goes on."""
     if asked.cursor:
-        return Cursor.read(asked.cursor, _TOOL, {"repo": index.repo}).at[0]
+        sequence, number = (*Cursor.read(asked.cursor, _TOOL, {"repo": index.repo}).at, 0)[:2]
+        return sequence, number
     if not asked.since:
-        return history.before_last_run()
+        return history.before_last_run(), 0
     since = asked.since.lower()
     last = next((k for k in range(len(history.ids) - 1, -1, -1) if history.commits[k].startswith(since)), None)
     if last is not None:
-        return history.sequences[last]
+        return history.sequences[last], 0
     commits = list(dict.fromkeys(commit[:SHORT_COMMIT] for commit in reversed(history.commits)))[:_COMMITS_TOLD]
     raise ConfigurationError(
         f"since {shortened(asked.since)!r}: no text of {index.repo} was written at such a commit; "

@@ -1,15 +1,18 @@
 """What a build found out of a whole repository, as far as it is of the version that answers."""
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable
+from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import Call
 
 Facts = dict[str, Any]
+_NAMED = 5
 
 
 def one_index(call: Call, repo: str) -> PublishedIndex:
@@ -30,6 +33,7 @@ def read_facts(call: Call, index: PublishedIndex) -> Facts | None:
     for row in rows:
         if (row["commit"], row["content_digest"]) == (version["commit"], version["content_digest"]):
             facts: Facts = json.loads(row["facts"])
+            tell_differing(call, index, facts)
             return facts
     if rows:
         call.tell(
@@ -41,6 +45,34 @@ def read_facts(call: Call, index: PublishedIndex) -> Facts | None:
             f"frameworks, entry points and neighbourhoods are not known: `codesum index {index.repo}` finds them out"
         )
     return None
+
+
+def files_differing(tree: TreeIndex, facts: Facts) -> list[str]:
+    """The files of a work tree that differ from the commit, and that the facts name or other facts would be read in."""
+    if not tree.found:
+        return []
+    # Its parsers take a tenth of a second, which an answer about a commit does not wait for.
+    from codesum_pipeline.overviews.manifests.reading import manifest_paths
+
+    named = {facts["opening"].get("path"), *(each["place"].rpartition(":")[0] for each in _placed(facts))}
+    return sorted(named.intersection(tree.found.paths) | set(manifest_paths(tree.found.paths)))
+
+
+def _placed(facts: Facts) -> Iterator[Mapping[str, Any]]:
+    yield from facts["entry_points"]
+    for framework in facts["frameworks"]:
+        yield from framework["evidence"]
+
+
+def tell_differing(call: Call, index: PublishedIndex, facts: Facts) -> None:
+    """Which files of the caller's work tree would give other facts, perhaps."""
+    differing = files_differing(call.tree(index), facts)
+    if differing:
+        more = f" and {len(differing) - _NAMED:,} more" if len(differing) > _NAMED else ""
+        call.tell(
+            f"frameworks and entry points are those of commit {facts['commit'][:SHORT_COMMIT]}; of the files that they "
+            f"are read in, the work tree has others: {', '.join(differing[:_NAMED])}{more}"
+        )
 
 
 def read_overview(layout: HomeLayout, key: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, counted, row_of
+from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, counted
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.relations import Relation, definitions, external, related, used_elsewhere
@@ -50,32 +50,33 @@ class FilePage(Page):
 def get_file_analysis(call: Call, asked: FileArguments) -> FilePage:
     """Each part gets an even share of the room."""
     found = call.find(asked.path, asked.repo)
-    index, row = found.index, found.row
-    if index.level_of(row) is Level.MODULE:
+    if found.index.level_of(found.row) is Level.MODULE:
         raise ConfigurationError(f"{found.id!r} is a folder: get_dependencies and graph answer for folders")
-    row = row if index.level_of(row) is Level.FILE else int(index.arrays["file_row"][row])
-    document, share = index.document(row), asked.tokens // 5
+    documents = call.documents(found.repo)
+    number = int(documents.files[documents.number_of(found)])
+    document, share = documents.document(number), asked.tokens // 5
 
-    def part(rows: list[int]) -> Part:
-        written = ((each, row_line(each)) for each in (row_of(index, one) for one in rows))
-        return Part(total=len(rows), rows=fitting(written, limit=asked.limit, tokens=share))
+    def part(numbers: list[int]) -> Part:
+        written = ((each, row_line(each)) for each in map(documents.row, numbers))
+        return Part(total=len(numbers), rows=fitting(written, limit=asked.limit, tokens=share))
 
     used = [
-        Export(**row_of(index, one).model_dump(), users=users)
-        for one, users in used_elsewhere(index, row)[: asked.limit]
+        Export(**documents.row(one).model_dump(), users=users)
+        for one, users in used_elsewhere(documents, number)[: asked.limit]
     ]
-    outside = [one_line(name) for name in external(index, row)]
+    outside = [one_line(name) for name in external(documents, number)]
     page = FilePage(
-        as_of=call.as_of([index.repo]),
-        document=row_of(index, row),
+        as_of=call.as_of([documents.repo]),
+        document=documents.row(number),
         language=document["language"],
         summary=one_line(document["summary"]),
-        defines=part(definitions(index, row)),
+        defines=part(definitions(documents, number)),
         exports=fitting(((each, _export_line(each)) for each in used), limit=asked.limit, tokens=share),
-        imports=part([each.row for each in related(index, row, Relation.IMPORTS)]),
-        imported_by=part([each.row for each in related(index, row, Relation.IMPORTED_BY)]),
+        imports=part([each.number for each in related(documents, number, Relation.IMPORTS)]),
+        imported_by=part([each.number for each in related(documents, number, Relation.IMPORTED_BY)]),
         external=fitting(((name, name) for name in outside), limit=asked.limit, tokens=share),
     )
+    call.tell_gone(documents, number)
     parts = (page.defines, page.imports, page.imported_by)
     if any(len(each.rows) < each.total for each in parts):
         call.tell("where a part is cut, a higher limit or more tokens show the rest")

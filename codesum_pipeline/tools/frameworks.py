@@ -35,6 +35,7 @@ class Finding(BaseModel):
     name: str
     text: str = ""
     more_places: list[str] = []
+    changed_since: bool = False
 
 
 class FrameworkPage(Page):
@@ -65,7 +66,8 @@ def frameworks_text(page: FrameworkPage) -> str:
 def finding_line(each: Finding) -> str:
     more = f"  also {', '.join(each.more_places)}" if each.more_places else ""
     text = f": {each.text}" if each.text else ""
-    return f"{each.place}  {each.kind}  {each.name}{text}{more}"
+    changed = "  (changed since)" if each.changed_since else ""
+    return f"{each.place}  {each.kind}  {each.name}{text}{more}{changed}"
 
 
 def findings_of(facts: Facts) -> Iterator[Finding]:

@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import BoundedArguments, Name, Names, Page, PagedArguments, Row, row_of
+from codesum_pipeline.tools.answers import BoundedArguments, Name, Names, Page, PagedArguments, Row
 from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.documents import NOTHING, Documents
 from codesum_pipeline.tools.finding import Found, shortened
 from codesum_pipeline.tools.paging import fitting, tokens_of
 from codesum_pipeline.tools.relations import OF_FILES, OF_SYMBOLS, Related, Relation, external, related
@@ -91,12 +91,9 @@ def get_symbol_info(call: Call, asked: SymbolArguments) -> GraphPage:
 def get_dependencies(call: Call, asked: DependencyArguments) -> GraphPage:
     """As `graph` for a file or folder; of a function it is that of its file."""
     found = call.find(asked.path, asked.repo)
-    file = int(found.index.arrays["file_row"][found.row])
-    if found.index.level_of(found.row) is not Level.MODULE and file >= 0:
-        found = Found(found.index, file)
     every = [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL]
     wanted = every if asked.direction == "all" else [asked.direction]
-    return _page(call, found, asked, wanted, depth=asked.depth)
+    return _page(call, found, asked, wanted, depth=asked.depth, is_of_file=True)
 
 
 def graph_text(page: GraphPage) -> str:
@@ -124,18 +121,28 @@ def _wanted(call: Call, names: Sequence[str]) -> list[str]:
     return [name for name in known if name in names]
 
 
-def _page(call: Call, found: Found, asked: BoundedArguments, wanted: Sequence[str], *, depth: int) -> GraphPage:
-    index, row = found.index, found.row
-    start = (call.start(_TOOL, asked, [index]) or (0,))[0] if isinstance(asked, PagedArguments) else 0
+def _page(
+    call: Call,
+    found: Found,
+    asked: BoundedArguments,
+    wanted: Sequence[str],
+    *,
+    depth: int,
+    is_of_file: bool = False,
+) -> GraphPage:
+    documents = call.documents(found.repo)
+    number = documents.number_of(found)
+    if is_of_file and documents.files[number] != NOTHING:
+        number = int(documents.files[number])
+    start = (call.start(_TOOL, asked, documents.parts) or (0,))[0] if isinstance(asked, PagedArguments) else 0
     if start and len(wanted) != 1:
         raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
-    document = row_of(index, row)
-    signature = str(index.shown.of_row(row)["signature_summary"] or "")
+    document, signature = documents.row(number), documents.signature(number)
     room = asked.tokens - tokens_of(row_line(document) + signature)
     groups: list[Group] = []
     for place, name in enumerate(wanted):
         share = room // (len(wanted) - place)
-        group = _group(index, row, name, start=start, limit=asked.limit, tokens=share, depth=depth)
+        group = _group(documents, number, name, start=start, limit=asked.limit, tokens=share, depth=depth)
         room -= tokens_of("\n".join([*map(_line, group.rows), *group.names]))
         if group.total:
             groups.append(group)
@@ -143,11 +150,12 @@ def _page(call: Call, found: Found, asked: BoundedArguments, wanted: Sequence[st
     end, total = start + shown, sum(group.total for group in groups)
     following = None
     if shown and end < total and len(wanted) == 1 and isinstance(asked, PagedArguments):
-        following = call.next(_TOOL, asked, [index], (end,))
+        following = call.next(_TOOL, asked, documents.parts, (end,))
     elif end < total:
         call.tell("for more of one relation ask for it alone")
+    call.tell_gone(documents, number)
     return GraphPage(
-        as_of=call.as_of([index.repo]),
+        as_of=call.as_of([documents.repo]),
         notes=call.notes,
         shown=shown,
         total=total,
@@ -158,16 +166,16 @@ def _page(call: Call, found: Found, asked: BoundedArguments, wanted: Sequence[st
     )
 
 
-def _group(index: PublishedIndex, row: int, name: str, *, start: int, limit: int, tokens: int, depth: int) -> Group:
+def _group(documents: Documents, number: int, name: str, *, start: int, limit: int, tokens: int, depth: int) -> Group:
     if name == EXTERNAL:
-        names = [one_line(each) for each in external(index, row)]
+        names = [one_line(each) for each in external(documents, number)]
         kept_names = fitting(((each, each) for each in names[start:]), limit=limit, tokens=tokens)
         return Group(relation=name, total=len(names), names=kept_names)
-    others = related(index, row, Relation(name), depth=depth)
-    rows = (_related_row(index, each) for each in others[start:])
+    others = related(documents, number, Relation(name), depth=depth)
+    rows = (_related_row(documents, each) for each in others[start:])
     kept = fitting(((each, _line(each)) for each in rows), limit=limit, tokens=tokens)
     return Group(relation=name, total=len(others), rows=kept)
 
 
-def _related_row(index: PublishedIndex, each: Related) -> RelatedRow:
-    return RelatedRow(**row_of(index, each.row).model_dump(), distance=each.distance)
+def _related_row(documents: Documents, each: Related) -> RelatedRow:
+    return RelatedRow(**documents.row(each.number).model_dump(), distance=each.distance)

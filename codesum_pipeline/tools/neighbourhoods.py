@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, counted, row_of
+from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, counted
 from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.documents import Documents
 from codesum_pipeline.tools.facts import one_index, read_facts
 from codesum_pipeline.tools.relations import Relation, related
 from codesum_pipeline.tools.text import indented, row_line, with_frame
@@ -46,20 +46,23 @@ def get_semantic_neighborhoods(call: Call, asked: NeighbourhoodArguments) -> Nei
     alike: list[Neighbourhood] = []
     if asked.id:
         found = call.find(asked.id, asked.repo)
-        index, wanted = found.index, found.id
-        rows = [row_of(index, each.row) for each in related(index, found.row, Relation.SIMILAR)]
+        documents, wanted = call.documents(found.repo), found.id
+        like = related(documents, documents.number_of(found), Relation.SIMILAR)
+        rows = [documents.row(each.number) for each in like]
         name = f"like {one_line(wanted)}"
         alike = [Neighbourhood(name=name, kind="alike", size=len(rows), members=rows[: asked.members])] if rows else []
     else:
-        index, wanted = one_index(call, asked.repo), ""
-    facts = read_facts(call, index)
+        documents, wanted = call.documents(one_index(call, asked.repo).repo), ""
+    facts = read_facts(call, call.index(documents.repo))
     communities = [
-        _community(index, each, asked.members)
+        _community(documents, each, asked.members)
         for each in (facts["neighbourhoods"] if facts else ())
         if not wanted or wanted in {member["id"] for member in each["members"]}
     ]
-    part = call.part(_TOOL, asked, [index], [*communities, *alike], lambda each: "\n".join(_lines(each)))
-    return NeighbourhoodPage(as_of=call.as_of([index.repo]), notes=call.notes, neighbourhoods=part.items, **part.frame)
+    part = call.part(_TOOL, asked, documents.parts, [*communities, *alike], lambda each: "\n".join(_lines(each)))
+    return NeighbourhoodPage(
+        as_of=call.as_of([documents.repo]), notes=call.notes, neighbourhoods=part.items, **part.frame
+    )
 
 
 def neighbourhoods_text(page: NeighbourhoodPage) -> str:
@@ -72,12 +75,13 @@ def _lines(each: Neighbourhood) -> list[str]:
     return [f"{each.name}  {each.kind}  {counted(each.size, 'member')}{where}", *indented(map(row_line, each.members))]
 
 
-def _community(index: PublishedIndex, found: Mapping[str, Any], members: int) -> Neighbourhood:
-    rows = (index.row(member["id"]) for member in found["members"])
+def _community(documents: Documents, found: Mapping[str, Any], members: int) -> Neighbourhood:
+    """As the commit has it; members that the tree does not have are left out."""
+    numbers = (documents.number(member["id"]) for member in found["members"])
     return Neighbourhood(
         name=one_line(found["name"]),
         kind="community",
         size=found["size"],
         folder=one_line(found["folder"]),
-        members=[row_of(index, row) for row in rows if row is not None][:members],
+        members=[documents.row(number) for number in numbers if number is not None][:members],
     )

@@ -1,7 +1,7 @@
 """`overview`, by another name `get_codebase_overview`: what a repository is, its parts, where to begin reading.
 
-Folders and what is used most are read from the index; what the build found out beside (the README's opening,
-frameworks, entry points) comes where it is of the same version.
+Folders and what is used most are those of the tree; what the build found out beside (the README's opening,
+frameworks, entry points) comes where it is of the same version, and is of the commit.
 """
 
 from collections import Counter
@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import language_of_path
-from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, counted, place_of, row_of, shortened
+from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, counted, place_of, shortened
 from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.documents import NOTHING, Documents
 from codesum_pipeline.tools.facts import one_index, read_facts
 from codesum_pipeline.tools.frameworks import Finding, finding_line, findings_of
 from codesum_pipeline.tools.paging import fitting
@@ -65,12 +65,12 @@ class OverviewPage(Page):
 def overview(call: Call, asked: OverviewArguments) -> OverviewPage:
     """Tests and copies of others' code are no place to begin."""
     index = one_index(call, asked.repo)
-    facts = read_facts(call, index)
+    documents, facts = call.documents(index.repo), read_facts(call, index)
     share = asked.tokens // _PARTS
-    root = _top(index)
-    summary = one_line(index.shown.of_row(root)["summary"]) if root is not None else ""
+    root = _top(documents)
+    summary = one_line(documents.document(root)["summary"]) if root is not None else ""
     opening = facts["opening"] if facts else {}
-    parts = list(_parts(index, root)) if root is not None else []
+    parts = list(_parts(documents, root)) if root is not None else []
     findings = ((each, finding_line(each)) for each in (findings_of(facts) if facts else ()))
     return OverviewPage(
         as_of=call.as_of([index.repo]),
@@ -78,11 +78,11 @@ def overview(call: Call, asked: OverviewArguments) -> OverviewPage:
         repo=index.repo,
         summary=shortened(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
         summary_place=place_of(opening["path"], opening["line"]) if opening.get("path") else "",
-        languages=_languages(index),
+        languages=_languages(documents),
         parts=fitting(((each, _part_line(each)) for each in parts), limit=asked.limit, tokens=share),
         frameworks=fitting(findings, limit=asked.limit, tokens=share),
-        files=_most_important(index, Level.FILE, limit=asked.limit, tokens=share),
-        symbols=_most_important(index, Level.CLASS, Level.FUNCTION, limit=asked.limit, tokens=share),
+        files=_most_important(documents, Level.FILE, limit=asked.limit, tokens=share),
+        symbols=_most_important(documents, Level.CLASS, Level.FUNCTION, limit=asked.limit, tokens=share),
     )
 
 
@@ -103,41 +103,39 @@ def overview_text(page: OverviewPage) -> str:
     return with_frame(page, lines, what="rows")
 
 
-def _top(index: PublishedIndex) -> int | None:
+def _top(documents: Documents) -> int | None:
     """The folder that has all others in it, of an entry's subfolder that one; None of an empty index."""
-    modules = index.rows_of(Level.MODULE)
-    rows = [row for row in range(modules.start, modules.stop) if index.arrays["parent_row"][row] < 0]
-    return rows[0] if rows else None
+    tops = (number for number in documents.numbers(Level.MODULE) if documents.parents[number] == NOTHING)
+    return next(tops, None)
 
 
-def _parts(index: PublishedIndex, root: int) -> Iterator[PartRow]:
+def _parts(documents: Documents, root: int) -> Iterator[PartRow]:
     """The folders of the root; where that holds a single folder and no files, the folders of this one."""
-    parents, level = index.arrays["parent_row"], index.rows_of(Level.MODULE)
-    children: list[int] = np.flatnonzero(parents == root).tolist()
-    folders = [row for row in children if level.start <= row < level.stop]
+    children = documents.children(root)
+    folders = [number for number in children if documents.level(number) is Level.MODULE]
     if len(folders) == 1 and len(children) == 1:
-        yield from _parts(index, folders[0])
+        yield from _parts(documents, folders[0])
         return
-    files = index.rows_of(Level.FILE)
-    paths = [index.ids[row] for row in range(files.start, files.stop)]
-    for row in sorted(folders, key=lambda row: (-index.arrays["importance"][row], row)):
-        inside = f"{index.ids[row]}/"
-        yield PartRow(**row_of(index, row).model_dump(), files=sum(path.startswith(inside) for path in paths))
+    paths = [documents.id(number) for number in documents.numbers(Level.FILE)]
+    for number in sorted(folders, key=lambda number: (-documents.importance[number], number)):
+        inside = f"{documents.id(number)}/"
+        row = documents.row(number)
+        yield PartRow(**row.model_dump(), files=sum(path.startswith(inside) for path in paths))
 
 
-def _languages(index: PublishedIndex) -> list[Kind]:
-    files = index.rows_of(Level.FILE)
-    found = Counter(language_of_path(index.ids[row]) or "text" for row in range(files.start, files.stop))
+def _languages(documents: Documents) -> list[Kind]:
+    files = documents.numbers(Level.FILE)
+    found = Counter(language_of_path(documents.id(number)) or "text" for number in files)
     return [Kind(name=name, files=count) for name, count in found.most_common(_LANGUAGES_TOLD)]
 
 
-def _most_important(index: PublishedIndex, *levels: Level, limit: int, tokens: int) -> list[Row]:
-    order, _ = index.by_importance
-    left_out = index.arrays["is_test"] | index.arrays["is_vendored"] | index.arrays["is_placeholder"]
-    rows = (row for row in order.tolist() if index.level_of(row) in levels and not left_out[row])
-    return fitting(
-        ((each, row_line(each)) for each in (row_of(index, row) for row in rows)), limit=limit, tokens=tokens
-    )
+def _most_important(documents: Documents, *levels: Level, limit: int, tokens: int) -> list[Row]:
+    left_out = np.logical_or.reduce([documents.column(name) for name in ("is_test", "is_vendored", "is_placeholder")])
+    numbers = np.array(documents.numbers(*levels), dtype=np.int64)
+    numbers = np.sort(numbers[~left_out[numbers]])
+    order = np.argsort(-documents.importance[numbers], kind="stable")
+    rows = (documents.row(number) for number in numbers[order].tolist())
+    return fitting(((each, row_line(each)) for each in rows), limit=limit, tokens=tokens)
 
 
 def _part_line(part: PartRow) -> str:

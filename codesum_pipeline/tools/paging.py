@@ -1,14 +1,12 @@
 """As much as there is room for, and where to go on.
 
 A cursor is opaque: it holds where the next part begins, which question it
-belongs to, and which versions of the indexes answered.
+belongs to, and which versions of the indexes answered. Agents pay for it in
+each answer that goes on, and again when they give it back.
 """
 
-import base64
-import binascii
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -17,9 +15,8 @@ from codesum_pipeline.model.hashing import canonical_json, sha256_hex
 
 # English and code have about four characters a token, whichever model counts.
 CHARACTERS_PER_TOKEN = 4
-_CHECK_CHARACTERS = 8
 _LONGEST_CURSOR = 4096
-_VERSION_CHARACTERS = 12
+_DIGITS = 6
 
 T = TypeVar("T")
 
@@ -42,23 +39,25 @@ def fitting(items: Iterable[tuple[T, str]], *, limit: int, tokens: int) -> list[
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where the next part of the answer to one question begins: `at` means what the tool says it means."""
+    """Where the next part of the answer to one question begins: `at` means what the tool says it means.
+
+    `versions` are numbers of the indexes that answered, one of each.
+    """
 
     tool: str
     question: str
     at: tuple[int, ...]
-    versions: Mapping[str, str] = field(default_factory=dict)
+    versions: frozenset[str] = frozenset()
 
     @classmethod
     def after(cls, tool: str, question: Mapping[str, Any], at: Sequence[int], versions: Mapping[str, str]) -> "Cursor":
-        short = {repo: digest[:_VERSION_CHARACTERS] for repo, digest in versions.items()}
-        return cls(tool, _fingerprint(question), tuple(at), short)
+        return cls(tool, _number(question), tuple(at), frozenset(map(_number, versions.items())))
 
     @classmethod
     def read(cls, text: str, tool: str, question: Mapping[str, Any]) -> "Cursor":
         """Raises `ConfigurationError` for what no answer of this tool to this question gave."""
         cursor = cls.decoded(text, tool)
-        if cursor.question != _fingerprint(question):
+        if cursor.question != _number(question):
             raise ConfigurationError(
                 f"cursor {_short(text)!r} belongs to another question: repeat the call that gave it, with the cursor"
             )
@@ -67,42 +66,30 @@ class Cursor:
     @classmethod
     def decoded(cls, text: str, tool: str) -> "Cursor":
         """Whichever question it belongs to."""
-        damaged = ConfigurationError(
-            f"cursor {_short(text)!r} is damaged: give `next` of an answer as it stands, or none to begin anew"
-        )
-        if len(text) > _LONGEST_CURSOR:
-            raise damaged
-        try:
-            content = base64.urlsafe_b64decode(text.encode("ascii")).decode()
-            check, body = content[:_CHECK_CHARACTERS], content[_CHECK_CHARACTERS:]
-            if check != _check(body):
-                raise damaged
-            of_tool, question, at, versions = json.loads(body)
-        except (ValueError, UnicodeError, binascii.Error, RecursionError) as error:
-            raise damaged from error
+        body, _, check = text[:_LONGEST_CURSOR].rpartition(".")
+        parts = body.split(".")
+        if len(text) > _LONGEST_CURSOR or len(parts) < 3 or check != _number(body):
+            raise ConfigurationError(
+                f"cursor {_short(text)!r} is damaged: give `next` of an answer as it stands, or none to begin anew"
+            )
+        of_tool, at, question, *versions = parts
         if of_tool != tool:
             raise ConfigurationError(f"cursor {_short(text)!r} is of the tool {of_tool!r}: give it to that one")
-        return cls(of_tool, question, tuple(at), versions)
+        return cls(of_tool, question, tuple(int(each) for each in at.split("-") if each), frozenset(versions))
 
     def __str__(self) -> str:
-        body = json.dumps([self.tool, self.question, self.at, self.versions], separators=(",", ":"))
-        return base64.urlsafe_b64encode(f"{_check(body)}{body}".encode()).decode()
+        body = ".".join([self.tool, "-".join(map(str, self.at)), self.question, *sorted(self.versions)])
+        return f"{body}.{_number(body)}"
 
     def changed(self, versions: Mapping[str, str]) -> list[str]:
         """The repositories of which another version is published now than when the cursor was given."""
-        return [
-            repo
-            for repo, digest in sorted(self.versions.items())
-            if repo in versions and versions[repo][:_VERSION_CHARACTERS] != digest
-        ]
+        return [repo for repo, digest in sorted(versions.items()) if _number((repo, digest)) not in self.versions]
 
 
-def _fingerprint(question: Mapping[str, Any]) -> str:
-    return sha256_hex(canonical_json(dict(question)).encode())[:_CHECK_CHARACTERS]
-
-
-def _check(body: str) -> str:
-    return sha256_hex(body.encode())[:_CHECK_CHARACTERS]
+def _number(value: Any) -> str:
+    """What tells a value from others, in digits: three of them are a token, of letters at random every one or two."""
+    whole = int(sha256_hex(canonical_json(value).encode()), 16)
+    return f"{whole % 10**_DIGITS:0{_DIGITS}}"
 
 
 def _short(text: str) -> str:

@@ -68,7 +68,7 @@ def read(call: Call, asked: ReadArguments) -> ReadPage:
         raise ConfigurationError(
             f"start_line and end_line are of one id, {len(asked.ids)} were given: write `path:first-last` for each"
         )
-    found = [call.find(text, asked.repo, is_current=True) for text in asked.ids]
+    found = [call.find(text, asked.repo) for text in asked.ids]
     indexes = list({each.index.version.digest: each.index for each in found}.values())
     sources = call.sources(indexes)
     item, line = (*call.start(_TOOL, asked, indexes), 0, 0)[:2]
@@ -108,6 +108,9 @@ def _read_one(sources: Sources, found: Found, asked: ReadArguments, text: str, *
     row = row_of(found.index, found.row)
     is_range = bool(asked.start_line or asked.end_line or _RANGE.search(text)) and asked.parts != "summary"
     facts = {} if is_range or after or asked.parts == "source" else _facts(found.document(), row)
+    if is_range or after:
+        # Whoever knows its lines was told what it does.
+        row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
     item = ReadItem(**row.model_dump(), facts=facts)
     if asked.parts == "summary" or row.kind == Level.MODULE:
         return item

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.tools.answers import Arguments, Page
 from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.changed_files import mark_changed
 from codesum_pipeline.tools.changes import ChangeArguments, ChangePage, changes_text, watch_changes
 from codesum_pipeline.tools.files import FileArguments, FilePage, file_text, get_file_analysis
 from codesum_pipeline.tools.finding import shortened
@@ -50,7 +51,11 @@ class Tool:
 
     def ask(self, call: Call, arguments: Mapping[str, Any]) -> Page:
         """Raises `ConfigurationError` for arguments that the tool does not take."""
-        return self.answer(call, self.parse(arguments))
+        return self.ask_parsed(call, self.parse(arguments))
+
+    def ask_parsed(self, call: Call, arguments: Arguments) -> Page:
+        """The answer, which says what of it may be otherwise by now."""
+        return mark_changed(call, self.answer(call, arguments))
 
     def parse(self, arguments: Mapping[str, Any]) -> Arguments:
         try:

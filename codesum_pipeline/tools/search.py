@@ -24,8 +24,9 @@ from codesum_pipeline.tools.text import indented, numbered, row_line, several_re
 _TOOL = "search"
 # Beyond so many hits nobody is helped by more: the question is to be asked otherwise.
 _MOST_RANKED = 200
-# A hit is judged by what it says.
+# A hit is judged by what it says; an agent pays for each character of each, and can read the one that fits.
 _LONGEST_SUMMARY = 240
+_LONGEST_IN_TEXT = 160
 
 
 class SearchArguments(PagedArguments):
@@ -37,6 +38,7 @@ class SearchArguments(PagedArguments):
     languages: Names = []
     paths: Annotated[Names, Field(description="As in .gitignore: src/, *.go, !docs/")] = []
     tests: Literal["in", "out", "only"] = "in"
+    limit: int = Field(5, ge=1, le=100)
     excerpt: int = Field(0, ge=0, le=40, description="Lines of source a hit")
 
 
@@ -100,7 +102,8 @@ def search_text(page: SearchPage) -> str:
 
 
 def _lines(hit: SearchHit, *, several: bool) -> list[str]:
-    return [row_line(hit, several=several), *indented(numbered(hit.excerpt, hit.excerpt_start or 1))]
+    row = hit.model_copy(update={"text": shortened(hit.text, most=_LONGEST_IN_TEXT)})
+    return [row_line(row, several=several), *indented(numbered(hit.excerpt, hit.excerpt_start or 1))]
 
 
 def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.retrieval.excerpts import Excerpt, best_lines
@@ -40,6 +41,7 @@ class Sources:
 
     def read(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
         """The texts of some files of an index, as far as its mirror has them."""
+        checkpoint()
         mirror = self._mirror(index)
         if not mirror.exists():
             return {}
@@ -65,6 +67,7 @@ class Sources:
     def text(self, repo: str, path: str) -> str | None:
         """One file; None for what the mirror does not have any more."""
         if (repo, path) not in self._texts:
+            checkpoint()
             text: str | None = None
             index = self._having(repo, path)
             try:

@@ -1,5 +1,6 @@
 """`status`: which repositories are indexed, at which commit, how far behind, and what changed last."""
 
+from itertools import chain
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -12,7 +13,7 @@ from codesum_pipeline.store.lease import current_holder
 from codesum_pipeline.tools.answers import Names, Page, PagedArguments
 from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.changes import Change, change_line, read_history
+from codesum_pipeline.tools.changes import Change, change_line, read_history, tree_edits
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.published_state import age, moment
 from codesum_pipeline.tools.text import indented, with_frame
@@ -72,9 +73,12 @@ def status(call: Call, asked: StatusArguments) -> StatusPage:
 
 
 def status_text(page: StatusPage) -> str:
-    lines = [_line(each) for each in page.repositories] or ["no repository is registered: run `codesum index PATH|URL`"]
-    if page.changes:
-        lines += ["what the last build changed:", *indented(map(change_line, page.changes))]
+    lines = [_line(each) for each in page.repositories]
+    if not lines and not page.notes:
+        lines = ["no repository is registered: run `codesum index PATH|URL`"]
+    for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
+        told = [change_line(each) for each in page.changes if each.is_of_tree is is_of_tree]
+        lines += [heading, *indented(told)] if told else []
     if page.more_changes:
         lines.append(f"{page.more_changes:,} more changes: ask with a higher `changes`, or watch_changes")
     return with_frame(page, lines, what="repositories")
@@ -83,7 +87,9 @@ def status_text(page: StatusPage) -> str:
 def _entries(call: Call, asked: StatusArguments) -> list[RepositoryEntry]:
     if asked.repos:
         return call.entries(asked.repos)
-    keys = call.catalogue.keys_of_folder(call.folder)
+    if waiting := call.first_index():
+        call.tell(str(waiting))
+    keys = call.keys_here()
     return [entry for entry in call.catalogue.entries(call.tell) if entry.key in keys or not keys]
 
 
@@ -92,7 +98,7 @@ def _opened(call: Call, entry: RepositoryEntry) -> PublishedIndex | str:
     try:
         return call.index(entry.key)
     except MissingTable:
-        return f"never indexed: run `codesum index {entry.key}`"
+        return f"never indexed: {call.catalogue.way_to_first(entry.key)}"
     except (BrokenStore, OSError) as error:
         return f"broken: {error}"
 
@@ -125,10 +131,12 @@ def _line(each: RepositoryStatus) -> str:
 
 
 def _changes(call: Call, index: PublishedIndex, asked: StatusArguments) -> tuple[list[Change], int]:
-    """The last ones, and how many are left out."""
+    """Those of the work tree, then the last ones of the index, and how many are left out."""
+    edits = tree_edits(call, index)
     history = read_history(call, index)
     after = history.before_last_run()
-    places = history.changes(after).places
+    places = [place for place in history.changes(after).places if history.ids[place] not in edits.told]
     newest = (history.change(place, after) for place in reversed(places))
-    kept = fitting(((each, change_line(each)) for each in newest), limit=asked.changes, tokens=asked.tokens // 2)
-    return kept, len(places) - len(kept)
+    every = chain(map(edits.change, edits.ids), newest)
+    kept = fitting(((each, change_line(each)) for each in every), limit=asked.changes, tokens=asked.tokens // 2)
+    return kept, len(edits.ids) + len(places) - len(kept)

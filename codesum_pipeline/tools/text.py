@@ -15,7 +15,8 @@ _INDENT = "    "
 def row_line(row: Row, *, several: bool = False) -> str:
     """`several` repositories are named."""
     repo = f"{row.repo}  " if several else ""
-    return f"{repo}{row.place}  {row.kind}  {row.text}".rstrip()
+    changed = "  (changed since)" if row.changed_since else ""
+    return f"{repo}{row.place}  {row.kind}  {row.text}".rstrip() + changed
 
 
 def several_repositories(rows: Iterable[Row]) -> bool:

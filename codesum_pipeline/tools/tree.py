@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import Field
 
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import Arguments, Name, Page, Row, counted, row_of
+from codesum_pipeline.tools.answers import Arguments, Name, Page, Row, counted
 from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.documents import NOTHING, Documents
 from codesum_pipeline.tools.facts import one_index
 
 
@@ -34,31 +34,33 @@ class TreePage(Page):
 
 def folder_tree(call: Call, asked: TreeArguments) -> TreePage:
     """Where there are more folders than `limit`, the deepest are left out, and this is told."""
-    index = one_index(call, asked.repo)
-    parents = index.arrays["parent_row"]
+    documents = call.documents(one_index(call, asked.repo).repo)
+    modules = documents.numbers(Level.MODULE)
     inside: dict[int, list[int]] = defaultdict(list)
-    modules, files = index.rows_of(Level.MODULE), index.rows_of(Level.FILE)
-    for row in range(modules.start, modules.stop):
-        inside[int(parents[row])].append(row)
-    counts = Counter(parents[files.start : files.stop].tolist())
-    rows = list(_in_order(index, inside, -1, 0))
-    if len(rows) > asked.limit:
-        kept = sorted(rows, key=lambda each: each[1])[: asked.limit]
-        call.tell(f"{counted(len(rows) - len(kept), 'deeper folder')} left out")
-        shown = {row for row, _ in kept}
-        rows = [each for each in rows if each[0] in shown]
+    for number in modules:
+        inside[int(documents.parents[number])].append(number)
+    counts = Counter(int(documents.parents[number]) for number in documents.numbers(Level.FILE))
+    every = list(_in_order(documents, inside, NOTHING, 0))
+    shown = every
+    if len(every) > asked.limit:
+        shown = sorted(every, key=lambda each: each[1])[: asked.limit]
+        call.tell(f"{counted(len(every) - len(shown), 'deeper folder')} left out")
+        kept = {number for number, _ in shown}
+        shown = [each for each in every if each[0] in kept]
     return TreePage(
-        as_of=call.as_of([index.repo]),
+        as_of=call.as_of([documents.repo]),
         notes=call.notes,
-        shown=len(rows),
-        total=modules.stop - modules.start,
-        folders=[Folder(**row_of(index, row).model_dump(), depth=depth, files=counts[row]) for row, depth in rows],
+        shown=len(shown),
+        total=len(modules),
+        folders=[
+            Folder(**documents.row(number).model_dump(), depth=depth, files=counts[number]) for number, depth in shown
+        ],
     )
 
 
 def _in_order(
-    index: PublishedIndex, inside: Mapping[int, Sequence[int]], row: int, depth: int
+    documents: Documents, inside: Mapping[int, Sequence[int]], number: int, depth: int
 ) -> Iterator[tuple[int, int]]:
-    for child in sorted(inside.get(row, ()), key=lambda each: index.ids[each]):
+    for child in sorted(inside.get(number, ()), key=documents.id):
         yield child, depth
-        yield from _in_order(index, inside, child, depth + 1)
+        yield from _in_order(documents, inside, child, depth + 1)

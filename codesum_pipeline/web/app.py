@@ -1,6 +1,6 @@
 """The application: which address gives which page, and how errors look."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
 
@@ -12,14 +12,20 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
+from codesum_pipeline.model.errors import (
+    BeingIndexed,
+    CodesumError,
+    ConfigurationError,
+    MissingTable,
+    UnknownRepository,
+)
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
-from codesum_pipeline.serving.tokens import TokenChecked, check_reachable
+from codesum_pipeline.serving.tokens import Token, behind_tokens, check_reachable
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.web.ask_pages import ASK, AskPages
 from codesum_pipeline.web.guard import Guard
-from codesum_pipeline.web.pages import HITS, Pages
+from codesum_pipeline.web.pages import HITS, REFRESH, Pages
 from codesum_pipeline.web.rendering import render
 from codesum_pipeline.web.turns import Turns
 
@@ -28,12 +34,24 @@ _STATIC = Path(__file__).parent / "static"
 _OURS = "codesum met an error of its own: the terminal that it runs in has it."
 
 
-def make_app(catalogue: Catalogue, address: Address, *, token: str | None, host_names: Sequence[str] = ()) -> ASGIApp:
-    """The pages behind their checks; raises `ConfigurationError` where others could ask without a token."""
-    check_reachable(address, token, variable=TOKEN_VARIABLE)
-    pages, turns = Pages(catalogue), Turns()
+def make_app(
+    catalogue: Catalogue, address: Address, *, tokens: Sequence[Token], folder: Path, host_names: Sequence[str] = ()
+) -> ASGIApp:
+    """The pages behind their checks; raises `ConfigurationError` where others could ask without a token.
+
+    Of the checkout that `folder` is in they show the work tree.
+    """
+    check_reachable(address, tokens, variable=TOKEN_VARIABLE)
+    app = behind_tokens(tokens, lambda keys: _pages_of(catalogue.limited_to(keys), folder), is_for_browsers=True)
+    others = [name.lower() for name in host_names]
+    hosts = {host.lower() for host in allowed_hosts(address, others)}
+    return Guard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
+
+
+def _pages_of(catalogue: Catalogue, folder: Path) -> Starlette:
+    pages, turns = Pages(catalogue, folder), Turns()
     ask = AskPages(catalogue, turns)
-    app: ASGIApp = Starlette(
+    return Starlette(
         lifespan=lambda _: turns.open(),
         routes=[
             Route("/", pages.start),
@@ -48,15 +66,11 @@ def make_app(catalogue: Catalogue, address: Address, *, token: str | None, host_
         ],
         exception_handlers={CodesumError: _refused, HTTPException: _no_such_page, 500: _failed},
     )
-    if token is not None:
-        app = TokenChecked(app, token, is_for_browsers=True)
-    others = [name.lower() for name in host_names]
-    hosts = {host.lower() for host in allowed_hosts(address, others)}
-    return Guard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    return _error(request, one_line(str(error)), _status_of(request, error))
+    headers = REFRESH if isinstance(error, BeingIndexed) else None
+    return _error(request, one_line(str(error)), _status_of(request, error), headers)
 
 
 def _no_such_page(request: Request, error: Exception) -> Response:
@@ -71,10 +85,9 @@ def _failed(request: Request, _: Exception) -> Response:
     return _error(request, _OURS, 500)
 
 
-def _error(request: Request, told: str, status: int) -> Response:
-    if request.url.path == HITS:
-        return HTMLResponse(render("message.html", told=told), status)
-    return HTMLResponse(render("error.html", told=told), status)
+def _error(request: Request, told: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    page = "message.html" if request.url.path == HITS else "error.html"
+    return HTMLResponse(render(page, told=told), status, headers=headers)
 
 
 def _status_of(request: Request, error: Exception) -> int:

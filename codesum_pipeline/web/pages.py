@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from codesum_pipeline.model.errors import CodesumError, MissingTable
+from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTable
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline.tools.answers import Page
@@ -40,24 +40,29 @@ _RELATED = 8
 _RELATED_ALONE = 100
 _FOLDERS = 400
 _PLACE = re.compile(r":(?P<line>\d{1,9})(?P<last>-\d{1,9})?$")
-# Nobody stands in a folder here: all repositories are asked.
-_NOWHERE = Path(Path.cwd().anchor)
+# For what is not there yet: a browser asks again after so many seconds.
+REFRESH = {"Refresh": "3"}
 
 P = TypeVar("P", bound=Page)
 
 
 @dataclass(frozen=True)
 class Pages:
-    """The pages of one home. Each is made from the versions that are published when it is asked for."""
+    """The pages of one home. Each is made from the versions that are published when it is asked for.
+
+    All repositories are asked; that of `folder`, where the server was started, as its work tree is now.
+    """
 
     catalogue: Catalogue
+    folder: Path
 
     def start(self, request: Request) -> Response:
         """The form with its hits; without a question, which repositories there are."""
         form = SearchForm.of(request.query_params)
         keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
         return HTMLResponse(
-            render("search.html", form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form))
+            render("search.html", form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form)),
+            headers=REFRESH if isinstance(self._call().first_index(), BeingIndexed) else None,
         )
 
     def hits(self, request: Request) -> Response:
@@ -194,7 +199,7 @@ class Pages:
         return as_html(text, link, draw)
 
     def _call(self) -> Call:
-        return Call(self.catalogue, _NOWHERE)
+        return Call(self.catalogue, self.folder, is_everywhere=True)
 
     def _ask(self, call: Call, tool: str, page: type[P], arguments: Mapping[str, Any]) -> P:
         """The answer of a tool, which is a page of this type."""

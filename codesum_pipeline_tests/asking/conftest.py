@@ -39,10 +39,19 @@ class Shop:
     told: list[str] = field(default_factory=list)
     make_tools: MakeTools = index_tools
 
-    def question(self, text: str, *, repos: tuple[str, ...] = (), **settings: Any) -> AskedQuestion:
+    def question(
+        self, text: str, *, repos: tuple[str, ...] = (), conversation: str | None = None, **settings: Any
+    ) -> AskedQuestion:
         catalogue = Catalogue.of(load_settings({"home": self.home, **merged(self.settings, settings)}, environ={}))
         return AskedQuestion(
-            text, repos, catalogue, self.home.parent, lambda: datetime.now(UTC), self.told.append, self.make_tools
+            text=text,
+            repos=repos,
+            catalogue=catalogue,
+            folder=self.home.parent,
+            now=lambda: datetime.now(UTC),
+            tell=self.told.append,
+            make_tools=self.make_tools,
+            conversation=conversation,
         )
 
     def ask(self, text: str = "What is in this codebase?", **settings: Any) -> TurnAnswer:

@@ -3,9 +3,12 @@
 import asyncio
 import threading
 
+import pytest
+
 from codesum_pipeline.asking.calls import carry_out, first_overview
 from codesum_pipeline.asking.tool import ToolResult
 from codesum_pipeline.llm.chat import ToolCall
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline_tests.asking.playing import tool_giving
 
 
@@ -45,3 +48,29 @@ def test_a_result_is_without_secrets_and_what_is_not_seen() -> None:
     (entry,) = asyncio.run(carry_out([ToolCall("1", "read", "{}")], tools))
 
     assert entry.result.text == "token = '«masked github-token»'"
+
+
+def test_tools_whose_caller_has_cancelled_end_at_their_next_step() -> None:
+    begun, cancelled, ended = threading.Event(), threading.Event(), []
+
+    def work() -> None:
+        begun.set()
+        assert cancelled.wait(30)
+        try:
+            checkpoint()
+        except asyncio.CancelledError as error:
+            ended.append(error)
+            raise
+
+    async def ask_and_cancel() -> None:
+        tools = {"slow": tool_giving("slow", ToolResult("late"), first=work)}
+        asking = asyncio.create_task(carry_out([ToolCall("1", "slow", "{}")], tools))
+        await asyncio.to_thread(begun.wait)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        cancelled.set()
+
+    asyncio.run(ask_and_cancel())
+
+    assert len(ended) == 1

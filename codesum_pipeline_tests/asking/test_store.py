@@ -78,7 +78,8 @@ def test_processes_that_start_at_once_make_one_store(tmp_path: Path, earlier: bo
         "sys.stdin.readline()\n"
         "for _ in range(5):\n"
         "    with open_store(Path(sys.argv[1]), now=lambda: datetime.now(UTC)) as store:\n"
-        "        store.end_turn(store.begin_turn('What?', repositories=['shop'], model='m'), answer='This.')\n"
+        "        talk = store.begin_conversation(['shop'])\n"
+        "        store.end_turn(store.begin_turn(talk, 'What?', model='m'), answer='This.')\n"
     )
     processes = [
         subprocess.Popen(
@@ -103,7 +104,7 @@ def test_processes_that_start_at_once_make_one_store(tmp_path: Path, earlier: bo
 
 def test_what_a_killed_process_left_is_closed_after_five_minutes_and_not_before(tmp_path: Path) -> None:
     with open_store(tmp_path, now=lambda: NOON) as store:
-        turn = store.begin_turn("What?", repositories=["shop"], model="m")
+        turn = store.begin_turn(store.begin_conversation(["shop"]), "What?", model="m")
         store.begin_message(turn, Role.ASSISTANT)
         with open_ledger(store.path, run_id=turn, now=lambda: NOON) as ledger:
             ledger.reserve(Attempt(turn, "ask", "hash", "m", 1, 0.25))
@@ -121,7 +122,7 @@ def test_what_a_killed_process_left_is_closed_after_five_minutes_and_not_before(
 def test_a_turn_that_says_that_it_lives_is_left_alone(tmp_path: Path) -> None:
     now = [NOON]
     with open_store(tmp_path, now=lambda: now[0]) as store:
-        turn = store.begin_turn("What?", repositories=["shop"], model="m")
+        turn = store.begin_turn(store.begin_conversation(["shop"]), "What?", model="m")
         now[0] += timedelta(minutes=4)
         store.touch(turn)
         now[0] += timedelta(minutes=4)
@@ -133,7 +134,7 @@ def test_a_turn_that_says_that_it_lives_is_left_alone(tmp_path: Path) -> None:
 def test_a_final_state_stays_but_for_that_of_a_sweep(tmp_path: Path) -> None:
     now = [NOON]
     with open_store(tmp_path, now=lambda: now[0]) as store:
-        ended, swept = (store.begin_turn("What?", repositories=["shop"], model="m") for _ in range(2))
+        ended, swept = (store.begin_turn(store.begin_conversation(["shop"]), "What?", model="m") for _ in range(2))
         store.end_turn(ended, answer="This.")
         store.end_turn(ended, answer=None, failed="error")
         now[0] += timedelta(minutes=6)

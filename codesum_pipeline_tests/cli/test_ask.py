@@ -68,6 +68,22 @@ def test_a_program_gets_one_json_object(cli: Shop) -> None:
     assert "1 citation taken out: it names lines that the sources do not have" in done.stderr
 
 
+@pytest.mark.slow
+def test_a_conversation_goes_on_with_continue_or_by_its_id(cli: Shop) -> None:
+    cli.server.script = lambda _asked: Streams("It sells.")
+    first = json.loads(ask(cli, QUESTION, "--json").stdout)
+
+    going_on = json.loads(ask(cli, "--continue", "And what else?", "--json").stdout)
+    by_id = ask(cli, "--conversation", first["conversation"], "And then?")
+    both = ask(cli, "--continue", "--conversation", first["conversation"], "And then?")
+
+    assert going_on["conversation"] == first["conversation"]
+    assert [turn["role"] for turn in cli.server.seen[1].turns] == ["user", "assistant", "user"]
+    assert len(cli.server.seen[2].turns) == 5
+    assert (by_id.returncode, both.returncode) == (0, 2)
+    assert "--continue and --conversation: choose one of them" in both.stderr
+
+
 @pytest.mark.parametrize(
     "width", [40, pytest.param(80, marks=pytest.mark.slow), pytest.param(140, marks=pytest.mark.slow)]
 )
@@ -126,17 +142,6 @@ def test_a_model_that_fails_is_told_and_the_exit_code_says_so(cli: Shop) -> None
     assert done.returncode == 1
     assert "shop/payment.py:4" in done.stdout
     assert "no answer by a model: " in done.stderr
-
-
-@pytest.mark.slow
-def test_what_questions_cost_is_told_beside_what_texts_cost(cli: Shop) -> None:
-    cli.server.script = overview_then(SYNTHESIS)
-    ask(cli, QUESTION)
-
-    told = run_codesum("--home", cli.home, "cost", cwd=cli.home.parent)
-
-    ((spent,),) = cli.rows("SELECT sum(cost_usd) FROM llm_attempts")
-    assert told.stderr == f"`codesum ask`, which is not among these: 2 calls, ${spent:.4f}\n"
 
 
 def test_an_unknown_repository_is_named_and_nobody_is_asked(cli: Shop) -> None:

@@ -64,6 +64,7 @@ def test_cost_gives_programs_all_that_is_known(home: Path, codesum) -> None:
     (line,) = codesum(home, "cost", "shop", "--since", "2026-03-02", "--json").stdout.splitlines()
 
     assert json.loads(line) == {
+        "what": "texts",
         "day": "2026-03-02", "calls": 1, "texts": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0,
         "cost_usd": 0.5, "estimated_usd": 0.5, "latency_p50_s": 0.0, "latency_p95_s": 0.0, "failures": {"timeout": 1},
         "cached_share": 0.0,

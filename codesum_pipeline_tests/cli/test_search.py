@@ -6,7 +6,7 @@ import pytest
 
 FIELDS = [
     "id", "type", "repo", "file_path", "start_line", "end_line", "qualified_name", "score", "summary",
-    "signature_summary", "why",
+    "signature_summary", "why", "changed_since",
 ]  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def test_a_line_of_a_batch_has_the_fields_of_json(codesum, shop, aids):
     line = json.loads(codesum(shop, "search", "--batch", "-", *aids, stdin=asked).stdout)
 
     assert line == {"id": 7, **single}
-    assert list(single) == ["query", "repositories", "fits_well", "hits"]
+    assert list(single) == ["query", "repositories", "as_of", "fits_well", "hits"]
     assert single["repositories"] == ["shop"]
 
 

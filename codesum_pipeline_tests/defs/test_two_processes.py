@@ -121,6 +121,7 @@ def test_both_ways_build_and_record_the_same(register: Callable[[str], GitRepo],
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_a_build_that_is_killed_leaves_no_process_and_a_failed_run(
     register: Callable[[str], GitRepo], home: Home, tmp_path: Path
 ) -> None:

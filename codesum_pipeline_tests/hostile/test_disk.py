@@ -143,6 +143,7 @@ NO_SPACE = "cannot be written: no space left on device; free space there, then r
 READ_ONLY = "cannot be written: it is read-only; make it writable, then run the same command again"
 
 
+@pytest.mark.slow
 # Each limit stops another part: what is fetched, Dagster's records, a table that the others of its build do not reach.
 @pytest.mark.parametrize(
     ("limit", "said"),

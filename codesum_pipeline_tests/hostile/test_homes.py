@@ -334,6 +334,7 @@ def test_a_user_without_a_home_directory_is_told(project: Path) -> None:
     assert "set HOME or XDG_STATE_HOME" in done.stderr
 
 
+@pytest.mark.slow
 def test_homes_that_are_made_at_one_time_are_all_recorded(git_repo: Callable[..., GitRepo], record: Path) -> None:
     paths = [git_repo({"a.py": SOUND}, name=f"p{number}").path for number in range(3)]
 

@@ -42,7 +42,7 @@ def check_unmarked(trap: Path) -> None:
     assert not marker.exists(), marker.read_text()
 
 
-@pytest.fixture(params=[False, True], ids=["commit", "work tree"])
+@pytest.fixture(params=[pytest.param(False, id="commit"), pytest.param(True, id="work tree", marks=pytest.mark.slow)])
 def worktree(request: pytest.FixtureRequest) -> bool:
     """How the repository is read."""
     return bool(request.param)

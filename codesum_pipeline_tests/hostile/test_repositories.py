@@ -71,6 +71,8 @@ def test_a_ref_that_reads_like_something_else_is_refused(git_repo, codesum, tmp_
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_a_branch_with_an_odd_name_is_indexed(git_repo, index: Index) -> None:
     repo = git_repo({"a.py": SOUND})
     branch = "fe/<b>'$(x)`;{{1}}\u202e"
@@ -137,6 +139,7 @@ def test_a_corrupt_pack_is_an_error_that_names_the_repository(git_repo, index: I
         index(repo.path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content", [b"", b"\0" * 100, b"ref: refs/heads/../../../etc/passwd\n", b"ref: loop\n", b"x" * 5_000]
 )
@@ -211,6 +214,7 @@ def test_a_damaged_mirror_is_named_and_made_anew_once_it_is_deleted(
     assert "b.py" in made.rebuilt().documents()
 
 
+@pytest.mark.slow
 def test_replaced_objects_are_not_looked_at(git_repo, index: Index) -> None:
     repo = git_repo({"a.py": SOUND})
     real = repo.git("rev-parse", "HEAD").strip()
@@ -235,6 +239,7 @@ def test_a_graft_changes_nothing(git_repo, index: Index) -> None:
     assert made.home.tables.read("snapshot", "project").column("commit").to_pylist() == [head]
 
 
+@pytest.mark.slow
 def test_alternates_that_lead_nowhere_are_an_error_only_where_something_is_missing(git_repo, index: Index) -> None:
     repo = git_repo({"a.py": SOUND})
     (repo.path / ".git/objects/info").mkdir(exist_ok=True)

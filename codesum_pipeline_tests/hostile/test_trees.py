@@ -109,6 +109,7 @@ def test_a_tree_that_holds_itself_ten_times_over_is_an_error(
         build(workspace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "committed_at"),
     [
@@ -161,7 +162,10 @@ LINKS = {
 }
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["commit", "work tree"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(False, id="commit"), pytest.param(True, id="work tree", marks=pytest.mark.slow)],
+)
 def links(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """A repository with all of the links, read as a commit and as a work tree."""
     folder = tmp_path_factory.mktemp("links")
@@ -181,6 +185,7 @@ def test_a_link_is_never_followed(links: Built, name: str) -> None:
     assert name not in links.documents()
 
 
+@pytest.mark.slow
 def test_nothing_outside_reaches_the_home_through_a_link(links: Built) -> None:
     files = [Path(folder) / name for folder, _, names in os.walk(links.home.layout.home) for name in names]
 

@@ -77,6 +77,7 @@ def must_recover(folder: Path, number: int, moment: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_a_build_killed_at_a_random_point_is_completed_by_the_next(tmp_path: Path) -> None:
     chance = random.Random(0)
 

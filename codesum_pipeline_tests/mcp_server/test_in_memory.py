@@ -1,4 +1,6 @@
+import asyncio
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,6 +65,19 @@ def test_every_tool_answers_with_text_and_with_content_of_its_schema(server, mod
     assert all(answer["as_of"][0]["commit"] for answer in answers.values())
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_an_agent_that_would_show_its_model_structured_content_can_have_text_alone(zoo_home, mode):
+    async def ask(client):
+        (listed, *_) = (await client.list_tools()).tools
+        return listed.output_schema, await client.call_tool("search", CALLS["search"])
+
+    server = make_server(catalogue_of(zoo_home), folder=Path("/"), is_text_only=True)
+    schema, result = with_client(server, ask, mode=mode)
+
+    assert (schema, result.structured_content) == (None, None)
+    assert "zoo/keeper.py:6-8  function  feed" in text_of(result)
+
+
 def test_the_schemas_describe_the_answers(server):
     async def check(client):
         for tool in (await client.list_tools()).tools:
@@ -101,6 +116,16 @@ def test_first_sentences_and_instructions_say_when_this_beats_grep(server):
         ("search", {"query": "x", "nope": 1}, "unknown argument 'nope'"),
         ("search", {"query": "x", "repos": ["zooo"]}, "no repository 'zooo'; the nearest is 'zoo'"),
         ("search", {"query": "x", "cursor": "%%%"}, "cursor '%%%' is damaged"),
+        ("search", {"query": "x", "limit": -1}, "limit = -1: Input should be greater than or equal to 1"),
+        ("search", {"query": "x", "tokens": 10**9}, "tokens = 1000000000: Input should be less than or equal to 50000"),
+        ("search", {"query": "x", "levels": ["klass"]}, "level 'klass' is unknown; levels are: function, class"),
+        ("search", {"query": "   "}, "the query is empty"),
+        ("search", {"query": ["x"]}, "query = ['x']: Input should be a valid string"),
+        ("graph", {"id": "nobody_knows_it"}, "no document 'nobody_knows_it'"),
+        ("graph", {"id": "Lion", "relations": ["friends"]}, "relation 'friends' is unknown; relations are: part_of"),
+        ("graph", {"id": "Lion", "depth": 99}, "depth = 99: Input should be less than or equal to 6"),
+        ("status", {"repos": ["zooo"]}, "no repository 'zooo'; the nearest is 'zoo'"),
+        ("overview", {"repo": "zooo"}, "no repository 'zooo'; the nearest is 'zoo'"),
         ("read", {"ids": ["zoo/keper.py"]}, "nearest: zoo/keeper.py"),
         ("read", {"ids": [["a"]]}, "ids.0 = ['a']: Input should be a valid string"),
         ("nothing", {}, "nothing"),
@@ -204,3 +229,45 @@ def test_an_error_of_ours_is_told_without_its_text_and_the_server_goes_on(zoo_ho
     assert result.is_error
     assert text_of(result) == "broken met an error of codesum: the server's log has it"
     assert not after.is_error
+
+
+# Of a named repository, so that no progress is told either.
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("search", {**CALLS["search"], "repos": ["zoo"]}),
+        ("read", {**CALLS["read"], "repo": "zoo"}),
+        ("graph", {**CALLS["graph"], "repo": "zoo", "depth": 3}),
+        ("overview", CALLS["overview"]),
+        ("status", CALLS["status"]),
+    ],
+)
+def test_the_work_of_a_cancelled_call_ends_at_its_next_step(zoo_home, name, arguments):
+    tool, ended = tools_by_name()[name], []
+    begun, cancelled = threading.Event(), threading.Event()
+
+    def answer(call, asked):
+        begun.set()
+        assert cancelled.wait(30)
+        try:
+            return tool.answer(call, asked)
+        except BaseException as error:
+            ended.append(error)
+            raise
+
+    server = MCPServer("test", tools=[IndexTool(replace(tool, answer=answer), catalogue_of(zoo_home), Path("/"))])
+
+    async def asked(client):
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, name, arguments)
+            await anyio.to_thread.run_sync(begun.wait)
+            group.cancel_scope.cancel()
+        with anyio.fail_after(30):
+            # The server hears of it by a message.
+            await anyio.sleep(0.2)
+            cancelled.set()
+            while not ended:
+                await anyio.sleep(0.01)
+
+    with_client(server, asked)
+    assert [isinstance(error, asyncio.CancelledError) for error in ended] == [True]

@@ -176,7 +176,8 @@ def test_the_command_says_what_it_wrote_and_takes_it_away(codesum_call, shop, tm
     assert result.exit_code == 0
     assert result.stderr == f"written into {tmp_path / '.mcp.json'}:\n"
     assert result.stdout.strip("\n") == (tmp_path / ".mcp.json").read_text().strip("\n")
-    assert servers_of(tmp_path / ".mcp.json")["codesum"]["args"][-5:] == ["--home", str(shop), "mcp", "--tools", "all"]
+    expected = ["--home", str(shop), "mcp", "--text-only", "--tools", "all"]
+    assert servers_of(tmp_path / ".mcp.json")["codesum"]["args"][-6:] == expected
     assert codesum_call(shop, "mcp", "--uninstall", "claude").exit_code == 0
     assert not (tmp_path / ".mcp.json").exists()
     again = codesum_call(shop, "mcp", "--uninstall", "claude")

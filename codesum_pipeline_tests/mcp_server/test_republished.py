@@ -2,6 +2,11 @@
 
 import os
 import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -9,89 +14,132 @@ from mcp.client.client import Client
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.mcp_server.asking import server_of
+from codesum_pipeline_tests.mcp_server.asking import server_of, text_of
 from codesum_pipeline_tests.mcp_server.test_http import serving
+from codesum_pipeline_tests.mcp_server.test_stdio import parameters
 from codesum_pipeline_tests.repositories import GitRepo
 
-CLIENTS = 8
-CALLS = 6
+CLIENTS = 32
 WORDS = ("apple", "banana")
 PARTS = range(6)
+CALLS = (
+    ("read", {"ids": [f"box_{part}" for part in PARTS], "tokens": 10_000}),
+    ("search", {"query": "count fruit in a box", "levels": "function", "excerpt": 3}),
+    ("status", {"changes": 0}),
+)
 
 
-def files(word):
+def files(word: str) -> dict[str, str]:
     body = '    """Count the {word} of box {part}."""\n    total = {part} + 1\n    return total\n'
     return {f"box_{part}.py": f"def box_{part}():\n{body.format(word=word, part=part)}" for part in PARTS}
 
 
-@pytest.fixture(scope="module")
-def two_versions(tmp_path_factory):
-    """A home, the link that is published, and for each of two commits the version that it may point to."""
-    folder = tmp_path_factory.mktemp("republished")
-    home, repository = open_home(folder / "home"), GitRepo.create(folder / "boxes")
-    targets = {}
-    for word in WORDS:
-        commit = repository.commit(files(word))
-        workspace = workspace_of(home, RepositoryEntry(key="boxes", location=str(repository.path)), run_id=word)
+@dataclass
+class Boxes:
+    """A repository whose commits speak of one word each, and its home."""
+
+    folder: Path
+    repository: GitRepo
+    word_of: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def create(cls, folder: Path) -> "Boxes":
+        return cls(folder, GitRepo.create(folder / "boxes"))
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    def publish(self, word: str) -> Path:
+        """Build a new commit; the published name that leads to it."""
+        self.word_of[self.repository.commit(files(word), f"{word} {len(self.word_of)}")] = word
+        entry = RepositoryEntry(key="boxes", location=str(self.repository.path))
+        workspace = workspace_of(open_home(self.home), entry, run_id=f"{len(self.word_of)}")
         build(workspace)
-        link = workspace.layout.published("boxes")
-        targets[commit] = (word, link.readlink())
-    return folder / "home", link, targets
+        return workspace.layout.published("boxes")
 
 
-def republish(link, targets, stop):
-    """As publishing does: a new link in the old one's place."""
-    places = [target for _, target in targets.values()]
-    turn = 0
-    while not stop.is_set():
-        aside = link.with_name(".turning")
-        aside.symlink_to(places[turn % len(places)])
-        os.replace(aside, link)
-        turn += 1
-    return turn
+@contextmanager
+def again_and_again(publish: Callable[[int], object]) -> Iterator[list[int]]:
+    """Publish in a thread as long as the block runs; the turns so far."""
+    turns: list[int] = []
+    stop = threading.Event()
 
+    def go_on() -> None:
+        while not stop.is_set():
+            publish(len(turns))
+            turns.append(len(turns))
 
-async def ask_again_and_again(target, targets, found):
-    async with Client(target) as client:
-        for _ in range(CALLS):
-            for tool, arguments in (
-                ("read", {"ids": [f"box_{part}" for part in PARTS], "tokens": 10_000}),
-                ("search", {"query": "count fruit in a box", "levels": "function", "excerpt": 3}),
-                ("status", {"changes": 0}),
-            ):
-                result = await client.call_tool(tool, arguments)
-                assert not result.is_error, result.content[0].text
-                (as_of,) = result.structured_content["as_of"]
-                word, _ = targets[as_of["commit"]]
-                text = result.content[0].text
-                (other,) = set(WORDS) - {word}
-                assert other not in text, (word, text)
-                assert tool == "status" or word in text
-                found.append(word)
-
-
-@pytest.mark.parametrize("transport", ["memory", pytest.param("http", marks=pytest.mark.slow)])
-def test_every_answer_is_of_one_whole_version(two_versions, tmp_path, transport):
-    home, link, targets = two_versions
-    stop, found = threading.Event(), []
-    publisher = threading.Thread(target=republish, args=(link, targets, stop))
-
-    async def ask_all(target):
-        with anyio.fail_after(300):
-            async with anyio.create_task_group() as group:
-                for _ in range(CLIENTS):
-                    group.start_soon(ask_again_and_again, target, targets, found)
-
+    publisher = threading.Thread(target=go_on)
     publisher.start()
     try:
-        if transport == "memory":
-            anyio.run(ask_all, server_of(home))
-        else:
-            with serving(home, tmp_path, "0") as address:
-                anyio.run(ask_all, address)
+        yield turns
     finally:
         stop.set()
         publisher.join()
 
-    assert len(found) == CLIENTS * CALLS * 3
+
+async def ask(client: Client, boxes: Boxes, found: list[str]) -> None:
+    """Each call once, and what it says is of one commit."""
+    for tool, arguments in CALLS:
+        result = await client.call_tool(tool, arguments)
+        text = text_of(result)
+        assert not result.is_error, text
+        assert result.structured_content
+        (as_of,) = result.structured_content["as_of"]
+        word = boxes.word_of[as_of["commit"]]
+        (other,) = {*WORDS} - {word}
+        assert other not in text, (word, text)
+        assert tool == "status" or word in text
+        found.append(word)
+
+
+def ask_at_once(targets: Sequence[Any], boxes: Boxes, *, rounds: int) -> list[str]:
+    """A client for each target, all at the same time; the word of each answer."""
+    found: list[str] = []
+
+    async def one(target: Any) -> None:
+        async with Client(target) as client:
+            for _ in range(rounds):
+                await ask(client, boxes, found)
+
+    async def everybody() -> None:
+        with anyio.fail_after(400):
+            async with anyio.create_task_group() as group:
+                for target in targets:
+                    group.start_soon(one, target)
+
+    anyio.run(everybody)
+    return found
+
+
+def test_every_answer_to_32_clients_is_of_one_whole_version(tmp_path: Path) -> None:
+    boxes = Boxes.create(tmp_path)
+    places = [boxes.publish(word).readlink() for word in WORDS]
+    link = boxes.publish(WORDS[0])
+
+    def point(turn: int) -> None:
+        """As publishing does: a new link in the old one's place."""
+        aside = link.with_name(".turning")
+        aside.symlink_to(places[turn % len(places)])
+        os.replace(aside, link)
+
+    server = server_of(boxes.home)
+    with again_and_again(point):
+        found = ask_at_once([server] * CLIENTS, boxes, rounds=1)
+
+    assert len(found) == CLIENTS * len(CALLS)
+    assert {*found} == {*WORDS}
+
+
+@pytest.mark.slow
+def test_every_answer_over_http_and_stdio_is_of_one_whole_version_while_builds_publish(tmp_path: Path) -> None:
+    boxes = Boxes.create(tmp_path)
+    boxes.publish(WORDS[0])
+
+    with serving(boxes.home, tmp_path, "0") as address, again_and_again(lambda turn: boxes.publish(WORDS[turn % 2])):
+        targets = [*[address] * (CLIENTS - 4), *[parameters(boxes.home, tmp_path)] * 4]
+        found = ask_at_once(targets, boxes, rounds=10)
+
+    assert len(found) == CLIENTS * 10 * len(CALLS)
     assert {*found} == {*WORDS}

@@ -36,6 +36,15 @@ def test_in_a_checkout_its_repository_is_asked(zoo_home):
     assert [each["repo"] for each in result.structured_content["repositories"]] == ["zoo"]
 
 
+def test_with_text_only_an_answer_is_its_text_alone(zoo_home, tmp_path):
+    async def asked(client):
+        return await client.call_tool("search", {"query": "charge a card"})
+
+    result = with_client(parameters(zoo_home, tmp_path, "--text-only"), asked)
+    assert result.structured_content is None
+    assert "shop/payment.py:4-9  function  charge_card" in text_of(result)
+
+
 def test_where_one_repository_is_served_there_are_no_others(zoo_home, tmp_path):
     async def asked(client):
         found = await client.call_tool("search", {"query": "charge a card", "limit": 50})
@@ -51,16 +60,24 @@ def test_where_one_repository_is_served_there_are_no_others(zoo_home, tmp_path):
     assert named.is_error and read.is_error
 
 
-def test_a_checkout_without_a_home_is_told_the_command(zoo_home, tmp_path):
-    checkout = zoo_home.parent / "zoo"
+def test_what_is_written_for_an_agent_runs_nothing_of_its_checkout(zoo_home, tmp_path):
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    for name in ("typer.py", "json.py", "codesum_pipeline.py"):
+        (hostile / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    program, *rest = COMMAND
+    said = subprocess.run(
+        [program, "-P", *rest, "--home", str(zoo_home), "mcp", "--install", "claude"],
+        cwd=hostile, env=environment({}), capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    written = json.loads((hostile / ".mcp.json").read_text())["mcpServers"]["codesum"]
 
     async def asked(client):
-        return await client.call_tool("search", {"query": "feed"})
+        return await client.call_tool("status", {})
 
-    result = with_client(parameters(tmp_path / "none", checkout), asked)
-    assert result.is_error
-    assert f"run `codesum index {checkout}`" in text_of(result)
-    assert not (tmp_path / "none").exists()
+    started = StdioServerParameters(command=written["command"], args=written["args"], env=environment({}), cwd=hostile)
+    assert not with_client(started, asked).is_error, said
+    assert not (tmp_path / "ran").exists()
 
 
 def test_nothing_but_the_protocol_is_written_to_stdout(zoo_home, tmp_path):

@@ -59,7 +59,7 @@ def test_an_edit_is_found_with_the_lines_and_the_text_that_it_has_now(shop):
     assert "window" in found["excerpt"]["lines"][0]
     assert next(iter(hits)).startswith("src/door.py")
     assert "src/door.py::open_door" not in search(shop, "unlock the front door")[0]
-    assert f"with the work tree {shop.path}: 1 file differs and is searched as it is now" in said
+    assert f"with the work tree {shop.path}: 1 file differs; " in said
 
 
 def test_a_file_that_git_does_not_know_yet_is_found(shop):

@@ -33,7 +33,7 @@ def test_a_settled_tree_answers_as_a_clean_index_of_it(tmp_path, number):
 
     (settled,) = tree.parts
     assert tree.is_settled
-    assert "those of the commit" not in tree.note
+    assert tree.lags == ""
     assert documents(settled) == documents(clean)
     embedder = embedder_of(settings.options)
     for question in QUESTIONS:

@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from codesum_pipeline.asking.index_tools import index_tools
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.tools.call import Call
@@ -37,7 +36,8 @@ def ask(shop, tmp_path):
 
 
 def test_each_call_answers_for_the_tree_as_it_is_then(shop, ask):
-    assert ask("search", query="weigh a parcel").as_of[0].tree == ""
+    as_of = ask("search", query="weigh a parcel").as_of[0]
+    assert (as_of.tree, as_of.differ, as_of.of_tree) == (str(shop.path), 0, "")
 
     shop.write({"shop/money.py": SHOP["shop/money.py"] + EDIT})
     page = ask("search", query="weigh a parcel on the brass scales", excerpt=3)
@@ -57,14 +57,15 @@ def test_each_call_answers_for_the_tree_as_it_is_then(shop, ask):
 
 def test_a_tree_is_settled_while_calls_go_on_and_the_answer_says_so(shop, ask):
     shop.write({"shop/money.py": SHOP["shop/money.py"] + EDIT})
-    assert LAGS in ask("search", query="weigh a parcel").as_of[0].tree
+    assert LAGS in ask("search", query="weigh a parcel").as_of[0].lags
 
     deadline = time.monotonic() + 60
-    while LAGS in (page := ask("search", query="weigh a parcel")).as_of[0].tree:
+    while LAGS in (page := ask("search", query="weigh a parcel")).as_of[0].lags:
         assert time.monotonic() < deadline
         time.sleep(0.2)
 
-    assert "1 file differs and is searched as it is now" in page.as_of[0].tree
+    assert page.as_of[0].is_settled
+    assert str(page.as_of[0]).endswith(f"with the work tree {shop.path}: 1 file differs; settled")
     assert "shop/money.py::weigh_parcel" in {hit.id for hit in page.hits}
 
 
@@ -83,14 +84,3 @@ def test_a_tree_that_cannot_be_settled_stops_nobody(shop, ask, caplog):
         time.sleep(0.01)
 
     assert "was not settled" in caplog.text
-
-
-def test_a_question_to_a_model_is_answered_of_the_commit_by_which_its_citations_are_checked(shop, tmp_path):
-    home = open_home(tmp_path / "home")
-    catalogue = Catalogue(home.settings, home.layout, home.registry)
-    shop.write({"shop/money.py": EDIT})
-    (search,) = [tool for tool in index_tools(catalogue, shop.path, ["shop"]) if tool.name == "search"]
-
-    answer = search.run(search.arguments(query="weigh a parcel on the brass scales"))
-
-    assert "weigh_parcel" not in answer.text

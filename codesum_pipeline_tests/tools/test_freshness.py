@@ -102,7 +102,7 @@ def test_an_answer_after_a_publication_is_of_the_new_version(place):
 
     assert standing(place.ask("read", ids=["c.py::three"])).commit == commit
     notes = place.ask("search", query="count", limit=1, cursor=cursor).notes
-    assert any("sums was published anew since the last part" in note for note in notes)
+    assert any("sums was published anew, or its work tree changed, since the last part" in note for note in notes)
 
 
 def changes(page):

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,3 +35,15 @@ def test_a_damaged_cursor_is_refused_whatever_it_is(text, place, other):
         if each != whole:
             with pytest.raises(ConfigurationError, match="is damaged"):
                 Cursor.decoded(each, "search")
+
+
+def test_a_cursor_is_short_since_agents_pay_for_it_in_each_answer():
+    cursor = Cursor.after("search", {"query": "x" * 1000}, (10,), {"shop": "a" * 64})
+
+    assert re.fullmatch(r"search\.10\.\d{6}\.\d{6}\.\d{6}", str(cursor))
+
+
+def test_a_cursor_names_the_repositories_that_were_published_since_and_new_ones():
+    cursor = Cursor.after("search", {"query": "x"}, (10,), {"shop": "a" * 64, "zoo": "b" * 64})
+
+    assert cursor.changed({"shop": "a" * 64, "zoo": "c" * 64, "new": "d" * 64}) == ["new", "zoo"]

@@ -57,6 +57,12 @@ def test_lines_that_were_asked_for_come_without_what_is_said_of_their_file(ask):
     assert (item.facts, len(item.lines)) == ({}, 3)
 
 
+def test_lines_that_were_asked_for_come_with_the_name_alone_of_what_they_stand_in(told):
+    text = told("read", ids=["shop/orders.py:14-21"])
+
+    assert text.splitlines()[1] == "shop/orders.py:14-21  function  OrderBook.place"
+
+
 @pytest.mark.parametrize(("parts", "has_facts", "has_lines"), [("summary", True, False), ("source", False, True)])
 def test_one_part_alone_is_read(ask, parts, has_facts, has_lines):
     (item,) = ask("read", ids=["shop/orders.py::OrderBook::place"], parts=parts).items

@@ -2,6 +2,7 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.tools.paging import tokens_of
+from codesum_pipeline.tools.search import SearchPage, search_text
 
 
 def ids(page):
@@ -20,6 +21,20 @@ def test_several_repositories_are_named_in_their_rows(ask, told):
     assert {repo for repo, _ in ids(ask("search", query="food card", limit=20))} == {"shop", "zoo"}
     rows = told("search", query="food card", limit=20).splitlines()
     assert any(row.startswith("zoo  zoo/") for row in rows)
+
+
+def test_five_hits_are_shown_and_the_others_are_one_call_away(ask):
+    page = ask("search", query="animal food")
+
+    assert len(page.hits) == 5
+    assert page.next is not None
+
+
+def test_a_row_says_no_more_than_an_agent_needs_to_judge_it(ask):
+    (hit,) = ask("search", query="charge a card", repos=["shop"], limit=1).hits
+    page = SearchPage(hits=[hit.model_copy(update={"text": "x" * 240})])
+
+    assert search_text(page) == f"{hit.place}  function  {'x' * 159}…"
 
 
 def test_cursors_lead_through_all_hits_and_each_comes_once(ask):

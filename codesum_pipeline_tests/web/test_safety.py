@@ -118,6 +118,21 @@ def test_a_token_is_the_password_that_a_browser_asks_for(web_home, tmp_path):
     assert (answers, bearer.status_code) == ([200, 401, 401], 200)
 
 
+def test_a_token_shows_the_repositories_that_it_names_alone(web_home, tmp_path):
+    file = tmp_path / "tokens"
+    file.write_text(f"[reader]\ntoken = '{TOKEN}'\nrepos = ['evil']\n")
+    file.chmod(0o600)
+    with serving(web_home, tmp_path, "--token-file", str(file)) as address:
+        asking = {"headers": {"Authorization": f"Bearer {TOKEN}"}, "timeout": 60}
+        start, hits = httpx.get(address, **asking), httpx.get(f"{address}/hits?q=feed+the+lion", **asking)
+        named = httpx.get(f"{address}/repository?repo=zoo", **asking)
+
+    assert (start.status_code, hits.status_code, named.status_code) == (200, 200, 404)
+    assert "evil" in start.text
+    assert "zoo" not in start.text + hits.text
+    assert "no repository &#39;zoo&#39; is served here; those are: evil" in named.text
+
+
 def test_no_other_machine_is_served_without_a_token(web_home, tmp_path):
     result = fork_codesum("--home", web_home, "web", "--host", "0.0.0.0", "--port", "0", cwd=tmp_path)
 

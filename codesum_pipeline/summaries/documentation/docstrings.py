@@ -7,10 +7,14 @@ sections. Code, doctests, tables and directives are left out.
 from dataclasses import dataclass, field
 from functools import lru_cache
 from inspect import cleandoc
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.summaries.documentation.markup import plain, without_roles
 from codesum_pipeline.summaries.documentation.plain import printable_lines
 from codesum_pipeline.summaries.documentation.prose import sentences_in_code
+
+if TYPE_CHECKING:
+    from docstring_parser import Docstring as ParsedDocstring
 
 # Beyond this a docstring is a manual: what a function is for stands at its start.
 _MAX_LINES = 200
@@ -39,11 +43,8 @@ def read_docstring(text: str | None) -> Docstring:
     """Read one docstring; None and an empty one give `EMPTY`."""
     if not text or not text.strip():
         return EMPTY
-    from docstring_parser import parse
-
     shown = cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES]))
-    # Roles look like fields to the library: `:class:`.
-    read = parse(without_roles(shown))
+    read = _fields(shown)
     told = [(name.strip(" *`\\"), one) for one in read.params for name in one.arg_name.split(",")]
     returned = (read.returns.description, read.returns.type_name) if read.returns else (None, None)
     # Its descriptions end at the first section, and have lost their indentation, which tells code from prose.
@@ -54,6 +55,17 @@ def read_docstring(text: str | None) -> Docstring:
         {name: one.type_name for name, one in told if one.type_name},
         returned[1] or "",
     )
+
+
+def _fields(text: str) -> "ParsedDocstring":
+    """What the library finds; nothing in a text that it stumbles over, such as a field without a name."""
+    import docstring_parser
+
+    try:
+        # Roles look like fields to the library: `:class:`.
+        return docstring_parser.parse(without_roles(text))
+    except (docstring_parser.ParseError, IndexError):
+        return docstring_parser.Docstring()
 
 
 def _first_paragraph(text: str) -> str:

@@ -10,7 +10,7 @@ from codesum_pipeline.summaries.extractive.foreign_names import in_words
 from codesum_pipeline.summaries.own_names import with_words
 
 # Goes up with every change of a text that any input can show.
-EXTRACTIVE_VERSION = "12"
+EXTRACTIVE_VERSION = "13"
 
 MIN_SUMMARY, MAX_SUMMARY = 30, 600
 MIN_INTENT, MAX_INTENT = 10, 300

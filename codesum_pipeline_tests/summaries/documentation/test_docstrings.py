@@ -173,3 +173,8 @@ def test_nothing_gives_nothing():
 )
 def test_an_opening_has_no_notes_links_and_code(text, opening):
     assert opening_of(read_docstring(text))[0] == opening
+
+
+@pytest.mark.parametrize("field", [": : nothing", ":  :"])
+def test_a_field_without_a_name_takes_no_prose_away(field: str) -> None:
+    assert read_docstring(f"Return the order.\n\n{field}\n").sentences[0] == "Return the order."

@@ -1,0 +1,1 @@
+"""Work trees that are watched for changes while a server runs."""

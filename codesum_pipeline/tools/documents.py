@@ -1,0 +1,181 @@
+"""All documents of a repository as one tree has them, numbered through, and who uses whom among them.
+
+Of a work tree that differs from its index there are two parts, the index without the files that differ and an index of
+these; a published or settled index is one part. What names a document of one part is followed into the other by its id.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.stored_zip import Array
+from codesum_pipeline.indexes.uses import Uses
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.answers import Row, row_of
+from codesum_pipeline.tools.finding import Found
+from codesum_pipeline.tools.joined_uses import GONE, JoinedUses, joined_uses
+from codesum_pipeline.tools.sources import Sources
+
+NOTHING = GONE
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Document k is row `k - starts[p]` of the last part p that begins at or before it."""
+
+    parts: Sequence[PublishedIndex]
+    joined: JoinedUses
+    starts: Sequence[int] = field(default=())
+
+    @classmethod
+    def of(cls, parts: Sequence[PublishedIndex], sources: Sources) -> "Documents":
+        """Those of a repository's parts; `sources` are asked for changed files alone."""
+        return cls(parts, joined_uses(parts, sources), [0, *accumulate(map(len, parts))])
+
+    @property
+    def repo(self) -> str:
+        return self.parts[0].repo
+
+    @property
+    def is_one_index(self) -> bool:
+        """Whether no file differs from the index, or all of the tree has been indexed."""
+        return len(self.parts) == 1 and self.parts[0].visible is None
+
+    @property
+    def uses(self) -> Uses:
+        return self.joined.uses
+
+    def locate(self, number: int) -> tuple[PublishedIndex, int]:
+        part = bisect_right(self.starts, number) - 1
+        return self.parts[part], number - self.starts[part]
+
+    def number_of(self, found: Found) -> int:
+        """The number of a document that was found in one of the parts."""
+        part = next(place for place, index in enumerate(self.parts) if index is found.index)
+        return self.starts[part] + found.row
+
+    def number(self, id_: str) -> int | None:
+        """The document with an id; None where the tree has none."""
+        rows = ((start, index.row(id_)) for start, index in zip(self.starts, self.parts, strict=False))
+        return next((start + row for start, row in rows if row is not None), None)
+
+    def id(self, number: int) -> str:
+        index, row = self.locate(number)
+        return index.ids[row]
+
+    def level(self, number: int) -> Level:
+        index, row = self.locate(number)
+        return index.level_of(row)
+
+    def row(self, number: int) -> Row:
+        """A document as answers show it."""
+        return row_of(*self.locate(number))
+
+    def signature(self, number: int) -> str:
+        index, row = self.locate(number)
+        return str(index.shown.of_row(row)["signature_summary"] or "")
+
+    def document(self, number: int) -> dict[str, Any]:
+        index, row = self.locate(number)
+        return index.document(row)
+
+    def outside(self, number: int) -> list[str]:
+        """The names of a document that mean nothing of this repository."""
+        ours, gone = self.joined.internal.get(number, ()), self.joined.gone
+        names = self.document(number)["dependencies"]
+        return [name for name in names if name not in ours and name not in gone and self.number(name) is None]
+
+    def lost(self, number: int) -> list[str]:
+        """The ids of what a document, or what a file defines, used at the commit and the tree does not have."""
+        inside = self.inside_file(number) if self.level(number) is Level.FILE else [number]
+        return sorted({id_ for each in inside for id_ in self.joined.lost.get(each, ())})
+
+    def shows(self, number: int) -> bool:
+        index, row = self.locate(number)
+        return index.shows(row)
+
+    def numbers(self, *levels: Level) -> list[int]:
+        """The documents of some levels, part after part."""
+        found: list[int] = []
+        for start, index in zip(self.starts, self.parts, strict=False):
+            for level in levels:
+                rows = index.rows_of(level)
+                found += (np.flatnonzero(_shown(index)[rows]) + start + rows.start).tolist()
+        return found
+
+    def children(self, number: int) -> list[int]:
+        """What a document holds directly."""
+        return [child for child in np.flatnonzero(self.parents == number).tolist() if self.shows(child)]
+
+    def inside_file(self, file: int) -> list[int]:
+        """The file itself and all that is defined in it."""
+        return [number for number in np.flatnonzero(self.files == file).tolist() if self.shows(number)]
+
+    @cached_property
+    def parents(self) -> Array:
+        """The document that each is part of, or NOTHING."""
+        return self._linked("parent_row")
+
+    @cached_property
+    def files(self) -> Array:
+        """The file that each stands in, itself for a file; NOTHING for a folder."""
+        return self._linked("file_row")
+
+    @cached_property
+    def importance(self) -> Array:
+        """That of the index; what came since has none."""
+        first, *others = self.parts
+        known = first.arrays["importance"]
+        found = [known]
+        for other in others:
+            before = {first.ids[row]: known[row] for row in np.flatnonzero(~_shown(first)).tolist()}
+            found.append(np.array([before.get(id_, 0.0) for id_ in other.ids], dtype=known.dtype))
+        return np.concatenate(found)
+
+    def column(self, name: str) -> Array:
+        """One of the arrays of the parts."""
+        return np.concatenate([index.arrays[name] for index in self.parts])
+
+    def _linked(self, name: str) -> Array:
+        """A column of rows as numbers: of what one part hides, the other part's document of this id."""
+        columns = []
+        for start, index in zip(self.starts, self.parts, strict=False):
+            rows = index.arrays[name]
+            columns.append(np.where(rows >= 0, self.joined.now[start + np.maximum(rows, 0)], NOTHING))
+        return np.concatenate(columns)
+
+    def similar(self, number: int, *, most: int) -> list[int]:
+        """Documents of the same level whose summaries mean nearly the same, nearest first."""
+        index, row = self.locate(number)
+        place = int(np.searchsorted(index.dense_rows, row))
+        if place >= len(index.dense_rows) or index.dense_rows[place] != row:
+            return []
+        vector = index.vectors[Lane.SUMMARY][place].astype(np.float32)
+        scored: list[tuple[float, int]] = []
+        for start, part in zip(self.starts, self.parts, strict=False):
+            scored += _scored(part, vector, self.level(number), start=start, most=most + 1)
+        scored.sort(key=lambda each: (-each[0], each[1]))
+        return [other for _, other in scored if other != number][:most]
+
+
+def _scored(
+    index: PublishedIndex, vector: npt.NDArray[np.float32], level: Level, *, start: int, most: int
+) -> list[tuple[float, int]]:
+    span, rows = index.rows_of(level), index.dense_rows
+    first, last = np.searchsorted(rows, (span.start, span.stop)).tolist()
+    shown = _shown(index)[rows[first:last]]
+    scores = np.where(shown, index.vectors[Lane.SUMMARY][first:last].astype(np.float32) @ vector, -np.inf)
+    order = np.argsort(-scores, kind="stable")[:most].tolist()
+    return [(float(scores[each]), start + int(rows[first + each])) for each in order if shown[each]]
+
+
+def _shown(index: PublishedIndex) -> npt.NDArray[np.bool_]:
+    return np.ones(len(index), dtype=np.bool_) if index.visible is None else index.visible

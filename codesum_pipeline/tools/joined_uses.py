@@ -1,0 +1,258 @@
+"""Who uses whom in a work tree that differs from its index, as far as that is sure without resolving it anew.
+
+- What files that did not change use stands, unless its target is gone from the tree.
+- What a changed document used stands where its code is the same, or still has the name of what it used.
+- Uses among changed files are those of their own index, but for methods of a name that unchanged files have, too.
+- A name that means nothing there is one of an unchanged file where only one can be meant.
+
+Nothing else is taken over, so that no use is invented; the rest is found once the tree is settled.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from codesum_pipeline.indexes.stored_zip import Array
+from codesum_pipeline.indexes.uses import KINDS, Uses
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.graph import EdgeKind
+from codesum_pipeline.model.ids import SEPARATOR, module_path_of
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.naming import (
+    dotted_parts,
+    is_module,
+    names_of,
+    qualified_parts,
+    shared_end,
+    splits,
+    words_of,
+)
+from codesum_pipeline.tools.sources import Sources
+
+GONE = -1
+_CALL, _IMPORT, _INHERIT = map(KINDS.index, (EdgeKind.CALL, EdgeKind.IMPORT, EdgeKind.INHERIT))
+_KIND_OF = {Level.FUNCTION: _CALL, Level.CLASS: _INHERIT}
+
+# Who uses, what is used, and how as a place in KINDS.
+Edge = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedUses:
+    """The documents of the parts are numbered through. `now[k]` is the document that the tree has for the k-th: the
+    other part's where this one hides it, or GONE.
+
+    `lost[k]` are the ids of what document k used at the commit and the tree does not have. `internal[k]` are names that
+    the index of changed files calls external and that mean something of this repository. `gone` are the ids that the
+    commit has and the tree has not.
+    """
+
+    uses: Uses
+    now: Array
+    lost: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    internal: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    gone: frozenset[str] = frozenset()
+
+
+def joined_uses(parts: Sequence[PublishedIndex], sources: Sources) -> JoinedUses:
+    """The uses of one part as they are; of an index and one of changed files, those that hold in the tree."""
+    base, *others = parts
+    if base.visible is None:
+        return JoinedUses(base.uses, np.arange(len(base)))
+    if others:
+        return _Joining(base, others[0], sources).joined()
+    now, edges = np.where(base.visible, np.arange(len(base)), GONE), _edges(base.uses)
+    moved = _moved(edges, now)
+    is_there = (moved[:2] != GONE).all(axis=0)
+    return JoinedUses(_uses(moved[:, is_there], len(base)), now, _lost(base, edges, moved), gone=_gone(base, now))
+
+
+@dataclass(frozen=True)
+class _Joining:
+    """An index without the files that differ, and the index of these."""
+
+    base: PublishedIndex
+    small: PublishedIndex
+    sources: Sources
+    _documents: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def joined(self) -> JoinedUses:
+        edges = _edges(self.base.uses)
+        moved = _moved(edges, self.now)
+        is_there = (moved[:2] != GONE).all(axis=0)
+        is_unchanged = moved[0] < len(self.base)
+        used_before: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        carried = set[Edge]()
+        for edge in moved[:, is_there & ~is_unchanged].T.tolist():
+            user, used, kind = edge
+            if used < len(self.base):
+                last = (qualified_parts(self._id(used)) or [""])[-1]
+                used_before[self._file(user)][last].add(used)
+            if self._still_uses(user, used):
+                carried.add((user, used, kind))
+        own = {(user, used, kind) for user, used, kind in _edges(self.small.uses, len(self.base)).T.tolist()}
+        imports = {(self._file(user), self._file(used)) for user, used, kind in own if kind == _IMPORT}
+        sure = {edge for edge in own if edge in carried or self._is_sure(*edge, imports)}
+        named, internal = self._named(used_before)
+        changed = np.array(sorted(carried | sure | named), dtype=np.int64).reshape(-1, 3).T
+        stands = np.concatenate((moved[:, is_there & is_unchanged], changed), axis=1)
+        size = len(self.base) + len(self.small)
+        lost = _lost(self.base, edges, moved)
+        return JoinedUses(_uses(stands, size), self.now, lost, internal, _gone(self.base, self.now))
+
+    @cached_property
+    def now(self) -> Array:
+        """Of a base's folder that the other part has anew, and of a folder that the base keeps, there is one each."""
+        base, small, size = self.base, self.small, len(self.base)
+        found = np.arange(size + len(small))
+        assert base.visible is not None and small.visible is not None
+        by_id = {small.ids[row]: size + row for row in np.flatnonzero(small.visible).tolist()}
+        for row in np.flatnonzero(~base.visible).tolist():
+            found[row] = by_id.get(base.ids[row], GONE)
+        for row in np.flatnonzero(~small.visible).tolist():
+            kept = base.row(small.ids[row])
+            found[size + row] = GONE if kept is None else kept
+        return found
+
+    @cached_property
+    def _before(self) -> Mapping[str, int]:
+        """The rows of the base that are hidden, by their ids."""
+        assert self.base.visible is not None
+        return {self.base.ids[row]: row for row in np.flatnonzero(~self.base.visible).tolist()}
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        return self.sources.read(self.small, [self.small.ids[row] for row in _rows(self.small, Level.FILE)])
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        files = (index.ids[row] for index in (self.base, self.small) for row in _rows(index, Level.FILE))
+        return frozenset(module_path_of(path) for path in files if path.endswith("/__init__.py"))
+
+    def _id(self, number: int) -> str:
+        size = len(self.base)
+        return self.base.ids[number] if number < size else self.small.ids[number - size]
+
+    def _file(self, number: int) -> str:
+        return self._id(number).partition(SEPARATOR)[0]
+
+    def _still_uses(self, user: int, used: int) -> bool:
+        """Whether a changed file's document has the code that it had, or still names what it used."""
+        before, now = self._before.get(self._id(user)), self._document(user)
+        above = self._before.get(self._id(user).rpartition(SEPARATOR)[0])
+        if above is not None and self._level(above) != self._level(int(self.now[above])):
+            # What was a class is none any more: names in it mean something else.
+            return False
+        if before is not None and self._document(before)["content_hash"] == now["content_hash"]:
+            return True
+        lines = self._texts.get(self._file(user), "").split("\n")
+        if now["start_line"] is not None:
+            lines = lines[now["start_line"] - 1 : now["end_line"]]
+        return not names_of(self._id(used)).isdisjoint(words_of("\n".join(lines)))
+
+    def _is_sure(self, user: int, used: int, kind: int, imports: set[tuple[str, str]]) -> bool:
+        """Whether the use of one changed document by another would be found among all files, too."""
+        parts, is_same_file = qualified_parts(self._id(used)), self._file(user) == self._file(used)
+        if kind != _CALL or not parts or not self._has_name(parts[-1]):
+            return True
+        if len(parts) == 1:
+            return is_same_file or (self._file(user), self._file(used)) in imports
+        return self._id(user).startswith(self._id(used).rpartition(SEPARATOR)[0] + SEPARATOR)
+
+    def _has_name(self, name: str) -> bool:
+        return any(self.base.shows(row) for row in self.base.names.exactly(name))
+
+    def _named(self, used_before: Mapping[str, Mapping[str, set[int]]]) -> tuple[set[Edge], dict[int, frozenset[str]]]:
+        """The uses of unchanged documents that changed ones name."""
+        found = set[Edge]()
+        internal: dict[int, frozenset[str]] = {}
+        assert self.small.visible is not None
+        for row in np.flatnonzero(self.small.visible).tolist():
+            level, number = self.small.level_of(row), len(self.base) + row
+            names = [name for name in self._document(number)["dependencies"] if self.small.row(name) is None]
+            ours = set[str]()
+            for name in names:
+                last = (dotted_parts(name) or [""])[-1]
+                target = self._meant(name, used_before.get(self._file(number), {}).get(last, ()))
+                if target is not None and level in _KIND_OF:
+                    found.add((number, target, _KIND_OF[level]))
+                    file = len(self.base) + int(self.small.arrays["file_row"][row])
+                    found.add((file, int(self.base.arrays["file_row"][target]), _IMPORT))
+                if target is not None or self._is_ours(name, number):
+                    ours.add(name)
+            internal[number] = frozenset(ours)
+        return found, internal
+
+    def _meant(self, name: str, used_before: Iterable[int]) -> int | None:
+        """The one unchanged document that a dotted name means: one of its last name that the file used before, or by
+        its whole path."""
+        known = {used: shared_end(name, self._id(used)) for used in used_before}
+        longest = max(known.values(), default=0)
+        best = [used for used, count in known.items() if longest and count == longest]
+        if not best:
+            best = [
+                row
+                for module, inside in splits(name)
+                for row in self.base.names.exactly(".".join(inside))
+                if self.base.shows(row)
+                and qualified_parts(self.base.ids[row]) == inside
+                and is_module(self.base.ids[row].partition(SEPARATOR)[0], module, packages=self._packages)
+            ]
+        return best[0] if len(best) == 1 else None
+
+    def _is_ours(self, name: str, number: int) -> bool:
+        """Whether a name is of a file or folder of the repository; what was outside before is so still."""
+        before = self._before.get(self._id(number))
+        if before is not None and name in self._document(before)["dependencies"]:
+            return False
+        path = "/".join(dotted_parts(name))
+        return any(self.base.row(each) is not None for each in (path, f"src/{path}", f"{path}.py", f"src/{path}.py"))
+
+    def _level(self, number: int) -> Level:
+        size = len(self.base)
+        return self.base.level_of(number) if number < size else self.small.level_of(number - size)
+
+    def _document(self, number: int) -> dict[str, Any]:
+        """Each is read once."""
+        if number not in self._documents:
+            size = len(self.base)
+            index, row = (self.base, number) if number < size else (self.small, number - size)
+            self._documents[number] = index.document(row)
+        return self._documents[number]
+
+
+def _edges(uses: Uses, start: int = 0) -> Array:
+    """Three rows of numbers: who uses, what is used, and how."""
+    used = np.repeat(np.arange(len(uses)), np.diff(uses.indptr))
+    return np.stack((uses.users.astype(np.int64) + start, used + start, uses.kinds.astype(np.int64)))
+
+
+def _moved(edges: Array, now: Array) -> Array:
+    return np.stack((now[edges[0]], now[edges[1]], edges[2]))
+
+
+def _gone(base: PublishedIndex, now: Array) -> frozenset[str]:
+    return frozenset(base.ids[row] for row in np.flatnonzero(now[: len(base)] == GONE).tolist())
+
+
+def _uses(edges: Array, size: int) -> Uses:
+    ordered = edges[:, np.argsort(edges[1], kind="stable")]
+    return Uses(ordered[0], ordered[2], np.searchsorted(ordered[1], np.arange(size + 1)))
+
+
+def _lost(base: PublishedIndex, edges: Array, moved: Array) -> dict[int, list[str]]:
+    """What documents that did not change used, and the tree does not have."""
+    found: dict[int, set[str]] = defaultdict(set)
+    is_lost = (moved[1] == GONE) & (moved[0] == edges[0])
+    for user, used in zip(edges[0][is_lost].tolist(), edges[1][is_lost].tolist(), strict=True):
+        found[user].add(base.ids[used])
+    return {user: sorted(ids) for user, ids in found.items()}
+
+
+def _rows(index: PublishedIndex, level: Level) -> range:
+    rows = index.rows_of(level)
+    return range(rows.start, rows.stop)

@@ -1,0 +1,42 @@
+"""What stands around a document, as its tree has it."""
+
+from collections.abc import Iterable
+
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings, surroundings_of
+from codesum_pipeline.tools.documents import Documents
+from codesum_pipeline.tools.relations import Relation, external, related
+
+# As many callers and callees as a document names by default.
+_MOST_NEIGHBOURS = 5
+
+
+def surroundings_in(documents: Documents, number: int) -> Surroundings:
+    """Of an index as it is, what its document names; of a work tree, what its files say."""
+    if documents.is_one_index:
+        return surroundings_of(*documents.locate(number))
+    level = documents.level(number)
+    users, used = (
+        (Relation.IMPORTED_BY, Relation.IMPORTS)
+        if level in (Level.FILE, Level.MODULE)
+        else (Relation.CALLERS, Relation.CALLEES)
+    )
+    inside = [number, *(documents.children(number) if level is Level.CLASS else ())]
+
+    def around(relation: Relation) -> tuple[Neighbour, ...]:
+        found = dict.fromkeys(each.number for one in inside for each in related(documents, one, relation))
+        return _neighbours(documents, [other for other in found if other not in inside][:_MOST_NEIGHBOURS])
+
+    known = [name for name in documents.document(number)["dependencies"] if documents.number(name) is not None]
+    return Surroundings(
+        parents=_neighbours(documents, (each.number for each in related(documents, number, Relation.PART_OF))),
+        children=_neighbours(documents, documents.children(number)),
+        called_by=around(users),
+        calls=around(used),
+        dependencies=tuple(sorted({*known, *external(documents, number)})),
+    )
+
+
+def _neighbours(documents: Documents, numbers: Iterable[int]) -> tuple[Neighbour, ...]:
+    read = map(documents.document, numbers)
+    return tuple(Neighbour(each["id"], each["type"], each["summary"]) for each in read)

@@ -1,0 +1,66 @@
+"""A client that listens hears of edits in the work tree."""
+
+from contextlib import closing
+from dataclasses import replace
+
+import anyio
+import pytest
+
+from codesum_pipeline.following.follower import Follower
+from codesum_pipeline.mcp_server.server import make_server
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.mcp_server.asking import catalogue_of, with_client
+from codesum_pipeline_tests.repositories import GitRepo
+
+DOOR = 'def open_door(door):\n    """Unlock the door of the shop."""\n    door.unlock()\n    return door\n'
+FILE = "codesum://shop/src/door.py"
+WHOLE = "codesum://shop/."
+ANOTHER = "codesum://shop/src/other.py"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("listened")
+    repo = GitRepo.create(folder / "shop", {"src/door.py": DOOR, "src/other.py": "OTHER = 1\n"})
+    build(workspace_of(open_home(folder / "home"), RepositoryEntry("shop", str(repo.path))))
+    return repo
+
+
+@pytest.fixture
+def catalogue(shop):
+    home = shop.path.parent / "home"
+    with closing(Follower(home)) as follower:
+        yield replace(catalogue_of(home), follower=follower)
+
+
+def heard(catalogue, shop, *uris, most=3):
+    """What a client hears after an edit, each once, until nothing more comes for a while."""
+    edits = iter(range(1000))
+
+    async def asked(client):
+        found = set()
+        async with client.listen(resource_subscriptions=uris) as listening:
+            while catalogue.follower.generation(shop.path) is None:
+                await anyio.sleep(0.02)
+            shop.write({"src/door.py": f"{DOOR}\nNUMBER = {next(edits)}\n"})
+            with anyio.move_on_after(most):
+                async for event in listening:
+                    found.add(event.uri)
+                    if found == set(uris):
+                        break
+        return found
+
+    return with_client(make_server(catalogue, folder=shop.path), asked)
+
+
+def test_of_the_file_and_of_the_repository_and_of_no_other_file(catalogue, shop):
+    assert heard(catalogue, shop, FILE, WHOLE, ANOTHER) == {FILE, WHOLE}
+
+
+def test_who_has_but_other_repositories_hears_nothing(catalogue, shop):
+    limited = replace(catalogue, only=frozenset({"zoo"}))
+    # Followed because of somebody else.
+    catalogue.follower.follow(shop.path, "shop", lambda: None)
+
+    assert heard(limited, shop, FILE, WHOLE, most=1) == set()

@@ -1,0 +1,40 @@
+"""When a tree is settled that somebody asked for."""
+
+import threading
+import time
+from pathlib import Path
+
+from codesum_pipeline.overlays.settler import Settler
+
+TREE = Path("/tree")
+
+
+def test_edits_that_follow_one_another_are_settled_once_by_the_last_that_asked():
+    settler, done = Settler(quiet_s=0.2), []
+    for number in range(5):
+        settler.ask("shop", TREE, lambda number=number: done.append(number))
+        time.sleep(0.02)
+    time.sleep(0.6)
+
+    assert done == [4]
+
+
+def test_who_asks_without_a_pause_waits_for_no_more_than_a_few_pauses():
+    settler, done, stop = Settler(quiet_s=0.2), threading.Event(), time.monotonic() + 20
+    while not done.is_set():
+        settler.ask("shop", TREE, done.set)
+        time.sleep(0.01)
+        assert time.monotonic() < stop
+
+
+def test_trees_are_settled_in_the_order_in_which_they_are_due():
+    settler, done = Settler(quiet_s=0.1), []
+    for name in ("first", "second", "third"):
+        settler.ask(name, TREE, lambda name=name: done.append(name))
+        time.sleep(0.01)
+    time.sleep(0.5)
+
+    assert done == ["first", "second", "third"]
+    settler.ask("fourth", TREE, lambda: done.append("fourth"))
+    time.sleep(0.5)
+    assert done[-1] == "fourth"

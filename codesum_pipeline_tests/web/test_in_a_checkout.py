@@ -1,0 +1,65 @@
+"""`codesum web` started in a checkout: its work tree is shown, and one that nobody indexed is indexed."""
+
+import shutil
+import time
+
+import pytest
+
+from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.tools.zoo import FILES as ZOO
+from codesum_pipeline_tests.web.reading import get, hits, page
+from codesum_pipeline_tests.web.serving import serving
+
+IN_WORK = "is being indexed for the first time"
+
+
+@pytest.fixture
+def own_zoo(zoo_home, tmp_path):
+    """A home of two repositories, and a clone of one of them that may be edited."""
+    home = tmp_path / "home"
+    shutil.copytree(zoo_home, home, symlinks=True)
+    zoo = shutil.copytree(zoo_home.parent / "zoo", tmp_path / "zoo", symlinks=True)
+    registry = home / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(zoo_home.parent / "zoo"), str(zoo)))
+    return home, GitRepo(zoo)
+
+
+def test_all_repositories_are_searched_and_that_of_the_folder_with_its_uncommitted_edits(own_zoo):
+    home, zoo = own_zoo
+    zoo.write(
+        {"zoo/scales.py": 'def weigh_lion(lion):\n    """Weigh a lion on the brass scales."""\n    return lion.kg\n'}
+    )
+
+    with serving(home, zoo.path) as site:
+        assert "zoo zoo/scales.py:1-3" in hits(site, q="weigh a lion on the brass scales")
+        assert any(place.startswith("shop ") for place in hits(site, q="charge a card"))
+        assert "with the work tree" in page(site, "/", q="weigh a lion").text
+        assert IN_WORK not in page(site, "/").text
+
+
+@pytest.mark.slow
+def test_a_checkout_that_nobody_indexed_is_and_the_page_says_so_and_asks_again_until_it_is_there(tmp_path, zoo_home):
+    zoo = GitRepo.create(tmp_path / "new", ZOO)
+    home = tmp_path / "home"
+
+    with serving(home, zoo.path) as site:
+        start, found = get(site, "/"), get(site, "/", q="turn food into energy")
+        assert (start.status_code, start.headers["refresh"]) == (200, "3")
+        assert IN_WORK in start.text and "codesum index PATH" not in start.text
+        assert (found.status_code, found.headers["refresh"]) == (503, "3")
+        assert IN_WORK in found.text
+        while "refresh" in (start := get(site, "/")).headers:
+            time.sleep(0.3)
+        assert IN_WORK not in start.text
+        assert any("zoo/animals.py:" in place for place in hits(site, q="turn food into energy"))
+
+
+@pytest.mark.slow
+def test_other_repositories_are_searched_while_that_of_the_folder_is_indexed(own_zoo, tmp_path):
+    home, _ = own_zoo
+    new = GitRepo.create(tmp_path / "new", {"a.py": "def ring():\n    bell()\n"})
+
+    with serving(home, new.path) as site:
+        found = page(site, "/", q="turn food into energy")
+        assert "zoo/animals.py:" in found.text
+        assert f"new {IN_WORK}" in found.text
