@@ -29,7 +29,7 @@ def store(home: Path) -> Iterator[AskStore]:
 
 def ask(store: AskStore, question: str, *repos: str, minute: int = 0) -> str:
     store._now = lambda: NOON + timedelta(minutes=minute)
-    return store.begin_turn(question, repositories=repos or ("zoo",), model="m")
+    return store.begin_turn(store.begin_conversation(repos or ("zoo",)), question, model="m")
 
 
 def test_the_newest_come_first_and_older_ones_are_reached_by_the_last_moment(home, store):
