@@ -239,6 +239,28 @@ def test_a_question_that_is_not_there_is_named(asked, path):
     assert "There is no question" in answer.text
 
 
+def test_the_next_question_may_go_on_from_an_answer(asked):
+    asked.model.script = looks_first(Streams(ANSWER))
+    first = asked.page("who feeds the old lion?")
+    boxes = [each for tag, each in first.elements if tag == "input" and each.get("type") == "checkbox"]
+    asked.page("and who the cub?", conversation=boxes[0]["value"])
+    said = [message["content"] for message in asked.model.seen[-1].body["messages"] if message["role"] == "user"]
+    kept = page(asked.site, next(link for link in page(asked.site, "/ask").links if link.startswith("/earlier")))
+    (on,) = [link for link in kept.links if "conversation=" in link]
+
+    assert (boxes[0]["form"], boxes[0]["name"]) == ("ask", "conversation")
+    assert "who feeds the old lion?" in said[0] and "and who the cub?" in said[-1]
+    box = next(each for _, each in page(asked.site, on).elements if each.get("name") == "conversation")
+    assert (box["value"], "checked" in box) == (boxes[0]["value"], True)
+
+
+def test_a_conversation_that_is_not_there_is_named(asked):
+    answer = asked.post("and then?", conversation="nothing")
+
+    assert answer.status_code == 400
+    assert "no conversation 'nothing'" in shown(answer.text).text
+
+
 @pytest.mark.slow
 def test_a_damaged_store_is_named_and_nothing_else_stops(web_home, tmp_path):
     with asked_site(web_home, tmp_path) as asked:

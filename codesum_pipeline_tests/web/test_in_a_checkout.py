@@ -5,8 +5,10 @@ import time
 
 import pytest
 
+from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
 from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.tools.zoo import FILES as ZOO
+from codesum_pipeline_tests.web.asking import asked_site
 from codesum_pipeline_tests.web.reading import get, hits, page
 from codesum_pipeline_tests.web.serving import serving
 
@@ -63,3 +65,22 @@ def test_other_repositories_are_searched_while_that_of_the_folder_is_indexed(own
         found = page(site, "/", q="turn food into energy")
         assert "zoo/animals.py:" in found.text
         assert f"new {IN_WORK}" in found.text
+
+
+@pytest.mark.slow
+def test_a_question_is_about_all_repositories_and_that_of_the_folder_with_its_uncommitted_edits(own_zoo, tmp_path):
+    home, zoo = own_zoo
+    zoo.write({"zoo/scales.py": 'def weigh_lion(lion):\n    """Weigh a lion."""\n    return lion.kg\n'})
+    asking = Streams("", [Calls("search", {"query": "weigh a lion", "excerpt": 3})])
+    answering = Streams("See `zoo/scales.py:1-3` and `shop/orders.py:1`.")
+    (tmp_path / "served").mkdir()
+
+    with asked_site(home, tmp_path / "served", cwd=zoo.path) as asked:
+        asked.model.script = lambda request: answering if request.number > 1 else asking
+        found = asked.page("how is a lion weighed?", repo="")
+
+    results = [message for message in asked.model.seen[-1].body["messages"] if message["role"] == "tool"]
+    assert "return lion.kg" in results[0]["content"]
+    assert "/document?repo=zoo&id=zoo%2Fscales.py%3A1-3#L1" in found.links
+    assert "/document?repo=shop&id=shop%2Forders.py%3A1#L1" in found.links
+    assert "with the work tree" in found.text
