@@ -84,3 +84,17 @@ def test_a_question_is_about_all_repositories_and_that_of_the_folder_with_its_un
     assert "/document?repo=zoo&id=zoo%2Fscales.py%3A1-3#L1" in found.links
     assert "/document?repo=shop&id=shop%2Forders.py%3A1#L1" in found.links
     assert "with the work tree" in found.text
+
+
+@pytest.mark.slow
+def test_from_elsewhere_hits_whose_files_were_edited_say_that_their_lines_may_be_others(own_zoo, tmp_path):
+    home, zoo = own_zoo
+    zoo.write({"zoo/keeper.py": "# moved\n" + (zoo.path / "zoo/keeper.py").read_text()})
+
+    with serving(home, tmp_path) as site:
+        edited = page(site, "/document", repo="zoo", id="zoo/keeper.py::feed").text
+        search = page(site, "/", q="give food to an animal", repo="zoo").text
+        other = page(site, "/document", repo="zoo", id="zoo/tickets.py::sell_ticket").text
+
+    assert "changed since: its lines may be others" in edited and "changed since: its lines may be others" in search
+    assert "zoo/tickets.py:19-22 changed" not in " ".join(other.split())
