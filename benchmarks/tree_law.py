@@ -46,7 +46,8 @@ def walk(clone: Path, *, commits: int, every: int) -> None:
             (checkout.repo.path / "edited_by_nobody.py").write_text(_EDIT)
             began = time.perf_counter()
             tree = must_hold_the_law(checkout)
-            print(f"  {commit[:12]} {time.perf_counter() - began:5.1f} s  {tree.note.partition(': ')[2]}", flush=True)
+            seconds, differ = time.perf_counter() - began, len(tree.found.paths) if tree.found else 0
+            print(f"  {commit[:12]} {seconds:5.1f} s  {differ} differ", flush=True)
 
 
 def main() -> None:

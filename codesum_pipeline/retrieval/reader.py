@@ -261,7 +261,7 @@ class _Resolved:
 
 
 def _check_whole(version: Version) -> None:
-    """Raise `BrokenIndex` for a file of another size than it was written with, `FileNotFoundError` for a missing one."""
+    """Raise `BrokenIndex` for a file of another size than was written, `FileNotFoundError` for a missing one."""
     for name in version.damaged_files(read_content=False):
         path = version.folder / name
         path.stat()

@@ -144,7 +144,6 @@ class Catalogue:
                     return f"{key} is being indexed for the first time by {holder}: ask again when that is done"
         return f"run `codesum index {keys[0] if len(keys) == 1 else 'KEY' if keys else 'PATH|URL'}`"
 
-
     def opening_tree(self, key: str, root: Path) -> threading.Lock:
         """Held while a work tree is compared and indexed, so that who asks meanwhile finds it done."""
         with self._lock:

@@ -1,5 +1,5 @@
-"""The law, as far as it holds at once for relations: each is one of a clean index of the tree, or lags behind as one that
-the commit has; and both ends are where the tree has them."""
+"""The law, as far as it holds at once for relations: each is one of a clean index of the tree, or lags behind as one
+that the commit has; and both ends are where the tree has them."""
 
 import numpy as np
 import pytest
