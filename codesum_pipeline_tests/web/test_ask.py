@@ -186,7 +186,8 @@ def test_what_a_model_writes_is_no_markup_and_leads_nowhere_else(asked):
         found = shown(html)
         assert [link for link in found.links if not link.startswith("/")] == []
         assert {tag for tag, _ in found.elements} & {"script", "img", "svg", "iframe", "b"} == set()
-        assert {name for _, each in found.elements for name in each} <= {"href", "class", "role"}
+        assert {name for tag, each in found.elements for name in each if tag != "input"} <= {"href", "class", "role"}
+        assert {each["name"] for tag, each in found.elements if tag == "input"} <= {"conversation"}
     text = shown(told[-1]["said"]).text
     assert "out (https://evil.example/?q=secret)" in text and "leak (https://evil.example/leak.png)" in text
     assert "\u202e" not in json.dumps(told, ensure_ascii=False)
