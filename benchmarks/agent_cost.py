@@ -211,6 +211,7 @@ def agents(catalogue: Catalogue, grep: Grep, semble: Semble | None) -> dict[str,
         given = semble
         found["semble, 10 lines a hit"] = lambda query: semble_and_read(given, tree, query, snippet=10)
         found["semble, whole chunks"] = lambda query: semble_and_read(given, tree, query, snippet=None)
+        found["semble, places alone"] = lambda query: semble_and_read(given, tree, query, snippet=0)
         found[CHUNKS] = lambda query: chunks(given, query)
     return found
 

@@ -49,6 +49,8 @@ _LAGS = "texts of folders are those of the commit"
 # Smaller ones are empty package files.
 _SMALLEST_FILE = 1_500
 _LONGEST_WAIT_S = 120.0
+# The sources are those of packages that it imports itself.
+_CODESUM = (sys.executable, "-P", "-m", "codesum_pipeline.cli")
 
 
 @dataclass
@@ -92,8 +94,8 @@ def measured(cost: Cost, process: psutil.Process | None = None) -> Iterator[None
     cost.processor_s += sum(measured_one.cpu_times()[:4]) - sum(before[:4])
 
 
-def measure(lines: int, folder: Path, *, rounds: int, trees: int) -> Figures:
-    """All figures of one size, in a new folder."""
+def measure(lines: int, folder: Path, *, rounds: int, trees: int) -> None:
+    """Print all figures of one size, made in a new folder."""
     sources = gathered(lines)
     repo = GitRepo.create(folder / "repository", sources)
     home, entry = open_home(folder / "home"), RepositoryEntry(_KEY, str(repo.path))
@@ -105,8 +107,9 @@ def measure(lines: int, folder: Path, *, rounds: int, trees: int) -> Figures:
     found = Figures(count, len(sources), cost, memory_mb())
     paths = sorted(name for name, data in sources.items() if name.endswith(".py") and len(data) > _SMALLEST_FILE)
     measure_trees(found, home, entry, repo, paths, trees)
+    show_trees(found)
     measure_servers(found, home, repo, paths, rounds)
-    return found
+    show_waits(found)
 
 
 def measure_trees(
@@ -182,7 +185,7 @@ def until(holds: Callable[[], bool], *, pause_s: float = 0.02) -> None:
 @contextmanager
 def server(home: Home, repo: GitRepo) -> Iterator[tuple[psutil.Process, Callable[[str], str]]]:
     """A `codesum mcp`, and what asks it and answers with its text."""
-    command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home.layout.home), "mcp"]
+    command = [*_CODESUM, "--home", str(home.layout.home), "mcp"]
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=repo.path, text=True) as process:
         assert process.stdin and process.stdout
@@ -212,7 +215,7 @@ def send(stream: IO[str], message: Mapping[str, Any]) -> None:
 
 def searched(home: Home, repo: GitRepo, query: str) -> str:
     """What a new process of `codesum search` answers."""
-    command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home.layout.home), "search", query, "--json"]
+    command = [*_CODESUM, "--home", str(home.layout.home), "search", query, "--json"]
     done = subprocess.run(command, check=True, capture_output=True, cwd=repo.path, text=True)
     return done.stdout
 
@@ -243,8 +246,8 @@ def memory_mb() -> float:
     return found / 2**20
 
 
-def show(found: Figures) -> None:
-    """The tables of one size."""
+def show_trees(found: Figures) -> None:
+    """What trees cost beside a build."""
     build = found.build
     print(f"\n{found.lines:,} lines in {found.files:,} files\n")
     print("| | lines in files that differ | wall s | processor s | of a build | MB | of a build |\n" + "|---" * 7 + "|")
@@ -255,7 +258,14 @@ def show(found: Figures) -> None:
         share = mean.processor_s / build.processor_s
         kept = f"{mean.bytes / 1e6:.2f} | {mean.bytes / build.bytes:.1%}" if mean.bytes else " | "
         print(f"| {name} | {mean.lines:,.0f} | {mean.wall_s:.3f} | {mean.processor_s:.3f} | {share:.1%} | {kept} |")
-    print(f"\nMemory: {found.memory_mb:.0f} MB after the build, {found.memory_added_mb:+.0f} MB after all trees.\n")
+    print(
+        f"\nMemory: {found.memory_mb:.0f} MB after the build, {found.memory_added_mb:+.0f} MB after all trees.\n",
+        flush=True,
+    )
+
+
+def show_waits(found: Figures) -> None:
+    """What somebody waits for."""
     print("| from the end of an edit | median s | worst s | processor s |\n|---|---|---|---|")
     for name, costs in found.waits.items():
         seconds = [cost.wall_s for cost in costs]
@@ -272,7 +282,7 @@ def main() -> None:
     options = parser.parse_args()
     for lines in options.lines:
         with tempfile.TemporaryDirectory() as folder:
-            show(measure(lines, Path(folder), rounds=options.rounds, trees=options.trees))
+            measure(lines, Path(folder), rounds=options.rounds, trees=options.trees)
 
 
 if __name__ == "__main__":

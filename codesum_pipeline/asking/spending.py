@@ -1,11 +1,13 @@
 """What questions cost: the calls of the store's ledger, each with the repositories that its question was about."""
 
 import json
+import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.llm.ledger import NO_ANSWER_YET, reading
+from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.ledger import AttemptOutcome
 
 _CALLS = f"""
@@ -38,9 +40,15 @@ class QuestionCall:
 
 
 def calls_of_questions(store: Path, *, since: str) -> list[QuestionCall]:
-    """Those begun since a moment (ISO 8601; "": all), in their order; none where nobody asked."""
-    with reading(store) as connection:
-        rows = [] if connection is None else connection.execute(_CALLS, (since,)).fetchall()
+    """Those begun since a moment (ISO 8601; "": all), in their order; none where nobody asked.
+
+    Raises `BrokenStore`.
+    """
+    try:
+        with reading(store) as connection:
+            rows = [] if connection is None else connection.execute(_CALLS, (since,)).fetchall()
+    except sqlite3.Error as error:
+        raise BrokenStore(f"{store} cannot be read ({error}): move it away to begin a new one") from error
     return [_call(*row) for row in rows]
 
 

@@ -1,8 +1,8 @@
 """`codesum search`: questions to the published indexes, with numpy alone."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -107,7 +107,6 @@ def search(
     call = Call(catalogue_of(called), Path.cwd(), on_note=note)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
     check_filters(nameable, filters)
-    standing = call.as_of(index.repo for index in scope.indexes)
     asking = _Asking(
         call=call,
         sources=call.sources(nameable),
@@ -116,13 +115,9 @@ def search(
         ),
         levels=tuple(level or LEVELS),
         aids=Aids(context=context, context_tokens=context_tokens, excerpt_lines=excerpt),
-        standing={each.repo: each for each in standing},
     )
     if scope.remark:
         note(scope.remark)
-    for each in standing:
-        if each.of_tree or each.behind:
-            note(f"as of {each}")
     if query is None:
         _print_answers(read_batch(_lines(batch or _STDIN), searched, nameable), batch or _STDIN, asking)
         return
@@ -148,21 +143,31 @@ class _Asking:
     ask: Callable[..., SearchAnswer]
     levels: tuple[Level, ...]
     aids: Aids
-    standing: Mapping[str, AsOf]
+    standing: dict[str, AsOf] = field(default_factory=dict)
 
     def hits(
         self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]
     ) -> tuple[SearchAnswer, list[Shown]]:
         """The answer, and its hits with what helps to judge them."""
         found = self.ask(indexes, query, levels=levels, read=self.sources.read)
+        self.as_of(found.hits, indexes)
         changed = changed_files(self.call, _files_of(found.hits))
         return found, list(with_aids(found.hits, query, self.call, self.sources, self.aids, changed=changed))
 
     def json(self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]) -> dict[str, Any]:
         """The fields that a program gets."""
         found, shown = self.hits(query, indexes, levels)
-        as_of = [self.standing[repo] for repo in repositories(indexes) if repo in self.standing]
+        as_of = self.as_of(found.hits, indexes)
         return answer_json(query, found, shown, searched=indexes, aids=self.aids, as_of=as_of)
+
+    def as_of(self, hits: Sequence[Hit], indexes: Sequence[PublishedIndex]) -> list[AsOf]:
+        """What the answer stands for, repository by repository; what is not simply the newest commit is told, once."""
+        repos = list(dict.fromkeys(hit.repo for hit in hits)) or repositories(indexes)
+        for each in self.call.as_of(repo for repo in repos if repo not in self.standing):
+            self.standing[each.repo] = each
+            if each.of_tree or each.behind:
+                note(f"as of {each}")
+        return [self.standing[repo] for repo in repos]
 
 
 def _files_of(hits: Iterable[Hit]) -> dict[str, set[str]]:

@@ -1,5 +1,6 @@
 """One work tree that the system tells changes of."""
 
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -14,9 +15,11 @@ from codesum_pipeline.model.errors import CodesumError
 _TRUSTED_S = 10.0
 # Folders come in bursts, as when a branch is switched.
 _MOST_LISTINGS = 5
-# How long a change that was made just before a look may take to arrive, and how long a burst is collected.
+# How long a look waits for something to arrive, and how long a burst is collected.
 _ARRIVES_MS = 5
 _BURST_MS = 50
+# Beyond this nobody waits for the system to tell what happened before: the tree counts as changed.
+_CAUGHT_UP_S = 1.0
 # A watch costs the kernel a kilobyte, and a user may have as many in all of the programs.
 MOST_FOLDERS = 50_000
 
@@ -26,7 +29,11 @@ class NotFollowed(CodesumError):
 
 
 class TreeWatch:
-    """Raises `NotFollowed`, or `RepositoryUnavailable`, where a tree cannot be watched. Several threads may look."""
+    """Raises `NotFollowed`, or `RepositoryUnavailable`, where a tree cannot be watched. Several threads may look.
+
+    The system tells changes in their order, so whoever has to know of all until now changes a file in a folder beside,
+    and waits until that is told (Watchman's *cookies*).
+    """
 
     def __init__(self, root: Path, home: Path, *, most_folders: int = MOST_FOLDERS) -> None:
         self._tree = TreeFolders(root, home)
@@ -39,13 +46,15 @@ class TreeWatch:
             raise NotFollowed("it lies on another machine's disk")
         self._folders: frozenset[str] = frozenset()
         self._notify: RustNotify | None = None
+        self._beside = tempfile.TemporaryDirectory(prefix="codesum-")
+        self._cookie = Path(self._beside.name).resolve() / "cookie"
         self._watch_anew()
         self._counted_at = time.monotonic()
 
     def generation(self) -> int:
         """Another number after each change, and some seconds later in any case. Raises as the constructor."""
         with self._lock:
-            self._look()
+            self._catch_up()
             if time.monotonic() - self._counted_at > _TRUSTED_S:
                 self._count()
             return self._generation
@@ -64,26 +73,41 @@ class TreeWatch:
         with self._lock:
             self._is_closed = True
             self._forget()
+            self._beside.cleanup()
 
     def _forget(self) -> None:
         if self._notify:
             self._notify.close()
         self._notify = None
 
-    def _look(self) -> None:
+    def _catch_up(self) -> None:
+        """Hear of all that happened until now."""
+        if not self._is_closed:
+            self._cookie.write_bytes(b"")
+        deadline = time.monotonic() + _CAUGHT_UP_S
+        while not self._look():
+            if time.monotonic() > deadline:
+                self._count()
+                return
+
+    def _look(self) -> bool:
+        """Take in what the system tells; whether that was all until the file beside was changed last."""
         if self._is_closed:
             raise NotFollowed("it is followed no more")
         told = self._notify.watch(_BURST_MS, _ARRIVES_MS, _ARRIVES_MS, None) if self._notify else set()
         if not self._tree.root.is_dir():
             raise NotFollowed("it is gone")
         if isinstance(told, str):
-            return
-        changed = self._tree.changed(path for _, path in told)
-        if self._notify is None or any(map(self._is_of_folders, changed)):
+            return False
+        paths = {path for _, path in told}
+        changed = self._tree.changed(paths - {str(self._cookie)})
+        is_anew = self._notify is None or any(map(self._is_of_folders, changed))
+        if is_anew:
             self._watch_anew()
         if changed or self._notify is None:
             self._news = (self._news or set()) | self._tree.named(changed)
             self._count()
+        return is_anew or str(self._cookie) in paths
 
     def _is_of_folders(self, path: str) -> bool:
         """Whether a change may be one of what is to be watched; a folder of an old name may be another one."""
@@ -111,7 +135,7 @@ class TreeWatch:
             raise NotFollowed(f"it has {len(folders):,} folders, more than {self._most_folders:,}")
         try:
             # The last one would have it pass over folders that it cannot watch for whatever reason, and say nothing.
-            return RustNotify(sorted(folders), False, False, 0, False, False)
+            return RustNotify([self._beside.name, *sorted(folders)], False, False, 0, False, False)
         except FileNotFoundError:
             raise
         except (OSError, RuntimeError) as error:

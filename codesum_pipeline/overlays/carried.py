@@ -30,6 +30,7 @@ _TABLES = "tables"
 _PARSED = ("symbols", "file_facts")
 # What edited files have in common with what they were.
 _MADE = (*(texts_table(level) for level in (Level.FUNCTION, Level.CLASS, Level.FILE)), "vectors", "terms")
+_WRITING = ipc.IpcWriteOptions(compression="zstd")
 # To make a document takes as long as to read the rows of so many.
 _READ_WHILE_ONE_IS_MADE = 100
 
@@ -48,10 +49,11 @@ def carried_tables(ws: Workspace, scan: FolderScan, overlays: Path) -> MemoryTab
     wanted = _blobs(scan)
     nearest = max(_having_some(wanted, overlays), key=lambda kept: (kept.shared, kept.folder.name), default=None)
     tables = MemoryTables(overlays)
-    known: Collection[str] = nearest.blobs if nearest else ()
+    kept = _read_all(nearest.folder) if nearest else {}
+    known: Collection[str] = nearest.blobs if nearest and kept else ()
     edited = pa.array(sorted(wanted.keys() - known), pa.string())
     for name in (*_PARSED, *_MADE):
-        parts = [_read(nearest.folder, name)] if nearest else []
+        parts = [kept[name]] if kept else []
         parts += [*_rows_of(ws.tables, name, ws.key, edited)] if name in _MADE and len(edited) else []
         if parts:
             # What `file_facts` says holds of the `symbols` that stand beside it.
@@ -64,7 +66,7 @@ def keep_tables(tables: MemoryTables, scan: FolderScan, key: str, folder: Path) 
     (folder / _TABLES).mkdir()
     for name in (*_PARSED, *_MADE):
         rows = tables.read(name, key)
-        with ipc.new_file(str(_path(folder, name)), rows.schema) as file:
+        with ipc.new_file(str(_path(folder, name)), rows.schema, options=_WRITING) as file:
             file.write_table(rows)
     (folder / _FILES).write_text(json.dumps(_blobs(scan)), encoding="utf-8")
 
@@ -84,15 +86,19 @@ def _having_some(wanted: Mapping[str, str], overlays: Path) -> Iterator[_Kept]:
             yield _Kept(folder, blobs, shared)
 
 
-def _read(folder: Path, name: str) -> pa.Table:
-    """The rows; none where the overlay is dropped now, or was kept by another version of this package."""
-    empty = TABLES[name].schema.empty_table()
-    try:
-        with pa.memory_map(str(_path(folder, name))) as file:
-            found = ipc.open_file(file).read_all()
-    except (OSError, pa.ArrowInvalid):
-        return empty
-    return found if found.schema == empty.schema else empty
+def _read_all(folder: Path) -> Mapping[str, pa.Table]:
+    """The tables of an overlay; none where one of them is damaged, of another version or dropped now: some say what
+    stands in others."""
+    found = {}
+    for name in (*_PARSED, *_MADE):
+        try:
+            with pa.memory_map(str(_path(folder, name))) as file:
+                found[name] = ipc.open_file(file).read_all()
+        except (OSError, pa.ArrowInvalid):
+            return {}
+        if found[name].schema != TABLES[name].schema:
+            return {}
+    return found
 
 
 def _rows_of(tables: TableStore, name: str, key: str, paths: pa.Array) -> Iterator[pa.Table]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,6 +30,12 @@ _NAMED = 5
 _ATTEMPTS = 3
 _NOT_INDEXED = "they are answered as the commit has them"
 _LAGS = "calls between changed and other files may lag, texts of folders are those of the commit"
+
+# Those that a server was asked about last, by their folders, whose names stand for base and tree: to count how rare
+# each word is takes longer than all else of opening one.
+_RESCALED_KEPT = 16
+_rescaled: dict[Path, PublishedIndex] = {}
+_lock = threading.Lock()
 
 Mask = npt.NDArray[np.bool_]
 
@@ -130,7 +137,7 @@ def _parts(settings: Settings, base: PublishedIndex, found: Differences) -> tupl
     visible = np.ones(len(small), dtype=np.bool_)
     # Folders that the base has keep its texts: those of the small index know a part of each.
     visible[[row for row in _rows(small, Level.MODULE) if small.ids[row] in known]] = False
-    return masked, replace(as_rare_as_in(base, small), visible=visible)
+    return masked, replace(small, visible=visible)
 
 
 def _without(base: PublishedIndex, found: Differences) -> Mask:
@@ -158,7 +165,7 @@ def _rows(index: PublishedIndex, level: Level) -> range:
 
 
 def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> PublishedIndex:
-    """The index of the files that differ: the one that is kept, else built now."""
+    """The index of the files that differ, with the base's rarity of words: the one that is kept, else built now."""
     folder = _folder(settings, base, found)
     if not folder.is_dir():
         # What a search without edits does not need: a second to import.
@@ -166,7 +173,16 @@ def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> 
         from codesum_pipeline.wiring import Home
 
         build_overlay(Home(settings).workspace(base.repo, run_id="overlay"), found.scan, folder)
-    return _open_folder(folder, base.repo)
+    opened = _open_folder(folder, base.repo)
+    with _lock:
+        known = _rescaled.pop(folder, None)
+    if known is None:
+        known = as_rare_as_in(base, opened)
+    with _lock:
+        while len(_rescaled) >= _RESCALED_KEPT:
+            del _rescaled[next(iter(_rescaled))]
+        _rescaled[folder] = known
+    return known
 
 
 def _folder(settings: Settings, base: PublishedIndex, found: Differences, ending: str = "") -> Path:

@@ -60,9 +60,11 @@ class Pages:
         """The form with its hits; without a question, which repositories there are."""
         form = SearchForm.of(request.query_params)
         keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
+        # Asked before the page is made: what it says of an index in the making is not its last word.
+        headers = REFRESH if isinstance(self._call().first_index(), BeingIndexed) else None
         return HTMLResponse(
             render("search.html", form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form)),
-            headers=REFRESH if isinstance(self._call().first_index(), BeingIndexed) else None,
+            headers=headers,
         )
 
     def hits(self, request: Request) -> Response:

@@ -3,13 +3,16 @@
 import json
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from codesum_pipeline.asking.spending import calls_of_questions
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.cli.app import app
+from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline_tests.asking.conftest import Shop
 from codesum_pipeline_tests.asking.playing import SYNTHESIS, in_order, overview_then
 from codesum_pipeline_tests.llm.asking import MODEL
@@ -68,6 +71,15 @@ def test_only_questions_about_a_named_repository_and_since_a_day_are_told(asked:
     assert lines(asked, "--since", "2999-01-01") == []
 
 
+def test_a_question_about_several_repositories_counts_under_all_their_names(asked: Shop) -> None:
+    with closing(sqlite3.connect(asked.home / STORE_FILE)) as connection:
+        connection.execute('UPDATE conversations SET repositories = \'["shop", "zoo"]\' WHERE rowid = 1')
+        connection.commit()
+
+    assert [(line["repo"], line["calls"]) for line in lines(asked, "--by", "repo")] == [("shop", 1), ("shop, zoo", 2)]
+    assert [line["calls"] for line in lines(asked, "shop", "--by", "repo")] == [1, 2]
+
+
 def test_a_call_that_has_no_answer_yet_counts_with_the_most_that_it_can_cost(asked: Shop) -> None:
     with closing(sqlite3.connect(asked.home / STORE_FILE)) as connection:
         connection.execute("UPDATE llm_attempts SET outcome = NULL, cost_usd = 0, reserved_usd = 7")
@@ -75,3 +87,10 @@ def test_a_call_that_has_no_answer_yet_counts_with_the_most_that_it_can_cost(ask
 
     (line,) = lines(asked)
     assert (line["cost_usd"], line["estimated_usd"], line["failures"]) == (21.0, 21.0, {"no-answer-yet": 3})
+
+
+def test_a_damaged_store_of_questions_is_named_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / STORE_FILE).write_bytes(b"no database" * 100)
+
+    with pytest.raises(BrokenStore, match="ask.sqlite cannot be read .*: move it away to begin a new one"):
+        calls_of_questions(tmp_path / STORE_FILE, since="")

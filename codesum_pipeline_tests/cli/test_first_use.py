@@ -107,6 +107,7 @@ def test_on_a_terminal_it_asks_with_size_and_place_and_a_no_changes_nothing(chec
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.slow
 def test_nobody_is_asked_for_the_questions_of_a_batch(checkout, data):
     shown = watch(["search", "--batch", os.devnull], cwd=checkout.path, width=200, env=data)
 
@@ -114,6 +115,7 @@ def test_nobody_is_asked_for_the_questions_of_a_batch(checkout, data):
     assert "[Y/n]" not in shown.raw.decode()
 
 
+@pytest.mark.slow
 def test_a_return_indexes_and_answers_and_later_commands_find_it(checkout, data, tmp_path):
     shown = watch(["search", "unlock the door"], cwd=checkout.path, width=200, env=data, **answered(b"\n"))
 

@@ -46,6 +46,7 @@ def wait_for(folder, ending):
     return found
 
 
+@pytest.mark.slow
 def test_of_many_that_ask_at_once_and_the_one_that_prepares_one_indexes_the_edit(shop, catalogue, monkeypatch):
     built, build_overlay = [], building.build_overlay
 

@@ -64,3 +64,34 @@ async def ask_everything(client: Client) -> dict[str, Any]:
         assert json.dumps(result.structured_content) not in text_of(result)
         answers[name] = result.structured_content
     return answers
+
+
+async def ask_and_misbehave(client: Client) -> dict[str, Any]:
+    """Each tool's answer, after bad arguments, a long answer in parts, progress, and calls that were cancelled."""
+    bad = await client.call_tool("search", {"query": "feed", "limit": "many"})
+    assert bad.is_error and "limit = 'many'" in text_of(bad)
+    assert await _parts_of(client) > 2
+    told: list[str] = []
+
+    async def note(_progress: float, _total: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    await client.call_tool("search", {"query": "feed"}, progress_callback=note)
+    assert told == ["opening shop", "opening zoo"]
+    for milliseconds in range(0, 20, 2):
+        with anyio.move_on_after(milliseconds / 1000):
+            await client.call_tool("overview", {"repo": "zoo"})
+    return await ask_everything(client)
+
+
+async def _parts_of(client: Client) -> int:
+    """How many parts a long answer has, each of which goes on where the last one ended."""
+    lines, parts, cursor = 0, 0, ""
+    while parts == 0 or cursor:
+        result = await client.call_tool("read", {"ids": ["zoo/long.py:1-200"], "tokens": 300, "cursor": cursor})
+        assert result.structured_content is not None
+        (item,) = result.structured_content["items"]
+        lines, parts = lines + len(item["lines"]), parts + 1
+        cursor = result.structured_content.get("next")
+    assert lines == 200
+    return parts

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -19,7 +20,7 @@ from codesum_pipeline.model.errors import MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.checkout import checkout_of
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.cli.calling import COMMAND, environment
 from codesum_pipeline_tests.mcp_server.asking import CALLS, text_of, with_client
 from codesum_pipeline_tests.repositories import GitRepo
@@ -101,9 +102,8 @@ def test_while_another_process_indexes_every_tool_says_how_far_it_is_and_status_
         assert "parsing: 27 of 40; ask again in about " in text_of(answer)
 
 
-def test_another_repository_that_is_named_answers_meanwhile(building, checkout, tmp_path):
-    zoo = GitRepo.create(tmp_path / "zoo", FILES)
-    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("zoo", str(zoo.path))))
+def test_another_repository_that_is_named_answers_meanwhile(zoo_home, building, checkout, tmp_path):
+    shutil.copytree(zoo_home, tmp_path / "home", symlinks=True, dirs_exist_ok=True)
 
     async def asked(client):
         return await client.call_tool("search", QUESTION), await client.call_tool(
@@ -116,9 +116,8 @@ def test_another_repository_that_is_named_answers_meanwhile(building, checkout, 
     assert named.structured_content["hits"][0]["repo"] == "zoo"
 
 
-def test_who_has_but_other_repositories_does_not_hear_of_it(building, checkout, tmp_path):
-    zoo = GitRepo.create(tmp_path / "zoo", FILES)
-    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("zoo", str(zoo.path))))
+def test_who_has_but_other_repositories_does_not_hear_of_it(zoo_home, building, checkout, tmp_path):
+    shutil.copytree(zoo_home, tmp_path / "home", symlinks=True, dirs_exist_ok=True)
 
     async def asked(client):
         return [await client.call_tool("search", QUESTION), await client.call_tool("status", {})]

@@ -10,7 +10,7 @@ from mcp.client.streamable_http import streamable_http_client
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.serving.listening import parse_address
 from codesum_pipeline_tests.cli.calling import run_codesum
-from codesum_pipeline_tests.mcp_server.asking import ask_everything, with_client
+from codesum_pipeline_tests.mcp_server.asking import ask_and_misbehave, ask_everything, with_client
 from codesum_pipeline_tests.serving import served
 
 TOKEN = "a-token-that-nobody-guesses"
@@ -35,8 +35,8 @@ def address(zoo_home, tmp_path_factory):
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_every_tool_answers_over_http(address, mode):
-    assert len(with_client(address, ask_everything, mode=mode)) == 13
+def test_every_tool_answers_over_http_whatever_a_client_did_before(address, mode):
+    assert len(with_client(address, ask_and_misbehave, mode=mode)) == 13
 
 
 def posted(address, **headers):

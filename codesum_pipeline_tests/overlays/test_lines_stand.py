@@ -146,3 +146,13 @@ def test_in_a_tree_that_git_cannot_read_the_files_of_an_answer_are_compared_one_
     assert marks(page)["shop/money.py::round_cents"]
     assert any("was not compared" in note for note in page.notes)
     assert page.as_of[0].differ is None
+
+
+def test_a_name_that_git_would_read_as_a_pattern_is_one_file(tmp_path):
+    names = (":(glob)*.py", ":!b.py", "a\nb.py")
+    shop = IndexedShop.create(tmp_path, dict.fromkeys(names, "def odd_name(x):\n    y = x + 1\n    return y\n"))
+    shop.repo.write({names[1]: "def odd_name(x):\n    y = x + 2\n    return y\n"})
+
+    page = outside(shop, "search_symbols", name="odd_name")
+
+    assert {hit.path: hit.changed_since for hit in page.hits} == {names[0]: False, names[1]: True, names[2]: False}

@@ -9,6 +9,7 @@ from codesum_pipeline.model.markdown import code, prose
 from codesum_pipeline.overviews.diagram import label, mermaid
 from codesum_pipeline.overviews.facts import facts_of
 from codesum_pipeline.overviews.manifests.manifest import EntryKind, EntryPoint
+from codesum_pipeline.overviews.model_words import ModelWords
 from codesum_pipeline.overviews.neighbourhoods import find_neighbourhoods
 from codesum_pipeline.overviews.opening import Opening, opening_of
 from codesum_pipeline.overviews.overview import Overview
@@ -66,6 +67,7 @@ def overview_of(view: View, **more) -> Overview:
         "starts": where_to_start(view),
         "commits": [],
         "malformed": {},
+        "words": ModelWords(),
     }
     return Overview(**(fields | more))
 
@@ -183,7 +185,7 @@ def test_a_class_is_used_with_its_members_and_a_namespace_is_none():
 def test_a_readme_opens_with_what_it_says_the_repository_is():
     readme = "# Gale\n\n![badge](x)\n\nRelease 2 is out! Read the notes.\n\nGale is a *small* library for sailors.\n"
 
-    found = opening_of(view_of(name="gale"), ("README.md", readme))
+    found = opening_of(view_of(name="gale"), ("README.md", readme), ModelWords())
 
     assert (found.text, found.path, found.line) == ("Gale is a small library for sailors.", "README.md", 7)
 
@@ -191,13 +193,13 @@ def test_a_readme_opens_with_what_it_says_the_repository_is():
 def test_a_row_of_links_is_no_opening():
     readme = "# Gale\n\nForecasts for sailors. Features • Install • Usage • License\n"
 
-    assert opening_of(view_of(name="gale"), ("README.md", readme)).text == "Forecasts for sailors."
+    assert opening_of(view_of(name="gale"), ("README.md", readme), ModelWords()).text == "Forecasts for sailors."
 
 
 def test_a_title_that_is_more_than_a_name_opens_the_page():
     readme = "# Gale: forecasts for sailors\n\n[Site](x) | [Docs](y)\n\nIt reads buoys.\n"
 
-    found = opening_of(view_of(name="gale"), ("README.md", readme))
+    found = opening_of(view_of(name="gale"), ("README.md", readme), ModelWords())
 
     assert (found.text, found.line) == ("Gale: forecasts for sailors. It reads buoys.", 5)
 
@@ -206,7 +208,7 @@ def test_without_a_readme_the_root_folder_speaks():
     view = view_of("a.py")
     view = View("shop", ".", {".": place(".", summary="Folders: a.")}, ["a.py"], {})
 
-    assert opening_of(view, None) == Opening("", "Folders: a.")
+    assert opening_of(view, None, ModelWords()) == Opening("", "Folders: a.")
 
 
 def test_a_neighbourhood_is_named_by_the_words_that_set_it_apart_and_the_place_it_shares():

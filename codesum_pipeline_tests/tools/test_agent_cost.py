@@ -171,6 +171,16 @@ def test_with_semble_five_hits_come_first_then_lines_around_them_then_more_hits(
     ]
 
 
+def test_without_lines_semble_tells_places_alone(tree):
+    text = json.dumps({"query": "lion", "results": [{"file_path": "one.py", "score": 0.5, "content": "lion = 1"}]})
+    answer = {"texts": [text, text], "chunks": [["one.py", 10, 12, "lion = 1\n" * 3]]}
+
+    first, *_ = semble_and_read(Semble({"lion": [answer] * 4}, []), tree, "lion", snippet=0)
+
+    assert json.loads(first.answered)["results"] == [{"file_path": "one.py", "score": 0.5}]
+    assert first.shown == ()
+
+
 def test_a_file_is_read_with_numbers_and_no_further_than_it_goes(tree):
     step = read_file(tree, "both.py", first=2, last=9)
 

@@ -2,9 +2,15 @@
 
 import shutil
 import time
+from dataclasses import replace
 
 import pytest
+from starlette.requests import Request
 
+from codesum_pipeline.model.errors import BeingIndexed
+from codesum_pipeline.settings import load_settings
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.web.pages import Pages
 from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
 from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.tools.zoo import FILES as ZOO
@@ -26,6 +32,7 @@ def own_zoo(zoo_home, tmp_path):
     return home, GitRepo(zoo)
 
 
+@pytest.mark.slow
 def test_all_repositories_are_searched_and_that_of_the_folder_with_its_uncommitted_edits(own_zoo):
     home, zoo = own_zoo
     zoo.write(
@@ -54,6 +61,17 @@ def test_a_checkout_that_nobody_indexed_is_and_the_page_says_so_and_asks_again_u
             time.sleep(0.3)
         assert IN_WORK not in start.text
         assert any("zoo/animals.py:" in place for place in hits(site, q="turn food into energy"))
+
+
+def test_a_page_made_while_an_index_comes_to_be_is_loaded_again(zoo_home, tmp_path):
+    new = GitRepo.create(tmp_path / "new", {})
+    states = iter([BeingIndexed(f"new {IN_WORK}"), None])
+    catalogue = replace(Catalogue.of(load_settings({"home": zoo_home}, environ={})), first_index=lambda _: next(states))
+
+    start = Pages(catalogue, new.path).start(Request({"type": "http", "query_string": b""}))
+
+    assert IN_WORK not in bytes(start.body).decode()
+    assert start.headers["refresh"] == "3"
 
 
 @pytest.mark.slow
