@@ -14,7 +14,9 @@ from codesum_pipeline.asking.store import ABANDONED, ABANDONED_AFTER, BUSY_TIMEO
 from codesum_pipeline.llm.ledger import iso_moment
 from codesum_pipeline.model.errors import BrokenStore
 
-_COLUMNS = "turns.id, question, repositories, model, status, reason, turns.started_at, touched_at, answer"
+_COLUMNS = (
+    "turns.id, conversation_id, question, repositories, model, status, reason, turns.started_at, touched_at, answer"
+)
 # What is open counts with the most that it can cost, as it does for the caps.
 _SPENT = (
     "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) "
@@ -28,6 +30,7 @@ class PastTurn:
     """A question with its end. `reason` says why one failed, or that a process left it open."""
 
     id: str
+    conversation: str
     question: str
     repositories: tuple[str, ...]
     model: str
@@ -102,11 +105,12 @@ class PastTurns:
 
 
 def _turn(row: Sequence[Any], abandoned_before: str) -> PastTurn:
-    id_, question, repositories, model, status, reason, started_at, touched_at, answer, usd = row
+    id_, conversation, question, repositories, model, status, reason, started_at, touched_at, answer, usd = row
     # The next question's sweeper will write it down.
     is_left = status == Status.STREAMING and touched_at < abandoned_before
     return PastTurn(
         id=id_,
+        conversation=conversation,
         question=question,
         repositories=tuple(json.loads(repositories)),
         model=model or "",

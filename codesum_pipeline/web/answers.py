@@ -40,6 +40,7 @@ class AnswerView:
     as_of: Sequence[str]
     steps: Sequence[str]
     id: str
+    conversation: str = ""
 
 
 def places_in(indexes: Sequence[PublishedIndex]) -> Link:
@@ -79,6 +80,7 @@ def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str],
         as_of=[str(each) for each in answer.as_of],
         steps=steps,
         id=answer.turn,
+        conversation="" if answer.is_fallback else answer.conversation or "",
     )
 
 

@@ -50,7 +50,7 @@ def make_app(
 
 def _pages_of(catalogue: Catalogue, folder: Path) -> Starlette:
     pages, turns = Pages(catalogue, folder), Turns()
-    ask = AskPages(catalogue, turns)
+    ask = AskPages(catalogue, folder, turns)
     return Starlette(
         lifespan=lambda _: turns.open(),
         routes=[

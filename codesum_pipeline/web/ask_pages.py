@@ -35,11 +35,10 @@ from codesum_pipeline.web.turns import Turns
 from codesum_pipeline.wiring import utc_now
 
 ASK = "/ask"
-# Nobody stands in a folder here: all repositories are asked, at their commits.
-NOWHERE = Path(Path.cwd().anchor)
 STREAM = "application/x-ndjson"
 _LARGEST_BODY = 1 << 20
 _MOST_FIELDS = 10
+_FIELDS = ("question", "repo", "token", "conversation")
 _EARLIER = 20
 # A stream in which nothing happens longer is taken for dead by what may stand between.
 _HEARTBEAT_S = 15.0
@@ -52,6 +51,7 @@ class Asked:
     question: str = ""
     repo: str = ""
     token: str = ""
+    conversation: str = ""
 
     @classmethod
     async def of(cls, request: Request) -> "Asked":
@@ -66,21 +66,25 @@ class Asked:
             said = parse_qs(bytes(body).decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
         except ValueError as error:
             raise HTTPException(400, "What was sent is not this page's form.") from error
-        return cls(*(said.get(name, [""])[0].strip() for name in ("question", "repo", "token")))
+        return cls(*(said.get(name, [""])[0].strip() for name in _FIELDS))
 
 
 @dataclass(frozen=True)
 class AskPages:
-    """The pages of one server process; `token` is in each form that it gives."""
+    """The pages of one server process; `token` is in each form that it gives.
+
+    All repositories are asked; that of `folder`, where the server was started, as its work tree is now.
+    """
 
     catalogue: Catalogue
+    folder: Path
     turns: Turns
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     def form(self, request: Request) -> Response:
         """The form, what an answer may cost, and what was asked before."""
         said = request.query_params
-        asked = Asked(said.get("q", "").strip(), said.get("repo", ""))
+        asked = Asked(said.get("q", "").strip(), said.get("repo", ""), conversation=said.get("conversation", ""))
         return HTMLResponse(self._page(asked, before=said.get("before", "")))
 
     def earlier(self, request: Request) -> Response:
@@ -141,11 +145,12 @@ class AskPages:
         notes: list[str] = []
         question = AskedQuestion(
             text=asked.question,
-            repos=[asked.repo] if asked.repo else [],
+            repos=[asked.repo] if asked.repo else await run_in_threadpool(self._every_key),
             catalogue=self.catalogue,
-            folder=NOWHERE,
+            folder=self.folder,
             now=utc_now,
             tell=notes.append,
+            conversation=asked.conversation or None,
         )
         answer = await self.turns.answer(question, way.hear)
         model = self.catalogue.settings.llm.model
@@ -153,10 +158,15 @@ class AskPages:
             view_of, answer, model=model, link=way.link, notes=map(one_line, notes), steps=way.steps
         )
 
+    def _every_key(self) -> list[str]:
+        """Where none is named, a question of somebody in a checkout would be about that one alone."""
+        keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
+        return [key for key in keys if self.catalogue.is_published(key)]
+
     def _link(self, repos: list[str]) -> Link:
         """Of repositories that are gone there are no places."""
         try:
-            return places_in(Call(self.catalogue, NOWHERE).indexes(repos))
+            return places_in(Call(self.catalogue, self.folder, is_everywhere=True).current(repos))
         except CodesumError:
             return lambda _path, _place: None
 

@@ -88,7 +88,9 @@ def looks_first(then: Behaviour) -> Any:
 
 
 @contextmanager
-def asked_site(web_home: Path, folder: Path, *arguments: str, settings: str = "") -> Iterator[AskedSite]:
+def asked_site(
+    web_home: Path, folder: Path, *arguments: str, settings: str = "", cwd: Path | None = None
+) -> Iterator[AskedSite]:
     """The pages of a copy of a home, with a model that a test may script."""
     home = Path(shutil.copytree(web_home, folder / "home", symlinks=True))
     with ScriptedServer() as model:
@@ -96,5 +98,5 @@ def asked_site(web_home: Path, folder: Path, *arguments: str, settings: str = ""
             f'{settings}\n[llm]\nenabled = true\nmodel = "{MODEL}"\napi_base = "{model.base}"\n'
             f'api_key_env = "{KEY_VARIABLE}"\nmax_retries = 0\ntimeout_s = 60.0\n'
         )
-        with serving(home, folder, *arguments, env={KEY_VARIABLE: KEY}) as site:
+        with serving(home, cwd or folder, *arguments, env={KEY_VARIABLE: KEY}) as site:
             yield AskedSite(site, home, model)

@@ -2,7 +2,7 @@
 
 SCRIPT = "<script>document.title='owned'</script>"
 IMAGE = "<img src=x onerror=document.title='owned'>"
-NAME = f"\"{IMAGE}&amp;' {{{{7*7}}}}.py"
+NAME = f"\"{IMAGE}&amp;' {{{{7777*7}}}}.py"
 
 FILES = {
     "README.md": (

@@ -186,7 +186,8 @@ def test_what_a_model_writes_is_no_markup_and_leads_nowhere_else(asked):
         found = shown(html)
         assert [link for link in found.links if not link.startswith("/")] == []
         assert {tag for tag, _ in found.elements} & {"script", "img", "svg", "iframe", "b"} == set()
-        assert {name for _, each in found.elements for name in each} <= {"href", "class", "role"}
+        assert {name for tag, each in found.elements for name in each if tag != "input"} <= {"href", "class", "role"}
+        assert {each["name"] for tag, each in found.elements if tag == "input"} <= {"conversation"}
     text = shown(told[-1]["said"]).text
     assert "out (https://evil.example/?q=secret)" in text and "leak (https://evil.example/leak.png)" in text
     assert "\u202e" not in json.dumps(told, ensure_ascii=False)
@@ -237,6 +238,28 @@ def test_a_question_that_is_not_there_is_named(asked, path):
 
     assert answer.status_code == 404
     assert "There is no question" in answer.text
+
+
+def test_the_next_question_may_go_on_from_an_answer(asked):
+    asked.model.script = looks_first(Streams(ANSWER))
+    first = asked.page("who feeds the old lion?")
+    boxes = [each for tag, each in first.elements if tag == "input" and each.get("type") == "checkbox"]
+    asked.page("and who the cub?", conversation=boxes[0]["value"])
+    said = [message["content"] for message in asked.model.seen[-1].body["messages"] if message["role"] == "user"]
+    kept = page(asked.site, next(link for link in page(asked.site, "/ask").links if link.startswith("/earlier")))
+    (on,) = [link for link in kept.links if "conversation=" in link]
+
+    assert (boxes[0]["form"], boxes[0]["name"]) == ("ask", "conversation")
+    assert "who feeds the old lion?" in said[0] and "and who the cub?" in said[-1]
+    box = next(each for _, each in page(asked.site, on).elements if each.get("name") == "conversation")
+    assert (box["value"], "checked" in box) == (boxes[0]["value"], True)
+
+
+def test_a_conversation_that_is_not_there_is_named(asked):
+    answer = asked.post("and then?", conversation="nothing")
+
+    assert answer.status_code == 400
+    assert "no conversation 'nothing'" in shown(answer.text).text
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from codesum_pipeline_tests.web.browsing import CONTRAST, PHONE, focused, typed
+from codesum_pipeline_tests.web.browsing import CONTRAST, PHONE, focused, take_picture, typed
 from codesum_pipeline_tests.web.hostile import NAME
 from codesum_pipeline_tests.web.reading import get
 from codesum_pipeline_tests.web.serving import serving
@@ -140,12 +140,12 @@ def test_without_scripts_the_form_works(page, site):
     indirect=True,
     ids=["light", "dark"],
 )
-@pytest.mark.parametrize("path", EVERY_PAGE)
-def test_every_page_is_readable_on_a_phone(page, site, path):
-    page.goto(site + path)
-
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    assert page.evaluate(CONTRAST) >= 4.5
+def test_every_page_is_readable_on_a_phone(page, site, request):
+    for path in EVERY_PAGE:
+        page.goto(site + path)
+        take_picture(page, f"{request.node.name} {path}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path
+        assert page.evaluate(CONTRAST) >= 4.5, path
 
 
 @pytest.mark.parametrize(

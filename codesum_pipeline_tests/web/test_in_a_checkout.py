@@ -11,8 +11,10 @@ from codesum_pipeline.model.errors import BeingIndexed
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.web.pages import Pages
+from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
 from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.tools.zoo import FILES as ZOO
+from codesum_pipeline_tests.web.asking import asked_site
 from codesum_pipeline_tests.web.reading import get, hits, page
 from codesum_pipeline_tests.web.serving import serving
 
@@ -81,3 +83,36 @@ def test_other_repositories_are_searched_while_that_of_the_folder_is_indexed(own
         found = page(site, "/", q="turn food into energy")
         assert "zoo/animals.py:" in found.text
         assert f"new {IN_WORK}" in found.text
+
+
+@pytest.mark.slow
+def test_a_question_is_about_all_repositories_and_that_of_the_folder_with_its_uncommitted_edits(own_zoo, tmp_path):
+    home, zoo = own_zoo
+    zoo.write({"zoo/scales.py": 'def weigh_lion(lion):\n    """Weigh a lion."""\n    return lion.kg\n'})
+    asking = Streams("", [Calls("search", {"query": "weigh a lion", "excerpt": 3})])
+    answering = Streams("See `zoo/scales.py:1-3` and `shop/orders.py:1`.")
+    (tmp_path / "served").mkdir()
+
+    with asked_site(home, tmp_path / "served", cwd=zoo.path) as asked:
+        asked.model.script = lambda request: answering if request.number > 1 else asking
+        found = asked.page("how is a lion weighed?", repo="")
+
+    results = [message for message in asked.model.seen[-1].body["messages"] if message["role"] == "tool"]
+    assert "return lion.kg" in results[0]["content"]
+    assert "/document?repo=zoo&id=zoo%2Fscales.py%3A1-3#L1" in found.links
+    assert "/document?repo=shop&id=shop%2Forders.py%3A1#L1" in found.links
+    assert "with the work tree" in found.text
+
+
+@pytest.mark.slow
+def test_from_elsewhere_hits_whose_files_were_edited_say_that_their_lines_may_be_others(own_zoo, tmp_path):
+    home, zoo = own_zoo
+    zoo.write({"zoo/keeper.py": "# moved\n" + (zoo.path / "zoo/keeper.py").read_text()})
+
+    with serving(home, tmp_path) as site:
+        edited = page(site, "/document", repo="zoo", id="zoo/keeper.py::feed").text
+        search = page(site, "/", q="give food to an animal", repo="zoo").text
+        other = page(site, "/document", repo="zoo", id="zoo/tickets.py::sell_ticket").text
+
+    assert "changed since: its lines may be others" in edited and "changed since: its lines may be others" in search
+    assert "zoo/tickets.py:19-22 changed" not in " ".join(other.split())

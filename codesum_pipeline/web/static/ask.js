@@ -52,10 +52,10 @@
     }
   };
 
-  const ask = async () => {
+  const ask = async (form) => {
     const response = await fetch(asking.action, {
       method: "POST",
-      body: new URLSearchParams(new FormData(asking)),
+      body: form,
       headers: { Accept: STREAM },
       signal: underWay.signal,
     });
@@ -80,11 +80,12 @@
     const clock = setInterval(() => { state.textContent = `${Math.round((Date.now() - since) / 1000)} s`; }, 1000);
     state.textContent = "asking …";
     answer.setAttribute("aria-busy", "true");
+    const form = new URLSearchParams(new FormData(asking));
     answer.replaceChildren();
     button.disabled = true;
     cancel.hidden = false;
     try {
-      await ask();
+      await ask(form);
       state.textContent = "";
     } catch (error) {
       if (error.name === "AbortError") told("Cancelled. What was asked of the model until then is paid.");
