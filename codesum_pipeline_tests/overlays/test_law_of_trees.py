@@ -12,7 +12,7 @@ from codesum_pipeline.retrieval.search import search
 from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
 from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import SEQUENCES
-from codesum_pipeline_tests.overlays.standing import documents, must_hold_the_law
+from codesum_pipeline_tests.overlays.standing import documents, indexed, must_hold_the_law
 from codesum_pipeline_tests.overlays.states import EDITED, STATES, a_rebase_in_conflict
 from codesum_pipeline_tests.repositories import GitRepo
 
@@ -111,6 +111,18 @@ def test_files_that_are_written_while_they_are_read_are_answered_as_they_were_at
         is_over.set()
         writer.join()
     assert checkout.open().warning == ""
+
+
+@pytest.mark.slow
+def test_a_file_that_git_writes_otherwise_than_it_holds_it_is_answered_as_it_is_committed(tmp_path):
+    files = {".gitattributes": "*.md ident\n", "notes.md": "# Notes\n\n$Id$ is the version of the notes.\n"}
+    checkout = indexed(tmp_path, files)
+    (checkout.repo.path / "notes.md").unlink()
+    checkout.repo.git("checkout", "-q", "--", "notes.md")
+    assert "$Id: " in (checkout.repo.path / "notes.md").read_text()
+
+    (index,) = checkout.open().parts
+    assert index is checkout.base
 
 
 @pytest.mark.slow
