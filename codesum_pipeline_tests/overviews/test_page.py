@@ -9,6 +9,7 @@ from codesum_pipeline.model.markdown import code, prose
 from codesum_pipeline.overviews.diagram import label, mermaid
 from codesum_pipeline.overviews.facts import facts_of
 from codesum_pipeline.overviews.manifests.manifest import EntryKind, EntryPoint
+from codesum_pipeline.overviews.model_words import ModelWords
 from codesum_pipeline.overviews.neighbourhoods import find_neighbourhoods
 from codesum_pipeline.overviews.opening import Opening, opening_of
 from codesum_pipeline.overviews.overview import Overview
@@ -128,6 +129,7 @@ def test_what_a_repository_wrote_is_text_and_nothing_else_in_the_page(text):
         overview_of(
             view,
             opening=Opening(text, f"A {text}", text, 1),
+            words=ModelWords(is_by_model=True, summary=f"B {text}", responsibilities=(text, f"C {text}")),
             subject=text,
             part_texts={name.name: f"A {text}" for name in divide(view).parts},
             commits=[Commit("a" * 40, "2026-01-01", text, (text,)), Commit("b" * 40, "2026-01-01", text, (text,))],
