@@ -69,7 +69,9 @@ def cost(
         typer.Option(metavar="FILE.png", show_default=False, help="Draw dollars per day, and their sum, too."),
     ] = None,
 ) -> None:
-    """Show what calls of models cost, by day, run, model, level or repository: for texts, then for questions.
+    """Show what calls of models cost, by day, run, model, level or repository.
+
+    Texts of builds come first; the questions of [bold]codesum ask[/] have a table of their own below.
 
     codesum cost --since 2026-01-01 --plot cost.png
     """

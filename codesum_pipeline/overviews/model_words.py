@@ -26,12 +26,15 @@ class ModelWords:
     unknown_names: tuple[str, ...] = ()
 
 
+NO_WORDS = ModelWords()
+
+
 def model_words(ws: Workspace, root: str, *, readme: str) -> ModelWords:
     """Of the root folder's document; `readme` is a text whose names are known, too."""
     parts = ws.tables.read_parts("documents", ws.key, columns=_COLUMNS, having=("id", root))
     row = next((row for part in parts for row in part.to_pylist() if row["written_by"] == WrittenBy.LLM), None)
     if row is None:
-        return ModelWords()
+        return NO_WORDS
     known = _KnownNames(ws, readme)
     unknown = {said: tuple(known.lacking(said)) for said in (row["summary"], *row["responsibilities"])}
     return ModelWords(

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.overviews.model_words import ModelWords
+from codesum_pipeline.overviews.model_words import NO_WORDS, ModelWords
 from codesum_pipeline.overviews.view import View
 from codesum_pipeline.summaries.documentation.prose import Prose, read_prose
 
@@ -40,7 +40,7 @@ def readme_path(root: str, paths: Mapping[str, object] | list[str]) -> str | Non
     return min(found, key=lambda path: (not path.lower().endswith(".md"), path), default=None)
 
 
-def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords) -> Opening:
+def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords = NO_WORDS) -> Opening:
     """From the README's path and text, else from the root folder's document: of a model's, what is repeated of it."""
     if readme:
         path, text = readme

@@ -8,7 +8,7 @@ from codesum_pipeline.overviews.entry_points import find_entry_points
 from codesum_pipeline.overviews.frameworks import Framework, find_frameworks
 from codesum_pipeline.overviews.loading import read_sources, read_text
 from codesum_pipeline.overviews.manifests.manifest import EntryPoint
-from codesum_pipeline.overviews.model_words import ModelWords, model_words
+from codesum_pipeline.overviews.model_words import NO_WORDS, ModelWords, model_words
 from codesum_pipeline.overviews.neighbourhoods import Neighbourhood, find_neighbourhoods
 from codesum_pipeline.overviews.opening import Opening, opening_of, readme_path
 from codesum_pipeline.overviews.parts import Division, divide
@@ -27,7 +27,6 @@ class Overview:
     committed_at: str
     subject: str
     opening: Opening
-    words: ModelWords
     languages: Mapping[str, int]
     files: int
     definitions: int
@@ -39,6 +38,7 @@ class Overview:
     starts: Sequence[Start]
     commits: Sequence[Commit]
     malformed: Mapping[str, str]
+    words: ModelWords = NO_WORDS
 
 
 def make_overview(ws: Workspace) -> Overview:

@@ -51,7 +51,13 @@ def test_questions_have_a_table_of_their_own(asked: Shop) -> None:
 
 @pytest.mark.parametrize(
     ("by", "names"),
-    [("day", None), ("run", None), ("model", ["gpt-4o-mini"]), ("level", ["ask"]), ("repo", ["shop"])],
+    [
+        ("repo", ["shop"]),
+        *(
+            pytest.param(by, names, marks=pytest.mark.slow)
+            for by, names in (("day", None), ("run", None), ("model", None), ("level", ["ask"]))
+        ),
+    ],
 )
 def test_questions_are_told_by_each_key(asked: Shop, by: str, names: list[str] | None) -> None:
     found = lines(asked, "--by", by)

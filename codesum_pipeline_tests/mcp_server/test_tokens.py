@@ -12,7 +12,6 @@ from mcp.shared.exceptions import MCPError
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.serving.tokens import Token, read_tokens
-from codesum_pipeline_tests.cli.calling import run_codesum
 from codesum_pipeline_tests.mcp_server.asking import CALLS, ask_everything, text_of, with_client
 from codesum_pipeline_tests.mcp_server.test_http import HEADERS, INITIALIZE, serving
 
@@ -158,11 +157,11 @@ def test_a_table_that_is_none_is_refused_without_a_token_in_the_message(
     ],
 )
 def test_a_token_for_what_is_not_there_is_refused_at_the_start(
-    zoo_home: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+    zoo_home: Path, tmp_path: Path, arguments: tuple[str, ...], message: str, codesum_call: Any
 ) -> None:
     file = write(tmp_path / "tokens", f"[a]\ntoken = '{KEEPER}'\nrepos = ['zooo']\n")
 
-    result = run_codesum("--home", zoo_home, "mcp", "--http", "0", "--token-file", file, *arguments, cwd=tmp_path)
+    result = codesum_call(zoo_home, "mcp", "--http", "0", "--token-file", file, *arguments)
 
-    assert result.returncode == 2
+    assert result.exit_code == 2
     assert message in result.stderr

@@ -63,6 +63,7 @@ def test_a_page_has_the_authors_words_and_the_models_and_costs_no_call_of_its_ow
     assert (kept.written, row(again)) == (False, row(ws))
 
 
+@pytest.mark.slow
 def test_without_a_model_nothing_is_said_by_one(desk: Shop) -> None:
     ws = desk.workspace(llm={"enabled": False})
 
@@ -104,6 +105,7 @@ def test_sentences_with_names_that_the_repository_does_not_have_are_left_out_and
     assert json.loads(row(ws)["facts"])["by_model"]["unknown_names"] == ["TicketOracle", "send_fax_later"]
 
 
+@pytest.mark.slow
 def test_of_a_repository_without_a_readme_the_models_words_are_the_opening(tmp_path: Path) -> None:
     files = {path: text for path, text in FILES.items() if path != "README.md"}
     with shop(tmp_path, files) as found:

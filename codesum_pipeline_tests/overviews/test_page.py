@@ -130,6 +130,7 @@ def test_what_a_repository_wrote_is_text_and_nothing_else_in_the_page(text):
         overview_of(
             view,
             opening=Opening(text, f"A {text}", text, 1),
+            words=ModelWords(is_by_model=True, summary=f"B {text}", responsibilities=(text, f"C {text}")),
             subject=text,
             part_texts={name.name: f"A {text}" for name in divide(view).parts},
             commits=[Commit("a" * 40, "2026-01-01", text, (text,)), Commit("b" * 40, "2026-01-01", text, (text,))],
