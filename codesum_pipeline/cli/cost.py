@@ -17,6 +17,7 @@ from codesum_pipeline.cli.cost_plot import write_plot
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.llm.ledger import calls_since, rows_of_unfinished_builds
 from codesum_pipeline.llm.totals import Totals, total, total_by
 from codesum_pipeline.model.ledger import LedgerRow
@@ -79,13 +80,16 @@ def cost(
         with with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
     asked, asked_usd = (0, 0.0) if keys else calls_since(called.layout.home / STORE_FILE, begin)
+    compacting, compacting_usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
     if as_json:
         for name, found in totals.items():
             typer.echo(safe_json(_as_json(by, name, found)))
     elif totals:
         show(_table(by, {**totals, "all": total(row for _, row in rows)}))
-    elif not asked:
+    elif not asked and not compacting:
         note("no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some")
+    if compacting:
+        note(f"`codesum compact`, which is not among these: {count(compacting, 'call')}, ${compacting_usd:.4f}")
     if asked:
         note(f"`codesum ask`, which is not among these: {count(asked, 'call')}, ${asked_usd:.4f}")
 

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
-from codesum_pipeline.llm.pins import TokenUsage
+from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.refusals import writing
@@ -157,6 +157,18 @@ class Ledger:
             (UNUSABLE, iso_moment(self._now() - timedelta(days=KEEP_DAYS))),
         )
         return {request_hash: (answer, bool(has_tool_call)) for request_hash, answer, has_tool_call in rows}
+
+    def good_answer(self, request_hash: str) -> SummaryResponse | None:
+        """What a model answered to a request, if it was taken: it is paid, and need not be asked for again."""
+        row = self._connection.execute(
+            "SELECT answer, has_tool_call, prompt_tokens, completion_tokens, cached_tokens, model_echoed, cost_usd "
+            "FROM llm_attempts WHERE request_hash = ? AND outcome = 'good' AND answer IS NOT NULL ORDER BY sequence",
+            (request_hash,),
+        ).fetchone()
+        if row is None:
+            return None
+        answer, has_tool_call, prompt, completion, cached, echoed, cost_usd = row
+        return SummaryResponse(answer, bool(has_tool_call), TokenUsage(prompt, completion, cached), echoed, cost_usd)
 
     def deliver(self, put: Callable[[Sequence[KeptText]], None]) -> int:
         """Hand over what was paid and is not yet handed over; how many texts that were. A kill in between hands them
