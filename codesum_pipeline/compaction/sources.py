@@ -66,7 +66,7 @@ def attested_rows(rows: Sequence[SourceRow], attestation: Attestation) -> list[S
     new = [row.id for row in rows if row.id not in attested]
     changed = [id_ for id_, hash_ in attested.items() if id_ in now and now[id_].blake3 != hash_]
     for ids, what in (
-        (gone, "are not there any more, or are in another compaction"),
+        (gone, "are no old rows any more: gone, in another compaction, or of a text that stands again"),
         (changed, "say something else than when it was attested"),
         (new, "were found by the selection and not attested"),
     ):
