@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.model.documents import LEVELS, Cause, HistoryEvent, HistoryRow, Level, TextRow
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
-from codesum_pipeline.store.rows import column_names, from_table, schema_of, to_table
+from codesum_pipeline.store.rows import column_names, from_table, nulls, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
@@ -145,9 +145,11 @@ def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa
             order = sorted(range(len(places)), key=places.__getitem__)
             tables.append(some.take(pa.array(order, pa.int64())))
     rows = pa.concat_tables(tables)
-    compaction = schema_of(HistoryRow).field("compaction").type
-    given = (pa.scalar(0, pa.int64()), pa.scalar(HistoryEvent.WRITTEN.value), pa.scalar(None, compaction))
-    others = {name: pa.repeat(value, rows.num_rows) for name, value in zip(_NOT_OF_TEXTS, given, strict=True)}
+    others = {
+        "sequence": pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows),
+        "event": pa.repeat(pa.scalar(HistoryEvent.WRITTEN.value), rows.num_rows),
+        "compaction": nulls(rows.num_rows, schema_of(HistoryRow).field("compaction").type),
+    }
     columns = [others[name] if name in others else rows.column(name) for name in column_names(HistoryRow)]
     return pa.Table.from_arrays(columns, schema=schema_of(HistoryRow))
 

@@ -195,7 +195,13 @@ def test_the_attested_job_id_is_in_the_hash_of_the_request(home: OldHome) -> Non
 
     hashes = {
         request_of(each, rows, template, home.llm).request_hash
-        for each in (job, job, replace(job, job_id="another"), replace(job, max_output_bytes=7), replace(job, model="m"))
+        for each in (
+            job,
+            job,
+            replace(job, job_id="another"),
+            replace(job, max_output_bytes=7),
+            replace(job, model="m"),
+        )
     }
 
     assert len(hashes) == 4
@@ -378,9 +384,7 @@ def test_an_answer_that_is_none_changes_no_row_and_is_on_the_books(
 
 
 def test_a_call_that_fails_for_a_moment_is_made_again(home: OldHome, server: ScriptedServer) -> None:
-    server.script = lambda asked: (
-        Fails(503, headers={"retry-after": "0"}) if len(server.seen) == 1 else Says(CLAIM)
-    )
+    server.script = lambda asked: Fails(503, headers={"retry-after": "0"}) if len(server.seen) == 1 else Says(CLAIM)
     job = home.attest()
 
     assert run(home, job).record.claim == CLAIM

@@ -102,9 +102,7 @@ def test_we_take_the_signature_of_the_real_ssh_keygen(tmp_path: Path, key_file: 
     message = tmp_path / "m"
     message.write_bytes(b"another message\n")
 
-    subprocess.run(
-        ["ssh-keygen", "-q", "-Y", "sign", "-f", key_file, "-n", NAMESPACE, message], check=True, timeout=30
-    )
+    subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", key_file, "-n", NAMESPACE, message], check=True, timeout=30)
 
     found = read_signature(message.with_name("m.sig").read_text())
     found.check(b"another message\n", namespace=NAMESPACE)
