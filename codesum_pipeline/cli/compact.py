@@ -31,9 +31,7 @@ def compact(
     listed: Annotated[bool, typer.Option("--list", help="List what was compacted, oldest first.")] = False,
     repo: Annotated[
         str | None,
-        typer.Option(
-            metavar="KEY", autocompletion=complete_keys, show_default=False, help="With --list: its own."
-        ),
+        typer.Option(metavar="KEY", autocompletion=complete_keys, show_default=False, help="With --list: its own."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per compaction, with text, rows and signature.")

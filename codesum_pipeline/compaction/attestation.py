@@ -9,8 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 
-from annotated_types import Ge, MinLen
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from codesum_pipeline.compaction.ssh_signatures import SshSignature, read_signature
 from codesum_pipeline.model.errors import AttestationInvalid, SignatureInvalid
@@ -22,8 +21,8 @@ NAMESPACE = "codesum-attestation"
 SIGNATURE_SUFFIX = ".sig"
 _MAX_BYTES = 64 << 20
 
-_Text = Annotated[str, MinLen(1)]
-_Number = Annotated[int, Ge(1)]
+_Text = Annotated[str, Field(min_length=1)]
+_Number = Annotated[int, Field(ge=1)]
 
 
 class Policy(StrEnum):
@@ -66,7 +65,7 @@ class Attestation:
     kind: _Text
     repository: str | None
     selection: Selection
-    sources: Annotated[tuple[AttestedSource, ...], MinLen(1)]
+    sources: Annotated[tuple[AttestedSource, ...], Field(min_length=1)]
     policy: Policy
     model: _Text
     prompt_template_blake3: _Text

@@ -23,7 +23,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import hold_lease
-from codesum_pipeline.store.rows import from_table, to_table
+from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.tables import TableStore
 
 TABLE = "document_history"
@@ -79,8 +79,9 @@ class HistoryRows:
         return self.tables.read_rows_or_empty(TABLE, self.repository, HistoryRow)
 
     def _of_compactions(self) -> list[HistoryRow]:
-        table = self.tables.read_or_empty(TABLE, self.repository)
-        return from_table(table.filter(pc.equal(table.column("event"), HistoryEvent.COMPACTED.value)), HistoryRow)
+        having = ("event", HistoryEvent.COMPACTED.value)
+        parts = self.tables.read_parts(TABLE, self.repository, columns=column_names(HistoryRow), having=having)
+        return [row for part in parts for row in from_table(part, HistoryRow)]
 
 
 def _check(selection: Selection) -> None:

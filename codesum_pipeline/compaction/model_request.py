@@ -5,6 +5,7 @@ refused, never cut.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from codesum_pipeline.compaction.attestation import Attestation
@@ -60,7 +61,8 @@ def request_of(
         sources="\n".join(enclose(mask_secrets(row.text).text, "ROW") for row in rows),
         max_output_bytes=attestation.max_output_bytes,
     )
-    has, most = len(template.system) + len(turn), prompt_chars(options)
+    has = len(template.system) + len(turn)
+    most = prompt_chars(replace(options, model=attestation.model, fallback_models=()))
     if has > most:
         raise PromptTooLong(
             f"{len(rows):,} rows make a prompt of {has:,} characters, {most:,} fit: attest fewer of them (--limit)"

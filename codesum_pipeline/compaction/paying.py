@@ -24,7 +24,7 @@ LEVEL = "compaction"
 
 @dataclass(slots=True)
 class JobPayer:
-    """Asks for the answer of one job. `open_books` gives the ledger, which a recording does without."""
+    """Asks for the answer of one job; `system` is sent with the request. A recording costs nothing and has no books."""
 
     backend: SummaryBackend
     ledger: Ledger

@@ -2,20 +2,26 @@
 
 import json
 import re
+import sqlite3
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from codesum_pipeline.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.documents import HistoryRow
 from codesum_pipeline.wiring import utc_now
 from codesum_pipeline_tests.building import build, open_home
+from codesum_pipeline_tests.cli.calling import COMMAND, environment
 from codesum_pipeline_tests.cli.conftest import Call
 from codesum_pipeline_tests.compaction.home import CLAIM, KEYS, MODEL, OPS, kept_text
 from codesum_pipeline_tests.law.test_law import workspace_at
-from codesum_pipeline_tests.llm.server import Says, ScriptedServer
+from codesum_pipeline_tests.llm.server import Says, ScriptedServer, ServerProcess
 from codesum_pipeline_tests.repositories import GitRepo
 
 PAY = '''"""Payments."""
@@ -165,3 +171,38 @@ def test_a_job_without_a_signature_or_with_a_key_of_nobody_is_refused(
     assert "attestation_signature_invalid: there is no " in unsigned.stderr
     assert "attestation_signer_not_allowed: " in refused.stderr
     assert history(built) == before
+
+
+@pytest.mark.slow
+def test_a_command_that_is_killed_while_the_model_writes_changes_nothing_and_can_be_repeated(
+    codesum: Call, built: Path, tmp_path: Path
+) -> None:
+    job, asked = tmp_path / "job.json", tmp_path / "asked.jsonl"
+    cache(built).put_many([kept_text(5, prompt_version="blake3:oldest")])
+    of_version = ("--kind", "prompt_texts", "--prompt-version", "blake3:oldest", "--by", OPS, "--policy", "tombstoned")
+    must(codesum(built, "attest", "new", *of_version, "-o", job))
+    must(codesum(built, "attest", "sign", job, "--key", KEYS / "plain_key"))
+    with ServerProcess(log=asked, delay_s=30) as slow:
+        process = subprocess.Popen(
+            [*COMMAND, "--home", str(built), "compact", "--attest", str(job)],
+            env=environment({"CODESUM_LLM__API_BASE": slow.base}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        wait_for(asked, process)
+        process.kill()
+        process.wait(timeout=60)
+
+    assert len(cache(built).texts_of("blake3:oldest")) == 1
+    done = json.loads(must(codesum(built, "compact", "--attest", job, "--json")))
+
+    assert cache(built).texts_of("blake3:oldest") == []
+    with closing(sqlite3.connect(built / LEDGER_FILE)) as connection:
+        outcomes = connection.execute("SELECT outcome FROM llm_attempts WHERE run_id = ?", (done["job_id"],)).fetchall()
+    assert outcomes == [("interrupted",), ("good",)]
+
+
+def wait_for(log: Path, process: subprocess.Popen[bytes]) -> None:
+    """Until the server was asked."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None and not (log.exists() and log.read_bytes()):
+        time.sleep(0.01)
+    assert process.poll() is None
