@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.compaction.attestation import Attestation, Policy, Selection, SignedAttestation
@@ -219,8 +220,14 @@ def test_secrets_in_rows_do_not_leave_the_machine(home: OldHome, server: Scripte
     assert "«masked" in server.seen[0].prompt
 
 
-def leave(home: OldHome, job: Attestation) -> Attestation:
-    return job
+def test_a_history_from_before_there_were_compactions_is_compacted(home: OldHome) -> None:
+    path = home.tables.path(TABLE, REPO)
+    pq.write_table(pq.read_table(path).drop_columns(["compaction"]), path)
+
+    record = run(home, home.attest(policy=Policy.KEPT)).record
+
+    assert home.history()[:-1] == HISTORY
+    assert home.history_rows.compactions() == [record]
 
 
 def setting(**llm: Any) -> Callable[[OldHome, Attestation], Attestation]:
