@@ -31,7 +31,9 @@ def compact(
     listed: Annotated[bool, typer.Option("--list", help="List what was compacted, oldest first.")] = False,
     repo: Annotated[
         str | None,
-        typer.Option(metavar="KEY", autocompletion=complete_keys, show_default=False, help="With --list: its own."),
+        typer.Option(
+            metavar="KEY", autocompletion=complete_keys, show_default=False, help="With --list: only this one's."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per compaction, with text, rows and signature.")
@@ -87,7 +89,7 @@ def _list(called: Invocation, repo: str | None, *, as_json: bool) -> None:
                 escaped(record.claim),
             )
         )
-    show(table(("on", "repository", "rows", "of", "are", "attested by", "job", "text"), rows))
+    show(table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows))
 
 
 def _as_json(record: CompactionRecord) -> dict[str, object]:
