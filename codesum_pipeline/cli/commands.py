@@ -61,6 +61,8 @@ COMMANDS = (
     ),
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
     Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),
+    Command("attest", _OPERATE, "Attest which old rows are to be compressed into one: make, sign, verify the file."),
+    Command("compact", _OPERATE, "Compress old rows into one text, as an attestation says; list what was."),
     Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
 )

@@ -16,9 +16,10 @@ from codesum_pipeline.cli.avoided import read_avoided, show_avoided
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.cost_plot import write_plot
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
-from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
+from codesum_pipeline.cli.render import SHORT_COMMIT, count, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.llm.ledger import every_attempt
+from codesum_pipeline.compaction.compacting import LEDGER_FILE
+from codesum_pipeline.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.llm.totals import Totals, total, total_by
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.store.tables import TableStore
@@ -89,6 +90,7 @@ def cost(
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
     texts = total_by((_name(by, repo, row), row) for repo, row in rows)
     questions = total_by((_name_of_question(by, call), call) for call in asked)
+    compacting, compacting_usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
     if as_json:
         for what, totals in (("texts", texts), ("questions", questions)):
             for name, found in totals.items():
@@ -98,7 +100,9 @@ def cost(
         show(_table(by, {**texts, "all": total(row for _, row in rows)}, _OF_TEXTS))
     if questions:
         show(_table(by, {**questions, "all": total(asked)}, _OF_QUESTIONS))
-    if not texts and not questions:
+    if compacting:
+        note(f"`codesum compact`, which is not among these: {count(compacting, 'call')}, ${compacting_usd:.4f}")
+    if not texts and not questions and not compacting:
         note(
             "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
             "`codesum ask` makes others"

@@ -1,17 +1,18 @@
 """`codesum explain`: the chain of causes of a document's last rewrite."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 from rich.tree import Tree
 
+from codesum_pipeline.cli.compaction import compactions_of_document
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.lookup import RepoOption, find_document
 from codesum_pipeline.cli.origin import readable, telling
-from codesum_pipeline.cli.render import SHORT_COMMIT, fields, show
+from codesum_pipeline.cli.render import SHORT_COMMIT, count, fields, show
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.summaries.explain import ExplainStep
 from codesum_pipeline.summaries.explain import explain as explain_document
@@ -34,14 +35,22 @@ def explain(
     workspace = Home(called.settings).workspace(found.repo, run_id="explain")
     told = telling(called.layout.warehouse, found.repo, found.document())
     steps = explain_document(workspace, found.id)
+    compacted = compactions_of_document(called, found.repo, found.id)
     if as_json:
         typer.echo(
             safe_json(
                 {"repo": found.repo, "id": found.id, "steps": [dataclasses.asdict(step) for step in steps], **told}
+                | {"compactions": compacted}
             )
         )
     else:
-        show(_tree(steps), fields(readable(told)))
+        show(_tree(steps), fields(readable(told) | {"compacted": [_told(each) for each in compacted]}))
+
+
+def _told(compaction: Mapping[str, Any]) -> str:
+    """Which earlier rows a text stands in place of."""
+    number, are = compaction["rows"], compaction["policy"]
+    return f"{count(number, 'earlier row')} ({are}), at {compaction['compacted_at']} by {compaction['job_id']}"
 
 
 def _tree(steps: Sequence[ExplainStep]) -> Tree:

@@ -16,6 +16,7 @@ from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.fitting_templates import fitting_template, fitting_templates
 from codesum_pipeline.llm.templates import (
     ASK_TEMPLATES,
+    COMPACTION_NAME,
     SHORT_NAME,
     FoundTemplate,
     ResolvedTemplate,
@@ -48,6 +49,7 @@ Kind = Annotated[TemplateKind, typer.Argument(help="Of the system turn, or of th
 Name = Annotated[str, typer.Argument(help="A level (function, class, file, module), default, or a name of your own.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 
+_COMPACT = "codesum compact"
 # The system template that each level is written with by the model that is set.
 _Systems = Mapping[Level, FoundTemplate | None]
 
@@ -151,8 +153,9 @@ def _listed(folder: Path, used: _Systems, kind: TemplateKind, name: str) -> dict
 
 
 def _other_use(row: Mapping[str, Any]) -> str | None:
-    is_asked = row["kind"] == TemplateKind.SYSTEM and row["name"] in ASK_TEMPLATES
-    return "codesum ask" if is_asked else None
+    if row["kind"] != TemplateKind.SYSTEM:
+        return None
+    return "codesum ask" if row["name"] in ASK_TEMPLATES else _COMPACT if row["name"] == COMPACTION_NAME else None
 
 
 def _levels_of(folder: Path, used: _Systems, found: FoundTemplate) -> list[str]:
@@ -227,6 +230,8 @@ def _tell_saved(ctx: typer.Context, kind: TemplateKind, name: str, done: str) ->
 def _why_unused(folder: Path, found: FoundTemplate) -> str:
     if found.kind is TemplateKind.SYSTEM and found.name in ASK_TEMPLATES:
         return "used by `codesum ask` from the next question on"
+    if found.kind is TemplateKind.SYSTEM and found.name == COMPACTION_NAME:
+        return f"used by `{_COMPACT}`; attestations that pin the text of before are refused"
     if found in [find_short(folder, level) for level in LEVELS]:
         return (
             "it stands in where the full template does not fit; with the model that is set no level is written with it"

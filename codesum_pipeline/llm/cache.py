@@ -10,12 +10,13 @@ at once (SQLite with a write-ahead log, which needs a local file system).
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
+from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.refusals import writing
 
@@ -27,6 +28,10 @@ _AT_ONCE = 400
 # `used_on` is the last day on which a build took the text: what is in use is not pruned for its age.
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS answers ({COLUMNS}, used_on TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS compactions (
+    job_id TEXT PRIMARY KEY, attestation TEXT NOT NULL, signature TEXT NOT NULL, claim TEXT NOT NULL,
+    request_hash TEXT NOT NULL, model_name_echoed TEXT NOT NULL, cost_usd REAL NOT NULL, compacted_at TEXT NOT NULL
+);
 CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key IS NOT NULL;
 """
 
@@ -82,6 +87,30 @@ class AnswerCache:
                 f"INSERT OR REPLACE INTO answers ({NAMES}, used_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [(*text.row(), today) for text in texts],
             )
+
+    def texts_of(self, prompt_version: str) -> list[KeptText]:
+        """The texts of one prompt version, oldest first."""
+        with self._open() as connection:
+            return [] if connection is None else _of_version(connection, prompt_version)
+
+    def compactions(self) -> list[CompactionRecord]:
+        """What stands in place of texts, oldest first."""
+        with self._open() as connection:
+            return [] if connection is None else _compactions(connection)
+
+    def compact(
+        self,
+        record: CompactionRecord,
+        prompt_version: str,
+        leaving: Callable[[list[KeptText], list[CompactionRecord]], Sequence[str]],
+    ) -> None:
+        """Keep what stands in place of some texts of a version, and delete those whose exact keys `leaving` returns,
+        in one transaction; `leaving` is given the version's texts and the earlier compactions, and what it raises
+        ends the transaction."""
+        with self._writing() as connection:
+            keys = leaving(_of_version(connection, prompt_version), _compactions(connection))
+            connection.execute(f"INSERT INTO compactions VALUES ({_marks(8)})", astuple(record))
+            connection.executemany("DELETE FROM answers WHERE exact_key = ?", [(key,) for key in keys])
 
     def stats(self) -> list[CacheStats]:
         """What is kept, by prompt version and model, most texts first."""
@@ -155,6 +184,19 @@ def _select(connection: sqlite3.Connection, column: str, values: Iterable[str]) 
             f"SELECT {NAMES} FROM answers WHERE {column} IN ({_marks(len(some))}) ORDER BY created_at, exact_key", some
         )
         yield from map(KeptText.of, rows)
+
+
+def _of_version(connection: sqlite3.Connection, prompt_version: str) -> list[KeptText]:
+    rows = connection.execute(
+        f"SELECT {NAMES} FROM answers WHERE prompt_version = ? ORDER BY created_at, exact_key", (prompt_version,)
+    )
+    return [KeptText.of(row) for row in rows]
+
+
+def _compactions(connection: sqlite3.Connection) -> list[CompactionRecord]:
+    names = ", ".join(field.name for field in fields(CompactionRecord))
+    rows = connection.execute(f"SELECT {names} FROM compactions ORDER BY compacted_at, job_id")
+    return [CompactionRecord(*row) for row in rows]
 
 
 def _standing(own: KeptText | None, bodies: Sequence[KeptText]) -> tuple[KeptText, ...]:

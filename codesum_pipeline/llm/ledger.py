@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
-from codesum_pipeline.llm.pins import TokenUsage
+from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.refusals import writing
@@ -158,6 +158,18 @@ class Ledger:
         )
         return {request_hash: (answer, bool(has_tool_call)) for request_hash, answer, has_tool_call in rows}
 
+    def good_answer(self, request_hash: str) -> SummaryResponse | None:
+        """What a model answered to a request, if it was taken: it is paid, and need not be asked for again."""
+        row = self._connection.execute(
+            "SELECT answer, has_tool_call, prompt_tokens, completion_tokens, cached_tokens, model_echoed, cost_usd "
+            "FROM llm_attempts WHERE request_hash = ? AND outcome = 'good' AND answer IS NOT NULL ORDER BY sequence",
+            (request_hash,),
+        ).fetchone()
+        if row is None:
+            return None
+        answer, has_tool_call, prompt, completion, cached, echoed, cost_usd = row
+        return SummaryResponse(answer, bool(has_tool_call), TokenUsage(prompt, completion, cached), echoed, cost_usd)
+
     def deliver(self, put: Callable[[Sequence[KeptText]], None]) -> int:
         """Hand over what was paid and is not yet handed over; how many texts that were. A kill in between hands them
         over twice, which must do no harm."""
@@ -260,6 +272,18 @@ def spent_today(state: Path, *, now: datetime) -> float:
         if connection is None:
             return 0.0
         return float(connection.execute(f"{_SPENT} WHERE started_at >= ?", (iso_moment(_midnight(now)),)).fetchone()[0])
+
+
+def calls_since(state: Path, since: str) -> tuple[int, float]:
+    """How many attempts were begun since a moment, and their US dollars, for those who do not write; a `since` of ""
+    counts all."""
+    with reading(state) as connection:
+        if connection is None:
+            return 0, 0.0
+        counted, spent = connection.execute(
+            f"SELECT count(*), ({_SPENT} WHERE started_at >= ?1) FROM llm_attempts WHERE started_at >= ?1", (since,)
+        ).fetchone()
+        return int(counted), float(spent)
 
 
 def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:

@@ -20,11 +20,15 @@ CALL_OF = "[call of "
 
 
 class AnswerForm(StrEnum):
-    """How a model is made to answer in the schema: a forced tool call, a response format, or JSON in its text."""
+    """How a model is made to answer in the schema: a forced tool call, a response format, or JSON in its text.
+
+    `TEXT` has no schema: the answer is the text as it comes.
+    """
 
     TOOL = "tool"
     JSON_SCHEMA = "json_schema"
     JSON_TEXT = "json_text"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.hashing import hash_of
 
 
@@ -238,18 +239,23 @@ class SummaryDocument:
 
 
 class HistoryEvent(StrEnum):
-    """`SAME_TEXT`: it was written again, for the cause that is told, and reads as it did."""
+    """`SAME_TEXT`: it was written again, for the cause that is told, and reads as it did.
+
+    `COMPACTED`: no change of a document, but a row that stands in place of old rows.
+    """
 
     WRITTEN = "written"
     REMOVED = "removed"
     SAME_TEXT = "looked at, same text"
+    COMPACTED = "compacted"
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
     """One change of one document's text, or a rewrite to the same words: when, why, in which run, at which commit.
 
-    Append-only.
+    Append-only, but for old rows that an attested `compaction` stands in place of: its row has the job's id, and the
+    level of the repository.
     """
 
     sequence: int
@@ -266,6 +272,7 @@ class HistoryRow:
     commit: str
     written_at: str
     cost_usd: float
+    compaction: CompactionRecord | None = None
 
 
 class PlanAction(StrEnum):

@@ -23,6 +23,15 @@ CodesumError
 │   ├── PromptTemplateMismatch  refused before any call
 │   ├── SummaryCallFailed       the call: transport, provider, time-out, credentials
 │   └── SummaryOutputInvalid    the answer, after all repairs
+├── CompactionRefused           do not retry: nothing was changed, and what is wrong is said
+│   ├── AttestationInvalid      the file is no attestation
+│   ├── SignatureInvalid        it is not signed, or was changed after it was signed
+│   ├── SignerNotAllowed        the signer may not sign this
+│   ├── SignerExpired           the signer may not sign it now
+│   ├── SourcesChanged          the rows are not those that were attested
+│   ├── JobReused               another attestation of that job id was carried out
+│   ├── PromptTooLong           the rows do not fit into the model's prompt
+│   └── CompactionCapReached    the call could pass a cap in dollars
 └── BrokenStore                 do not retry: what is stored contradicts itself
     ├── MissingTable            a step ran before the step it reads from
     ├── SchemaMismatch          written by another version of the package
@@ -107,13 +116,19 @@ class UnusableVectors(CodesumError):
     """An embedding model gave too many or too few vectors, or such that cannot be compared."""
 
 
-class SummaryError(CodesumError):
-    """A text could not be had from a model. The message starts with the discriminator of its kind."""
+class DiscriminatedError(CodesumError):
+    """Its message starts with the discriminator of its kind, which scripts may look for."""
 
-    discriminator = "summary_error"
+    discriminator = "error"
 
     def __init__(self, detail: str = "") -> None:
         super().__init__(f"{self.discriminator}: {detail}" if detail else self.discriminator)
+
+
+class SummaryError(DiscriminatedError):
+    """A text could not be had from a model."""
+
+    discriminator = "summary_error"
 
 
 class BackendNotConfigured(SummaryError):
@@ -180,6 +195,60 @@ class SummaryOutputInvalid(SummaryError):
     """An answer that is not what was asked for: another model's, empty, too long, or wrong after all repairs."""
 
     discriminator = "summary_output_validation_failed"
+
+
+class CompactionRefused(DiscriminatedError):
+    """Rows are not compacted as their attestation says. Nothing was changed."""
+
+    discriminator = "compaction_refused"
+
+
+class AttestationInvalid(CompactionRefused):
+    """A file that is no attestation, or not in its canonical form."""
+
+    discriminator = "attestation_invalid"
+
+
+class SignatureInvalid(CompactionRefused):
+    """There is no signature, none that can be read, or it is not one of this file."""
+
+    discriminator = "attestation_signature_invalid"
+
+
+class SignerNotAllowed(CompactionRefused):
+    """The key that signed is not one of the attestation's operator, or not for this purpose."""
+
+    discriminator = "attestation_signer_not_allowed"
+
+
+class SignerExpired(CompactionRefused):
+    """The key that signed is allowed at another time."""
+
+    discriminator = "attestation_signer_expired"
+
+
+class SourcesChanged(CompactionRefused):
+    """The rows that the selection finds now are not those that were attested."""
+
+    discriminator = "attestation_sources_changed"
+
+
+class JobReused(CompactionRefused):
+    """A job id stands for one attestation; another one of the same id was carried out."""
+
+    discriminator = "attestation_job_reused"
+
+
+class PromptTooLong(CompactionRefused):
+    """The rows do not fit into the model's prompt, and none of them may be left out."""
+
+    discriminator = "compaction_prompt_too_long"
+
+
+class CompactionCapReached(CompactionRefused):
+    """The call could pass a cap in dollars; it was not made."""
+
+    discriminator = "compaction_cost_cap_reached"
 
 
 class BrokenStore(CodesumError):

@@ -172,6 +172,15 @@ class AskOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionOptions:
+    """Old rows that a model compresses: who may attest that, and at most at what cost."""
+
+    allowed_signers: str = ""
+    max_cost_usd_per_job: float = 0.5
+    max_cost_usd_per_day: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All stages' options of one build."""
 
@@ -183,3 +192,4 @@ class Options:
     evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)
     llm: LlmOptions = field(default_factory=LlmOptions)
     ask: AskOptions = field(default_factory=AskOptions)
+    compaction: CompactionOptions = field(default_factory=CompactionOptions)

@@ -21,6 +21,7 @@ from codesum_pipeline.model.options import (
 )
 from codesum_pipeline.settings.addresses import address_without_secret
 from codesum_pipeline.settings.ask import AskSettings
+from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.llm import LlmSettings
 
 # The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
@@ -181,6 +182,7 @@ class Settings(BaseModel):
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)  # type: ignore[arg-type]
     llm: LlmSettings = Field(default_factory=LlmSettings)  # type: ignore[arg-type]
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
+    compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
 
@@ -239,4 +241,5 @@ class Settings(BaseModel):
                 max_rewrite_fraction=self.max_rewrite_fraction,
             ),
             ask=self.ask.options(),
+            compaction=self.compaction.options(home=self.home),
         )

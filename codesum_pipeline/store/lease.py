@@ -98,11 +98,14 @@ def this_process(run_id: str, *, lock: str = "") -> Holder:
 
 
 @contextmanager
-def hold_lease(state: Path, *, key: str, run_id: str, wait_s: float = 0.0) -> Iterator[Holder]:
+def hold_lease(
+    state: Path, *, key: str, run_id: str, wait_s: float = 0.0, way_out: str | None = None
+) -> Iterator[Holder]:
     """Hold the lease of a repository for the duration of the block.
 
     Waits up to `wait_s` seconds for another holder, then raises `LeaseHeld`
-    naming it. A holder whose process is gone is replaced at once.
+    naming it; `way_out` is what to do where its host is gone. A holder whose
+    process is gone is replaced at once.
     """
     deadline = time.monotonic() + wait_s
     with _own_lock(state) as lock:
@@ -112,10 +115,9 @@ def hold_lease(state: Path, *, key: str, run_id: str, wait_s: float = 0.0) -> It
             if other is None:
                 break
             if time.monotonic() >= deadline:
-                raise LeaseHeld(
-                    f"repository {key!r} is being built by {other}: wait for it, or, if that host is gone, "
-                    f"run `codesum doctor {key} --release-lease`"
-                )
+                what = f"repository {key!r} is being built" if way_out is None else f"{key} is held"
+                release = way_out or f"run `codesum doctor {key} --release-lease`"
+                raise LeaseHeld(f"{what} by {other}: wait for it, or, if that host is gone, {release}")
             time.sleep(POLL_S)
         try:
             yield mine

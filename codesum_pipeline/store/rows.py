@@ -157,3 +157,8 @@ def _without_nulls(values: list[Any], array: pa.Array) -> list[Any]:
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def nulls(count: int, type_: pa.DataType) -> pa.Array:
+    """So many nulls. Those of `pa.nulls` cannot be written where a struct has fields that are never null."""
+    return pa.array([None] * count, type_)

@@ -28,7 +28,7 @@ from codesum_pipeline.store.atomic import replacing
 from codesum_pipeline.store.column_hashes import column_hash
 from codesum_pipeline.store.key_order import OrderedRows
 from codesum_pipeline.store.row_reader import RowReader
-from codesum_pipeline.store.rows import column_names, from_table, to_table
+from codesum_pipeline.store.rows import column_names, from_table, nulls, to_table
 from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
 
 T = TypeVar("T")
@@ -259,7 +259,7 @@ def _with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[st
     for place, name in enumerate(schema.names if columns is None else columns):
         field = schema.field(name)
         if field.nullable and name not in found.column_names:
-            found = found.add_column(place, field, pa.nulls(found.num_rows, field.type))
+            found = found.add_column(place, field, nulls(found.num_rows, field.type))
         elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
             found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
     return found

@@ -37,7 +37,8 @@ def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
     """
     history = workspace.tables.read_rows("document_history", workspace.key, HistoryRow)
     rows: dict[str, list[HistoryRow]] = {}
-    for row in sorted(history, key=lambda row: row.sequence):
+    about_documents = (row for row in history if row.event is not HistoryEvent.COMPACTED)
+    for row in sorted(about_documents, key=lambda row: row.sequence):
         rows.setdefault(row.id, []).append(row)
     if doc_id not in rows:
         near = difflib.get_close_matches(doc_id, rows, n=3, cutoff=0.5)
@@ -78,4 +79,6 @@ def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, ste
             _descend(rows, earlier[-1], depth + 1, steps)
     if is_looked_at:
         written = [found for found in rows[row.id] if found.event is HistoryEvent.WRITTEN]
-        _descend(rows, written[-1], depth + 1, steps)
+        # That of a document that is gone may have been compacted.
+        if written:
+            _descend(rows, written[-1], depth + 1, steps)

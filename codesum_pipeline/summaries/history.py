@@ -1,4 +1,4 @@
-"""When, why, in which run and at which commit each text was written: append-only.
+"""When, why, in which run and at which commit each text was written: append-only, but for compactions.
 
 Provenance is kept out of the documents, so that the same content always gives
 the same rows. A row is appended when a text changes, comes or goes, and when it was
@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 from codesum_pipeline.model.documents import LEVELS, Cause, HistoryEvent, HistoryRow, Level, TextRow
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
-from codesum_pipeline.store.rows import column_names, from_table, schema_of, to_table
+from codesum_pipeline.store.rows import column_names, from_table, nulls, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
 # What a text's row does not say of itself.
-_NOT_OF_TEXTS = ("sequence", "event")
+_NOT_OF_TEXTS = ("sequence", "event", "compaction")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,9 @@ def append_history(workspace: Workspace) -> Changes:
     """Bring `document_history` up to the texts that stand now."""
     tables, key = workspace.tables, workspace.key
     history = tables.read_or_empty("document_history", key)
-    latest = _latest(history)
-    last_input = _last_inputs(history)
+    of_documents = without_compactions(history)
+    latest = _latest(of_documents)
+    last_input = _last_inputs(of_documents)
     texts = {level: _text_hashes(workspace, level) for level in LEVELS}
     present = {id_ for found in texts.values() for id_ in found}
     changed = {
@@ -58,6 +59,11 @@ def append_history(workspace: Workspace) -> Changes:
     elif history.num_rows == 0:
         tables.write("document_history", key, history)
     return Changes(written=sum(map(len, changed.values())), removed=len(gone))
+
+
+def without_compactions(history: pa.Table) -> pa.Table:
+    """The rows about documents."""
+    return history.filter(pc.not_equal(history.column("event"), HistoryEvent.COMPACTED.value))
 
 
 def _latest(history: pa.Table) -> dict[str, str | None]:
@@ -139,8 +145,11 @@ def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa
             order = sorted(range(len(places)), key=places.__getitem__)
             tables.append(some.take(pa.array(order, pa.int64())))
     rows = pa.concat_tables(tables)
-    given = (pa.scalar(0, pa.int64()), pa.scalar(HistoryEvent.WRITTEN.value))
-    others = {name: pa.repeat(value, rows.num_rows) for name, value in zip(_NOT_OF_TEXTS, given, strict=True)}
+    others = {
+        "sequence": pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows),
+        "event": pa.repeat(pa.scalar(HistoryEvent.WRITTEN.value), rows.num_rows),
+        "compaction": nulls(rows.num_rows, schema_of(HistoryRow).field("compaction").type),
+    }
     columns = [others[name] if name in others else rows.column(name) for name in column_names(HistoryRow)]
     return pa.Table.from_arrays(columns, schema=schema_of(HistoryRow))
 

@@ -185,11 +185,12 @@ def read_history(call: Call, index: PublishedIndex) -> "History":
     """The history of a repository's texts, as an index knows them."""
     # A third of a second, which no other tool waits for.
     from codesum_pipeline.store.tables import TableStore
+    from codesum_pipeline.summaries.history import without_compactions
 
     columns = TableStore(call.catalogue.layout.warehouse).read_or_empty(
         "document_history", index.repo, columns=_COLUMNS
     )
-    return History(index, columns)
+    return History(index, without_compactions(columns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,14 +53,15 @@ class Answers:
 @dataclass(frozen=True)
 class Says:
     """Words and no tool call; `stop` is why they end, in Anthropic's words. With `is_listed` off there is no place for
-    an answer in the body at all."""
+    an answer in the body at all. `model` is echoed instead of the one that was asked."""
 
     text: str
     stop: str = "end_turn"
     is_listed: bool = True
+    model: str | None = None
 
     async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
-        body = _body(asked, None, self.text, model=None)
+        body = _body(asked, None, self.text, model=self.model)
         if asked.wire is Wire.ANTHROPIC:
             body |= {"stop_reason": self.stop} | ({} if self.text and self.is_listed else {"content": []})
         else:

@@ -1,0 +1,179 @@
+"""A job is carried out: all that was attested is checked, the model is asked once, and rows and compaction change
+together.
+
+Until the last step nothing but the books changes, so a process that is killed
+leaves the old state or the new one, and the next run of the job goes on from
+there: it asks for nothing that was paid, and does nothing twice.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from uuid import uuid4
+
+from codesum_pipeline.compaction.allowed_signers import check_signer
+from codesum_pipeline.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
+from codesum_pipeline.compaction.model_request import compaction_template, request_of
+from codesum_pipeline.compaction.paying import JobPayer
+from codesum_pipeline.compaction.sources import CompactionSource, SourceRow, attested_rows
+from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed, refuse_unpinned
+from codesum_pipeline.llm.factory import build_backend
+from codesum_pipeline.llm.ledger import iso_moment, open_ledger
+from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.templates import ResolvedTemplate
+from codesum_pipeline.model.compactions import CompactionRecord
+from codesum_pipeline.model.errors import BackendNotConfigured, ConfigurationError, JobReused
+from codesum_pipeline.model.options import BackendName, LlmOptions, Options
+
+# The ledger of all compactions of a home.
+LEDGER_FILE = "compaction.sqlite"
+JOB_PREFIX = "cmp_"
+MakeBackend = Callable[[LlmOptions, Templates], SummaryBackend]
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What a job led to; `is_done_before` where an earlier run had carried it out."""
+
+    record: CompactionRecord
+    is_done_before: bool
+
+
+@dataclass(frozen=True)
+class Compactor:
+    """Carries out the jobs of one home."""
+
+    options: Options
+    home: Path
+    now: Callable[[], datetime]
+    make_backend: MakeBackend = build_backend
+
+    def attest(
+        self,
+        source: CompactionSource,
+        selection: Selection,
+        *,
+        policy: Policy,
+        attested_by: str,
+        max_output_bytes: int,
+        model: str | None = None,
+    ) -> Attestation:
+        """An attestation of the rows as they are now, by the settings as they are now; nothing is signed or asked.
+
+        Raises `ConfigurationError` where there are no such rows, and what a run with it would be refused for.
+        """
+        llm, template = self.options.llm, compaction_template(self.options.llm)
+        pinned = model or llm.model
+        if not pinned:
+            raise ConfigurationError("there is no model to pin: set llm.model, or name it with --model")
+        check_allowed(pinned, llm)
+        rows = source.rows(selection)
+        if not rows:
+            raise ConfigurationError(f"the selection finds no old rows of {source.kind} that are not compacted yet")
+        attestation = Attestation(
+            job_id=f"{JOB_PREFIX}{uuid4().hex}",
+            attested_by=attested_by,
+            attested_at=iso_moment(self.now()),
+            kind=source.kind,
+            repository=source.repository,
+            selection=selection,
+            sources=tuple(row.attested for row in rows),
+            policy=policy,
+            model=pinned,
+            prompt_template_blake3=template.digest,
+            max_output_bytes=max_output_bytes,
+            max_tokens=llm.max_tokens,
+        )
+        request_of(attestation, rows, template, llm)
+        return attestation
+
+    def run(self, signed: SignedAttestation, source: CompactionSource) -> Compacted:
+        """Carry out a job; raises `CompactionRefused`, `SummaryError`, `LeaseHeld`."""
+        with source.held(signed.attestation.job_id):
+            done = _done_before(signed, source)
+            if done:
+                return Compacted(done, is_done_before=True)
+            request, template = self._checked(signed, source)
+            response = asyncio.run(self._answer(request, template))
+            record = self._record(signed, request, response)
+            source.replace(record, signed.attestation)
+            return Compacted(record, is_done_before=False)
+
+    def check(self, signed: SignedAttestation, source: CompactionSource) -> CompactionRecord | None:
+        """Raise what a run would be refused for before its call; what was done where the job is done."""
+        done = _done_before(signed, source)
+        if done is None:
+            self._checked(signed, source)
+        else:
+            self.check_signature(signed)
+        return done
+
+    def check_signature(self, signed: SignedAttestation) -> None:
+        """Raise `SignatureInvalid`, `SignerNotAllowed` or `SignerExpired`."""
+        signature = signed.parsed_signature
+        signature.check(signed.data, namespace=NAMESPACE)
+        check_signer(
+            Path(self.options.compaction.allowed_signers),
+            principal=signed.attestation.attested_by,
+            public_key=signature.public_key,
+            namespace=NAMESPACE,
+            at=self.now(),
+        )
+
+    def _checked(self, signed: SignedAttestation, source: CompactionSource) -> tuple[SummaryRequest, ResolvedTemplate]:
+        """The request that may be sent."""
+        self.check_signature(signed)
+        llm, attestation = self.options.llm, signed.attestation
+        rows: list[SourceRow] = attested_rows(source.rows(attestation.selection), attestation)
+        _refuse_without_model(llm, is_offline=self.options.scan.offline)
+        template = compaction_template(llm)
+        request = request_of(attestation, rows, template, llm)
+        refuse_unpinned(request, llm, {template.level: template})
+        return request, template
+
+    async def _answer(self, request: SummaryRequest, template: ResolvedTemplate) -> SummaryResponse:
+        llm = self.options.llm
+        backend = self.make_backend(llm, {template.level: template})
+        job = request.job_id or ""
+        with open_ledger(self.home / LEDGER_FILE, run_id=job, now=self.now) as ledger:
+            # Who holds the job's rows is the only run of it: what it left open is a dead run's.
+            ledger.recover_own()
+            try:
+                return await JobPayer(backend, ledger, llm, self.options.compaction, template.system).answer(request)
+            finally:
+                await backend.aclose()
+
+    def _record(
+        self, signed: SignedAttestation, request: SummaryRequest, response: SummaryResponse
+    ) -> CompactionRecord:
+        return CompactionRecord(
+            job_id=signed.attestation.job_id,
+            attestation=signed.data.decode("utf-8"),
+            signature=signed.signature,
+            claim=response.claim.strip(),
+            request_hash=request.request_hash,
+            model_name_echoed=response.model_name_echoed,
+            cost_usd=response.cost_usd or 0.0,
+            compacted_at=iso_moment(self.now()),
+        )
+
+
+def _done_before(signed: SignedAttestation, source: CompactionSource) -> CompactionRecord | None:
+    job = signed.attestation.job_id
+    done = next((record for record in source.compactions() if record.job_id == job), None)
+    if done and done.attestation.encode() != signed.data:
+        raise JobReused(f"{job} was carried out at {done.compacted_at} with another attestation: attest anew")
+    return done
+
+
+def _refuse_without_model(llm: LlmOptions, *, is_offline: bool) -> None:
+    if not llm.enabled:
+        raise BackendNotConfigured("llm.enabled is false: switch it on, and name a model in llm.model")
+    if not llm.model:
+        raise BackendNotConfigured("llm.model names no model")
+    if is_offline and not llm.asks_nobody:
+        raise BackendNotConfigured("codesum is offline")
+    if llm.backend is BackendName.NOOP:
+        raise BackendNotConfigured("llm.backend is 'noop': nothing is asked")

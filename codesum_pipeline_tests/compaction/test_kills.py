@@ -1,0 +1,164 @@
+"""A job that is killed at any moment leaves the old rows or the compaction, and is carried out by its next run."""
+
+import os
+import signal
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import codesum_pipeline
+from codesum_pipeline.compaction.attestation import SignedAttestation
+from codesum_pipeline.compaction.sources import CompactionSource
+from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
+from codesum_pipeline_tests.compaction.home import CLAIM, MODEL, OldHome, signed
+
+# Where something can be half done; what they call is killed with them.
+_WATCHED = tuple(
+    str(Path(codesum_pipeline.__file__).parent / place)
+    for place in (
+        "compaction/compacting.py", "compaction/paying.py", "compaction/history_rows.py", "compaction/prompt_texts.py",
+        "llm/ledger.py", "llm/cache.py", "store/tables.py", "store/atomic.py", "store/transactions.py",
+        "store/lease.py",
+    )
+)  # fmt: skip
+# The last lines, among which rows and compaction change, are those to be killed before one by one.
+_QUICK, _MANY, _LAST = 4, 60, 80
+
+
+@dataclass
+class Paid:
+    """A model that writes down each call that it is paid for, where a killed process leaves it."""
+
+    calls: Path
+    max_prompt_chars: int = 100_000
+
+    async def summarize(self, request: SummaryRequest) -> SummaryResponse:
+        with self.calls.open("a") as file:
+            file.write(f"{request.request_hash}\n")
+        return SummaryResponse(CLAIM, False, TokenUsage(100, 20), MODEL, 0.01)
+
+    async def health(self) -> bool:
+        return True
+
+    async def aclose(self) -> None:
+        pass
+
+
+class Job:
+    """One job in one home, of one kind of rows."""
+
+    def __init__(self, folder: Path, kind: str) -> None:
+        folder.mkdir()
+        self.home = OldHome.at(folder)
+        self.calls = folder / "calls"
+        self.source: CompactionSource = self.home.history_rows if kind == "history" else self.home.prompt_texts
+        self.signed: SignedAttestation = signed(self.home.attest() if kind == "history" else self.home.attest_texts())
+
+    def run(self) -> None:
+        paid = Paid(self.calls)
+        replace(self.home.compactor, make_backend=lambda _options, _templates: paid).run(self.signed, self.source)
+
+    def state(self) -> tuple[Any, ...]:
+        """Rows and compactions; of these, what does not tell the time."""
+        return self.home.history(), self.home.texts(), [record.claim for record in self.source.compactions()]
+
+    def killed_at(self, number: int) -> bool:
+        """Run in a process that kills itself before the `number`-th line; whether it lived so long."""
+        child = os.fork()
+        if child == 0:
+            _run_and_die(self, number)
+        _, status = os.waitpid(child, 0)
+        assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+        return os.WIFSIGNALED(status)
+
+    @property
+    def lines(self) -> int:
+        """How many lines the run had that was not killed."""
+        return int(self.calls.with_name("lines").read_text())
+
+
+def _run_and_die(job: Job, number: int) -> None:
+    """Do not return."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, _value: object) -> Any:
+        nonlocal count
+        if frame.f_code.co_filename not in _WATCHED:
+            return None
+        if event == "line":
+            count += 1
+            if count == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    status = 1
+    try:
+        sys.settrace(trace)
+        job.run()
+        sys.settrace(None)
+        job.calls.with_name("lines").write_text(str(count))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+@dataclass
+class Undisturbed:
+    """A job that nobody killed: what it leaves, and how many lines it has."""
+
+    after: Any
+    lines: int
+
+    @classmethod
+    def of(cls, folder: Path, kind: str) -> "Undisturbed":
+        job = Job(folder, kind)
+        assert not job.killed_at(0)
+        return cls(outline(job.state()), job.lines)
+
+
+def must_be_carried_out(folder: Path, kind: str, number: int, undisturbed: Undisturbed) -> None:
+    """Kill, look, run again, look."""
+    job = Job(folder, kind)
+    before = outline(job.state())
+
+    assert job.killed_at(number)
+
+    assert outline(job.state()) in (before, undisturbed.after)
+    was_paid = "good" in job.home.outcomes(job.signed.attestation.job_id)
+    job.run()
+    assert outline(job.state()) == undisturbed.after
+    calls = job.calls.read_text().splitlines()
+    # A call whose answer had not reached the books when the process died is the only one that is made again.
+    assert len(calls) == 1 or (len(calls) == 2 and not was_paid)
+    assert len(set(calls)) == 1
+
+
+def outline(state: tuple[Any, ...]) -> Any:
+    """Without the job's id, signature and hashes, which differ between two homes."""
+    history, texts, claims = state
+    rows = [(row.sequence, row.event, row.compaction.claim if row.compaction else row.id) for row in history]
+    return rows, texts, claims
+
+
+@pytest.mark.parametrize("kind", ["history", "texts"])
+def test_a_job_killed_at_some_moments_leaves_the_old_state_or_the_new_one(tmp_path: Path, kind: str) -> None:
+    undisturbed = Undisturbed.of(tmp_path / "undisturbed", kind)
+
+    # The last of them is when the rows are others already.
+    for place in range(1, _QUICK + 1):
+        number = undisturbed.lines * place // _QUICK
+        must_be_carried_out(tmp_path / str(number), kind, number, undisturbed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["history", "texts"])
+def test_a_job_killed_before_any_line_leaves_the_old_state_or_the_new_one(tmp_path: Path, kind: str) -> None:
+    undisturbed = Undisturbed.of(tmp_path / "undisturbed", kind)
+    last = range(undisturbed.lines - _LAST, undisturbed.lines + 1)
+
+    for number in (*range(1, last[0], max(1, undisturbed.lines // _MANY)), *last):
+        must_be_carried_out(tmp_path / str(number), kind, number, undisturbed)
