@@ -121,7 +121,6 @@ def test_both_ways_build_and_record_the_same(register: Callable[[str], GitRepo],
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_build_that_is_killed_leaves_no_process_and_a_failed_run(
     register: Callable[[str], GitRepo], home: Home, tmp_path: Path
 ) -> None:
@@ -144,6 +143,7 @@ def test_a_build_that_is_killed_leaves_no_process_and_a_failed_run(
     assert statuses(home) == ["SUCCESS", "FAILURE"]
 
 
+@pytest.mark.slow
 def test_where_the_recording_process_is_killed_the_next_command_records(
     register: Callable[[str], GitRepo], home: Home, tmp_path: Path
 ) -> None:

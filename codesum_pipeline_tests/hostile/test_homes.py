@@ -334,7 +334,6 @@ def test_a_user_without_a_home_directory_is_told(project: Path) -> None:
     assert "set HOME or XDG_STATE_HOME" in done.stderr
 
 
-@pytest.mark.slow
 def test_homes_that_are_made_at_one_time_are_all_recorded(git_repo: Callable[..., GitRepo], record: Path) -> None:
     paths = [git_repo({"a.py": SOUND}, name=f"p{number}").path for number in range(3)]
 
@@ -353,6 +352,7 @@ def test_homes_that_are_made_at_one_time_are_all_recorded(git_repo: Callable[...
     assert sorted(os.fsdecode(file.read_bytes()) for file in record.iterdir()) == [f"{path}/.codesum" for path in paths]
 
 
+@pytest.mark.slow
 def test_dagster_in_a_folder_with_a_home_of_somebody_else_says_why_it_loads_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,7 +72,6 @@ def test_a_ref_that_reads_like_something_else_is_refused(git_repo, codesum, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_branch_with_an_odd_name_is_indexed(git_repo, index: Index) -> None:
     repo = git_repo({"a.py": SOUND})
     branch = "fe/<b>'$(x)`;{{1}}\u202e"
@@ -83,6 +82,7 @@ def test_a_branch_with_an_odd_name_is_indexed(git_repo, index: Index) -> None:
     assert made.home.tables.read("snapshot", "project").column("ref").to_pylist() == [branch]
 
 
+@pytest.mark.slow
 def test_rewritten_history_is_followed(git_repo, index: Index) -> None:
     repo = git_repo({"gone.py": SOUND})
     first = index(repo.path)
@@ -139,7 +139,6 @@ def test_a_corrupt_pack_is_an_error_that_names_the_repository(git_repo, index: I
         index(repo.path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "content", [b"", b"\0" * 100, b"ref: refs/heads/../../../etc/passwd\n", b"ref: loop\n", b"x" * 5_000]
 )
@@ -151,6 +150,7 @@ def test_a_head_that_is_none_is_an_error_that_names_the_repository(git_repo, ind
         index(repo.path)
 
 
+@pytest.mark.slow
 def test_a_mirror_that_is_deleted_between_runs_is_made_anew(git_repo, index: Index) -> None:
     made = index(git_repo({"a.py": SOUND}).path)
     shutil.rmtree(made.home.layout.mirror("project"))
@@ -214,7 +214,6 @@ def test_a_damaged_mirror_is_named_and_made_anew_once_it_is_deleted(
     assert "b.py" in made.rebuilt().documents()
 
 
-@pytest.mark.slow
 def test_replaced_objects_are_not_looked_at(git_repo, index: Index) -> None:
     repo = git_repo({"a.py": SOUND})
     real = repo.git("rev-parse", "HEAD").strip()
@@ -228,6 +227,7 @@ def test_replaced_objects_are_not_looked_at(git_repo, index: Index) -> None:
     assert made.home.tables.read("snapshot", "project").column("commit").to_pylist() == [real]
 
 
+@pytest.mark.slow
 def test_a_graft_changes_nothing(git_repo, index: Index) -> None:
     repo = git_repo({"a.py": SOUND})
     head = repo.git("rev-parse", "HEAD").strip()
@@ -239,7 +239,6 @@ def test_a_graft_changes_nothing(git_repo, index: Index) -> None:
     assert made.home.tables.read("snapshot", "project").column("commit").to_pylist() == [head]
 
 
-@pytest.mark.slow
 def test_alternates_that_lead_nowhere_are_an_error_only_where_something_is_missing(git_repo, index: Index) -> None:
     repo = git_repo({"a.py": SOUND})
     (repo.path / ".git/objects/info").mkdir(exist_ok=True)
@@ -248,6 +247,7 @@ def test_alternates_that_lead_nowhere_are_an_error_only_where_something_is_missi
     assert set(index(repo.path).documents()) == ONLY_SOUND
 
 
+@pytest.mark.slow
 def test_the_mirror_of_a_clone_that_borrows_objects_has_them_all(git_repo, index: Index, tmp_path: Path) -> None:
     repo = git_repo({"a.py": SOUND})
     git_bytes(tmp_path, "clone", "-q", "--shared", str(repo.path), "borrowing")

@@ -109,7 +109,6 @@ def test_a_tree_that_holds_itself_ten_times_over_is_an_error(
         build(workspace)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "committed_at"),
     [
@@ -136,6 +135,7 @@ def test_a_commit_with_an_impossible_date_is_indexed(git_repo, index: Index, hea
     assert made.home.tables.read("snapshot", "project").column("committed_at").to_pylist() == [committed_at]
 
 
+@pytest.mark.slow
 def test_a_commit_message_of_megabytes_is_cut(git_repo, index: Index) -> None:
     repo = git_repo()
     tree = store_tree(repo, [(b"100644", b"a.py", store_blob(repo, SOUND))])
@@ -185,7 +185,6 @@ def test_a_link_is_never_followed(links: Built, name: str) -> None:
     assert name not in links.documents()
 
 
-@pytest.mark.slow
 def test_nothing_outside_reaches_the_home_through_a_link(links: Built) -> None:
     files = [Path(folder) / name for folder, _, names in os.walk(links.home.layout.home) for name in names]
 
@@ -193,6 +192,7 @@ def test_nothing_outside_reaches_the_home_through_a_link(links: Built) -> None:
     assert not [file for file in files if SECRET.encode() in file.read_bytes()]
 
 
+@pytest.mark.slow
 def test_a_link_into_the_repositorys_own_git_folder_is_not_followed(git_repo, index: Index) -> None:
     repo = git_repo({"a.py": SOUND})
     (repo.path / "config.py").symlink_to(".git/config")

@@ -77,13 +77,13 @@ def must_recover(folder: Path, number: int, moment: str) -> bool:
     return True
 
 
-@pytest.mark.slow
 def test_a_build_killed_at_a_random_point_is_completed_by_the_next(tmp_path: Path) -> None:
     chance = random.Random(0)
 
     assert must_recover(tmp_path, chance.randint(1, LEAST_RENAMES), chance.choice(["before", "after"]))
 
 
+@pytest.mark.slow
 def test_going_back_after_a_killed_build_leaves_nothing_of_it(tmp_path: Path) -> None:
     assert must_go_back(tmp_path, 4, "after")
 
