@@ -142,7 +142,8 @@ class Catalogue:
                 holder = current_holder(self.layout.state(key))
                 if holder and not holder.is_gone():
                     return f"{key} is being indexed for the first time by {holder}: ask again when that is done"
-        return f"run `codesum index {keys[0] if len(keys) == 1 else 'KEY' if keys else 'PATH|URL'}`"
+        several = "KEY" if keys else "PATH|URL"
+        return f"run `codesum index {keys[0] if len(keys) == 1 else several}`"
 
     def opening_tree(self, key: str, root: Path) -> threading.Lock:
         """Held while a work tree is compared and indexed, so that who asks meanwhile finds it done."""

@@ -132,8 +132,10 @@ def test_settings_that_cannot_be_are_an_error(
     refused = codesum(tmp_path / "home", "plan", "sound")
 
     assert refused.exit_code == 2
-    assert said in refused.stderr
-    assert refused.stderr.strip().isprintable()
+    # On a busy machine, what is being done is said before it.
+    *_, told = refused.stderr.splitlines()
+    assert said in told
+    assert refused.stderr.replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize("name", ["repos.yaml", "codesum.toml"])
