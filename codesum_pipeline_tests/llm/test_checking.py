@@ -235,7 +235,7 @@ def test_json_in_text_may_stand_in_a_fence() -> None:
 @pytest.mark.parametrize(
     "broken", ['{"purpose": ', "{]", "", "[1]", "null", '{"a": NaN}', "[" * 100_000, '{"n": ' + "9" * 10_000 + "}"]
 )  # fmt: skip
-@pytest.mark.parametrize("form", list(AnswerForm))
+@pytest.mark.parametrize("form", [form for form in AnswerForm if form is not AnswerForm.TEXT])
 def test_broken_json_goes_back(broken: str, form: AnswerForm) -> None:
     with pytest.raises(AnswerProblem):
         read_answer(responding(broken, has_tool_call=True), form, FUNCTION)
