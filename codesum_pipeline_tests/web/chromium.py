@@ -9,7 +9,7 @@ from typing import Any
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _QUIET = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"]
 _QUIET += ["--disable-sync", "--no-first-run"]
-_PATIENCE_S = 300
+_PATIENCE_S = 150
 _WAYS = (
     (["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]),
     ([sys.executable, "-m", "playwright", "install", "chromium"],),
