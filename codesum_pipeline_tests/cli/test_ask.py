@@ -54,6 +54,7 @@ def test_a_pipe_gets_the_answer_alone_and_stderr_what_it_cost(cli: Shop) -> None
     assert re.fullmatch(rf"{MODEL}: \$0\.0\d+, 1 step, [\d,]+ tokens read, \d+ written", cost)
 
 
+@pytest.mark.slow
 def test_a_program_gets_one_json_object(cli: Shop) -> None:
     cli.server.script = in_order(Streams("In `shop/orders.py:8` and `shop/coins.py:1`."))
 
@@ -110,6 +111,7 @@ def test_on_a_terminal_it_is_written_block_by_block_at_any_width(cli: Shop, widt
     assert f"{MODEL}: $0.0" in text
 
 
+@pytest.mark.slow
 def test_a_synthesis_that_breaks_off_is_said_to_count_for_nothing(cli: Shop) -> None:
     cli.server.script = overview_then(Streams("Half of it is here.\n\nAnd then", breaks_after=5), Streams("The whole."))
 
@@ -139,6 +141,7 @@ def test_without_a_model_it_says_so_in_a_line_and_shows_what_the_index_has(cli: 
     assert as_of.startswith("as of shop @ ")
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_is_told_and_the_exit_code_says_so(cli: Shop) -> None:
     cli.server.script = lambda _asked: Fails(500)
 

@@ -63,6 +63,7 @@ def no_bar_breaks_its_line(shown: Shown) -> None:
     assert all(len(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", line)) <= shown.width for line in drawn)
 
 
+@pytest.mark.slow
 def test_no_color_gets_no_colours(repository: Path, tmp_path: Path) -> None:
     shown = first_build(repository, tmp_path, NO_COLOR="1")
 

@@ -68,6 +68,7 @@ def made(result: dg.ExecuteInProcessResult, asset: str) -> dg.AssetMaterializati
     return event
 
 
+@pytest.mark.slow
 def test_a_held_run_says_why_serves_the_last_version_and_is_not_tried_again(
     configure: Callable[[str], None], run_job: RunJob, home: Home, instance: dg.DagsterInstance
 ) -> None:

@@ -75,6 +75,7 @@ def test_the_order_of_files_does_not_matter() -> None:
         assert graph_of({name: FILES[name] for name in names}) == graph
 
 
+@pytest.mark.slow
 def test_nothing_that_many_files_were_resolved_with_outlives_the_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,7 +120,7 @@ def test_what_a_provider_gets_right_in_the_end_is_as_if_it_had_been_so_at_once(
     ("behaviour", "failure", "is_asked_again"),
     [
         pytest.param(Says("I would rather not."), "unusable-answer", False, id="never a call"),
-        pytest.param(Says(""), "unusable-answer", True, id="never anything"),
+        pytest.param(Says(""), "unusable-answer", True, id="never anything", marks=pytest.mark.slow),
         pytest.param(Answers("x" * 1_000_000), "refused-answer", True, id="a megabyte", marks=pytest.mark.slow),
         pytest.param(
             Sends("<html>Log in</html>", "text/html"), "unreadable", True, id="a page", marks=pytest.mark.slow
