@@ -90,7 +90,10 @@ class Follower:
         except (CodesumError, OSError) as error:
             self._drop(followed, watch, error)
         except Exception:
-            followed.is_given_up = True
+            with self._lock:
+                followed.is_given_up, followed.watch = True, None
+            if watch:
+                watch.close()
             _log.exception("%s is not followed any more", followed.root)
 
     def _prepare(self, followed: _Followed, changed: frozenset[str]) -> None:

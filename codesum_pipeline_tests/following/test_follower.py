@@ -244,3 +244,19 @@ def test_what_is_prepared_may_fail_and_the_next_change_is_prepared_all_the_same(
         repo.write({"src/door.py": f"OPEN = {number}0\n"})
         wait_until(lambda number=number: len(done) == number)
     follower.close()
+
+
+def test_a_tree_that_an_error_of_ours_ended_is_said_once_and_compared_at_each_call(repo, caplog):
+    def prepare():
+        raise RuntimeError("a mistake")
+
+    follower = Follower(repo.path / ".codesum")
+    follower.follow(repo.path, "shop", prepare)
+    wait_until(lambda: follower.generation(repo.path) is not None)
+    repo.write({"src/door.py": "OPEN = 10\n"})
+    wait_until(lambda: follower.generation(repo.path) is None)
+    repo.write({"src/door.py": "OPEN = 20\n"})
+    time.sleep(0.3)
+    assert follower.generation(repo.path) is None
+    assert [record.getMessage() for record in caplog.records] == [f"{repo.path} is not followed any more"]
+    follower.close()
