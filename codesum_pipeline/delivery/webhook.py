@@ -1,0 +1,192 @@
+"""JSON to an address, as Standard Webhooks has it: an id that stays, a moment, and a signature over both and the body.
+
+The body of a post is the same on each try, so that a receiver can tell a repeat
+by its id alone. The host is looked up once, checked, and connected to by that
+very address; redirects and proxies are not followed.
+"""
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
+import ipaddress
+import json
+import socket
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from codesum_pipeline.delivery.channels import OutgoingMessage
+from codesum_pipeline.delivery.options import WebhookOptions
+from codesum_pipeline.delivery.posts import Post, PostKind
+from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
+from codesum_pipeline.model.printable import one_line
+
+SCHEMA = "codesum.post/1"
+_SECRET_PREFIX = "whsec_"
+# Of an answer, what is read and what is kept.
+_READ_BYTES = 64 * 1024
+_KEPT_CHARS = 200
+# Too early, too slow and too often pass; all other refusals of what was asked do not.
+_PASSING = frozenset((408, 425, 429))
+
+
+class WebhookChannel:
+    """One address."""
+
+    promise = "once, where the receiver drops a webhook-id that it has seen"
+
+    def __init__(self, options: WebhookOptions, *, secret: str) -> None:
+        self._options = options
+        self._key = _signing_key(secret) if secret else b""
+        self.secrets = (secret, secret.removeprefix(_SECRET_PREFIX)) if secret else ()
+
+    def send(self, message: OutgoingMessage) -> str:
+        return asyncio.run(self._send(message))
+
+    async def _send(self, message: OutgoingMessage) -> str:
+        url = urlsplit(self._options.url)
+        host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
+        was_sent = False
+        try:
+            async with asyncio.timeout(self._options.timeout_s):
+                address = await self._look_up(host, port)
+                body = json.dumps(payload(message.post), ensure_ascii=False).encode()
+                shown = f"[{address}]" if ":" in address else address
+                request = httpx.Request(
+                    "POST",
+                    httpx.URL(self._options.url).copy_with(host=shown, port=port),
+                    content=body,
+                    headers={**self._headers(message, body), "Host": url.netloc},
+                    extensions={"sni_hostname": host},
+                )
+                async with httpx.AsyncClient(trust_env=False, timeout=None, follow_redirects=False) as client:
+                    was_sent = True
+                    answer = await client.send(request, stream=True)
+                    return await _read(answer)
+        except (httpx.ConnectError, OSError) as error:
+            if isinstance(error, TimeoutError):
+                raise DeliveryFailed(
+                    f"{host}: no answer within {self._options.timeout_s:g} s", may_have_arrived=was_sent
+                ) from error
+            raise DeliveryFailed(f"{host}:{port} cannot be reached: {_words(error)}") from error
+        except httpx.HTTPError as error:
+            raise DeliveryFailed(
+                f"{host}: the connection ended before an answer: {_words(error)}", may_have_arrived=True
+            ) from error
+
+    async def _look_up(self, host: str, port: int) -> str:
+        """The address of a host that may be connected to."""
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            raise DeliveryFailed(f"{host} cannot be found: {error.strerror}") from error
+        addresses = [str(each[4][0]) for each in found]
+        for address in () if self._options.allow_private else addresses:
+            if not ipaddress.ip_address(address.partition("%")[0]).is_global:
+                raise DeliveryRefused(
+                    f"{host} is {address}, an address of this machine or of a private network: set allow_private = "
+                    "true for this channel if that is meant"
+                )
+        return addresses[0]
+
+    def _headers(self, message: OutgoingMessage, body: bytes) -> dict[str, str]:
+        moment = str(int(datetime.now(UTC).timestamp()))
+        headers = {
+            "Content-Type": "application/json; charset=utf-8",
+            "User-Agent": "codesum",
+            "Accept-Encoding": "identity",
+            "webhook-id": message.key,
+            "webhook-timestamp": moment,
+            "Idempotency-Key": message.key,
+            "Codesum-Attempt": str(message.attempt),
+            "Codesum-May-Be-Repeat": str(message.is_repeat).lower(),
+        }
+        if self._key:
+            signed = f"{message.key}.{moment}.".encode() + body
+            digest = hmac.new(self._key, signed, hashlib.sha256).digest()
+            headers["webhook-signature"] = f"v1,{base64.b64encode(digest).decode()}"
+        return headers
+
+
+def payload(post: Post) -> dict[str, Any]:
+    """The JSON of a post, which docs/webhook.schema.json describes."""
+    said: dict[str, Any] = {
+        "schema": SCHEMA,
+        "id": post.id,
+        "kind": post.kind.value,
+        "created_at": post.created_at,
+        "subject": post.subject,
+    }
+    if post.kind is PostKind.NOTICE:
+        return {**said, "text": post.text}
+    citations = [
+        {
+            "number": number,
+            "document_id": each.document_id,
+            "name": each.name,
+            "place": each.place,
+            "repository": each.repository,
+            "date": each.date,
+            "source_name": each.source_name,
+            "score": each.score,
+            "url": url,
+        }
+        for number, (each, url) in enumerate(zip(post.citations, post.links, strict=True), 1)
+    ]
+    return {**said, "intent": post.intent_name, "summary": post.text, "citations": citations}
+
+
+async def _read(answer: httpx.Response) -> str:
+    """What the receiver said, if it took the message."""
+    status = answer.status_code
+    read = bytearray()
+    try:
+        async for part in answer.aiter_raw():
+            read += part
+            if len(read) >= _READ_BYTES:
+                break
+    except httpx.HTTPError as error:
+        # The status is all that counts, and it came.
+        read += f" (the answer broke off: {_words(error)})".encode()
+    finally:
+        await answer.aclose()
+    said = f"{status} {one_line(read.decode('utf-8', 'replace'))[:_KEPT_CHARS]}".strip()
+    if 200 <= status < 300:
+        return said
+    if 300 <= status < 400:
+        to = one_line(answer.headers.get("location", ""))[:_KEPT_CHARS]
+        raise DeliveryRefused(f"{said}: it redirects to {to!r}, which is not followed: set the channel's url to it")
+    if 400 <= status < 500 and status not in _PASSING:
+        raise DeliveryRefused(said)
+    raise DeliveryFailed(said, retry_after_s=_retry_after(answer.headers.get("retry-after", "")))
+
+
+def _retry_after(said: str) -> float | None:
+    """Seconds, told as such or as a moment; None for what is neither."""
+    if said.strip().isdecimal():
+        return float(said[:9])
+    try:
+        moment = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+
+
+def _signing_key(secret: str) -> bytes:
+    if not secret.startswith(_SECRET_PREFIX):
+        return secret.encode()
+    try:
+        return base64.b64decode(secret.removeprefix(_SECRET_PREFIX), validate=True)
+    except binascii.Error as error:
+        raise ConfigurationError(
+            "a webhook's secret that begins with 'whsec_' goes on in base64; this one does not"
+        ) from error
+
+
+def _words(error: BaseException) -> str:
+    return one_line(str(error)) or type(error).__name__
