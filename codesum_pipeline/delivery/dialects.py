@@ -15,6 +15,7 @@ from markdown_it.token import Token
 
 from codesum_pipeline.delivery.posts import Post, PostKind
 from codesum_pipeline.llm.budgets import CUT_MARK, cut
+from codesum_pipeline.model.digests import Place
 from codesum_pipeline.model.markdown import unlinked
 from codesum_pipeline.model.printable import clean, one_line
 
@@ -22,7 +23,7 @@ from codesum_pipeline.model.printable import clean, one_line
 _UNREAD = ("link", "image", "autolink", "html_inline", "html_block", "reference")
 _SPECIAL = re.compile(r"([\\`*\[\]<>~|]|(?<!\w)_|_(?!\w)|&(?=#?\w+;))")
 _AT_START = re.compile(r"^([-+#=]|\d{1,9}(?=[.)]))", re.MULTILINE)
-_LONG_COMMIT = re.compile(r"(@[0-9a-f]{10})[0-9a-f]+$")
+_COMMIT_DIGITS = 10
 _WORD_JOINER = "\u2060"
 _CALL = re.compile(r"@(?=\w)")
 # Of a message that is too long, what its sources may take before the text gives way.
@@ -153,12 +154,14 @@ class ShownSource:
 
 
 def sources_of(post: Post) -> Iterator[ShownSource]:
-    """The citations of a post, each on one line and with a commit of ten digits."""
+    """The citations of a post, each part on one line; the commit, in ten digits, stands by its repository."""
     for number, (citation, url) in enumerate(zip(post.citations, post.links, strict=False), 1):
-        told = (citation.source_name or citation.repository, (citation.date or "")[:10])
-        about = tuple(one_line(each) for each in told if each)
-        place = _LONG_COMMIT.sub(r"\1", one_line(citation.place))
-        yield ShownSource(number, one_line(citation.name), place, about, url)
+        place, commit = one_line(citation.place), ""
+        if Place.parse(place):
+            place, _, commit = place.rpartition("@")
+        source = one_line(citation.source_name or citation.repository)
+        told = (f"{source} at {commit[:_COMMIT_DIGITS]}" if commit else source, one_line(citation.date or "")[:10])
+        yield ShownSource(number, one_line(citation.name), place, tuple(each for each in told if each), url)
 
 
 def _blocks(tokens: Sequence[Token], dialect: Dialect) -> Iterator[str]:
