@@ -17,9 +17,9 @@ from uuid import uuid4
 
 from codesum_pipeline.delivery.posts import Post, read_post
 from codesum_pipeline.delivery.schema import WAITING, DeliveryState, open_file
-from codesum_pipeline.llm.ledger import iso_moment
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.locks import is_free, take_own
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.transactions import one_transaction

@@ -14,10 +14,10 @@ from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
 from codesum_pipeline.delivery.posts import notice_post
 from codesum_pipeline.delivery.schema import DeliveryState
-from codesum_pipeline.llm.ledger import iso_moment
 from codesum_pipeline.llm.scrubbing import without_keys
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
+from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.model.printable import one_line
 
 _KEY_DOMAIN = "codesum.delivery/1"

@@ -31,8 +31,10 @@ class Received:
 
 @dataclass
 class WebhookReceiver:
-    """Answers by a script, its last line again and again: a status, `hang` and `cut` (no answer), `held` (200 once it is
-    let go), or status, headers and text."""
+    """Answers by a script, its last line again and again: a status, or status, headers and text.
+
+    `hang` and `cut` give no answer, `held` 200 once it is let go.
+    """
 
     script: list[Any]
     received: list[Received] = field(default_factory=list)

@@ -81,7 +81,7 @@ def test_killed_between_send_and_mark_it_is_sent_again_with_the_same_id_and_says
     assert len(receiver.received) == 2
     assert receiver.ids[0] == receiver.ids[1]
     assert receiver.received[1].headers["codesum-may-be-repeat"] == "true"
-    assert [(each.state.value, each.detail) for each in desk.attempts("hook")][0] == ("unknown", ENDED_WHILE_SENDING)
+    assert next((each.state.value, each.detail) for each in desk.attempts("hook")) == ("unknown", ENDED_WHILE_SENDING)
     assert desk.delivery("hook").may_have_arrived
     assert not any((tmp_path / "outbox.holders").iterdir())
 
