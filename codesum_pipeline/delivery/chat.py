@@ -5,11 +5,12 @@ has no key by which a service could tell a repeat. So a chat gets a post at
 least once, and a repeat says that it may be one.
 """
 
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 
 from codesum_pipeline.delivery.channels import OutgoingMessage
-from codesum_pipeline.delivery.dialects import CHAT, shown, written
+from codesum_pipeline.delivery.dialects import CHAT, HTML_CHAT, shown, written
 from codesum_pipeline.delivery.options import ChatOptions
 from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.model.printable import one_line
@@ -48,12 +49,13 @@ class ChatChannel:
 
         title = shown(message.post.subject)
         limit = max(_LEAST_CHARS, int(self._service.body_maxlen * _ROOM_SHARE) - len(title))
+        is_html = self._service.service_name == "Telegram"
         caller = Apprise(asset=self._service.asset)
         caller.add(self._service)
         with caller.notify(
             title=title,
-            body=written(message.post, CHAT, limit=limit, is_repeat=message.is_repeat),
-            body_format=NotifyFormat.MARKDOWN,
+            body=written(message.post, HTML_CHAT if is_html else CHAT, limit=limit, is_repeat=message.is_repeat),
+            body_format=NotifyFormat.HTML if is_html else NotifyFormat.MARKDOWN,
             timeout=self._options.timeout_s,
         ) as result:
             said = one_line("; ".join(entry.message for entry in result.logs() if entry.level != "INFO"))
@@ -74,9 +76,17 @@ def _service_of(name: str, kind: str, address: str, *, timeout_s: float) -> "Not
         raise ConfigurationError(
             f"channel {name!r}: chats need Apprise: `pip install 'codesum-pipeline[chat]'`"
         ) from error
-    # Nothing is kept on disk between messages.
+    # It logs an address that it does not know, with its keys. What it says of a message comes with the result.
+    logging.getLogger("apprise").propagate = False
     asset = AppriseAsset(
-        app_id="codesum", app_desc="codesum", storage_mode=PersistentStoreMode.MEMORY, http_redirects=False
+        app_id="codesum",
+        app_desc="codesum",
+        # Nothing is kept on disk between messages.
+        storage_mode=PersistentStoreMode.MEMORY,
+        http_redirects=False,
+        # No pictures from elsewhere.
+        image_url_mask="",
+        image_url_logo="",
     )
     found: Any = Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
     if found is None:

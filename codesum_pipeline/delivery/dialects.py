@@ -9,6 +9,7 @@ are ours, to what the citations name.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -33,14 +34,14 @@ MAY_BE_A_REPEAT = "This may be a repeat: an earlier try ended before it was know
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How text is written: what makes letters stand for themselves, and the marks around parts."""
+    """How text is written: what makes letters stand for themselves, and the marks before and after parts."""
 
     text: Callable[[str], str]
     code: Callable[[str], str]
+    block: Callable[[str], str]
     source: Callable[[str, str, str | None], str]
-    bold: str
-    italic: str
-    fence: str
+    bold: tuple[str, str]
+    italic: tuple[str, str]
     number: str
 
 
@@ -55,33 +56,56 @@ def shown(text: str) -> str:
 
 
 def _chat_text(text: str) -> str:
-    escaped = _SPECIAL.sub(r"\\\1", _CALL.sub(f"@{_WORD_JOINER}", shown(text)))
+    escaped = _SPECIAL.sub(r"\\\1", _uncalled(text))
     return _AT_START.sub(lambda found: f"{found[1]}\\" if found[1][0].isdigit() else f"\\{found[1]}", escaped)
 
 
+def _uncalled(text: str) -> str:
+    return _CALL.sub(f"@{_WORD_JOINER}", shown(text))
+
+
 def _chat_code(text: str) -> str:
-    said = _CALL.sub(f"@{_WORD_JOINER}", shown(text))
+    said = _uncalled(text)
     ticks = "`" * (1 + max((len(found) for found in re.findall("`+", said)), default=0))
     return f"{ticks}{said}{ticks}" if len(ticks) == 1 else f"{ticks} {said} {ticks}"
+
+
+def _chat_block(text: str) -> str:
+    return f"```\n{_uncalled(text).replace('```', '` ` `')}\n```"
+
+
+def _html(text: str) -> str:
+    return escape(_uncalled(text), quote=False)
 
 
 PLAIN = Dialect(
     text=shown,
     code=shown,
+    block=shown,
     source=lambda name, said, url: f"{name}, {said}\n    {url}" if url else f"{name}, {said}",
-    bold="",
-    italic="",
-    fence="",
+    bold=("", ""),
+    italic=("", ""),
     number="[{}]",
 )
+# CommonMark, which Apprise turns into what each service reads.
 CHAT = Dialect(
     text=_chat_text,
     code=_chat_code,
+    block=_chat_block,
     source=lambda name, said, url: f"[{name}]({url}), {said}" if url else f"{name}, {said}",
-    bold="**",
-    italic="*",
-    fence="```",
+    bold=("**", "**"),
+    italic=("*", "*"),
     number=r"\[{}\]",
+)
+# The few tags that Telegram reads; of its Markdown, one lone underscore makes it refuse a message.
+HTML_CHAT = Dialect(
+    text=_html,
+    code=lambda text: f"<code>{_html(text)}</code>",
+    block=lambda text: f"<pre>{_html(text)}</pre>",
+    source=lambda name, said, url: f'<a href="{escape(url)}">{name}</a>, {said}' if url else f"{name}, {said}",
+    bold=("<b>", "</b>"),
+    italic=("<i>", "</i>"),
+    number="[{}]",
 )
 
 
@@ -197,10 +221,9 @@ def _is_heading(tokens: Sequence[Token], token: Token) -> bool:
 
 def _said(token: Token, dialect: Dialect, *, is_heading: bool) -> str:
     if token.type != "inline":
-        content = _CALL.sub(f"@{_WORD_JOINER}", shown(token.content)).replace("```", "` ` `").rstrip("\n")
-        return "\n".join(part for part in (dialect.fence, content, dialect.fence) if part)
+        return dialect.block(token.content.rstrip("\n"))
     said = "".join(_inline(token.children or (), dialect, is_heading=is_heading))
-    return f"{dialect.bold}{said}{dialect.bold}" if is_heading and said else said
+    return said.join(dialect.bold) if is_heading and said else said
 
 
 def _inline(tokens: Sequence[Token], dialect: Dialect, *, is_heading: bool) -> Iterator[str]:
@@ -211,8 +234,8 @@ def _inline(tokens: Sequence[Token], dialect: Dialect, *, is_heading: bool) -> I
             case "code_inline":
                 yield dialect.code(token.content)
             case "strong_open" | "strong_close":
-                yield "" if is_heading else dialect.bold
+                yield "" if is_heading else dialect.bold[token.nesting < 0]
             case "em_open" | "em_close":
-                yield dialect.italic
+                yield dialect.italic[token.nesting < 0]
             case "softbreak" | "hardbreak":
                 yield "\n"

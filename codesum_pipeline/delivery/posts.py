@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -13,6 +14,7 @@ from codesum_pipeline.model.printable import one_line
 _ID_DOMAIN = "codesum.notice/1"
 _ID_CHARS = 32
 _SUBJECT_CHARS = 150
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class PostKind(StrEnum):
@@ -42,7 +44,7 @@ class Post:
         """All but what the outbox has columns for, as JSON."""
         kept = {name: value for name, value in asdict(self).items() if name not in ("id", "kind", "created_at")}
         # A lone surrogate of a model or a repository is no UTF-8.
-        return json.dumps(kept, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+        return _SURROGATES.sub("\ufffd", json.dumps(kept, ensure_ascii=False))
 
 
 def digest_post(id_: PostId, result: SummaryResult, *, links: Sequence[str | None], created_at: str) -> Post:
