@@ -62,6 +62,7 @@ COMMANDS = (
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
     Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),
     Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),
+    Command("digest", _OPERATE, "Show what was sent and what waits, send it, and try channels."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
 )
 

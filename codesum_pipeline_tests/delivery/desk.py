@@ -67,7 +67,7 @@ class Desk:
 
     def send(self, **changes: Any) -> list[tuple[str, str]]:
         """Channel and state of each delivery that was tried."""
-        return [(each.channel, each.state.value) for each in self.sender(**changes).send_due()]
+        return [(each.channel, each.state.value) for each in self.sender(**changes).send_due().tried]
 
     def delivery(self, channel: str, id_: PostId = DIGEST) -> Delivery:
         with open_outbox(self.home, now=self.now) as outbox:
