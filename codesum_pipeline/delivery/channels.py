@@ -7,6 +7,7 @@ from typing import Protocol
 
 from codesum_pipeline.delivery.options import DeliveryOptions, EmailOptions, WebhookOptions
 from codesum_pipeline.delivery.posts import Post
+from codesum_pipeline.model.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,13 @@ def open_channel(name: str, options: DeliveryOptions, *, home: Path, environ: Ma
     if isinstance(found, EmailOptions):
         from codesum_pipeline.delivery.mail import MailChannel
 
+        if found.ca_file and not (home / found.ca_file.expanduser()).is_file():
+            raise ConfigurationError(f"channel {name!r}: ca_file {str(found.ca_file)!r}: there is no such file")
         return MailChannel(found, password=secret, home=home)
     if isinstance(found, WebhookOptions):
         from codesum_pipeline.delivery.webhook import WebhookChannel
 
-        return WebhookChannel(found, secret=secret)
+        return WebhookChannel(name, found, secret=secret)
     from codesum_pipeline.delivery.chat import ChatChannel
 
     return ChatChannel(name, found, address=secret)

@@ -40,9 +40,9 @@ class WebhookChannel:
 
     promise = "once, where the receiver drops a webhook-id that it has seen"
 
-    def __init__(self, options: WebhookOptions, *, secret: str) -> None:
+    def __init__(self, name: str, options: WebhookOptions, *, secret: str) -> None:
         self._options = options
-        self._key = _signing_key(secret) if secret else b""
+        self._key = _signing_key(name, secret) if secret else b""
         self.secrets = (secret, secret.removeprefix(_SECRET_PREFIX)) if secret else ()
 
     def send(self, message: OutgoingMessage) -> str:
@@ -181,14 +181,14 @@ def _retry_after(said: str) -> float | None:
     return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
 
 
-def _signing_key(secret: str) -> bytes:
+def _signing_key(name: str, secret: str) -> bytes:
     if not secret.startswith(_SECRET_PREFIX):
         return secret.encode()
     try:
         return base64.b64decode(secret.removeprefix(_SECRET_PREFIX), validate=True)
     except binascii.Error as error:
         raise ConfigurationError(
-            "a webhook's secret that begins with 'whsec_' goes on in base64; this one does not"
+            f"channel {name!r}: its secret begins with 'whsec_' and does not go on in base64"
         ) from error
 
 

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -16,7 +18,7 @@ from codesum_pipeline.delivery.outbox import ENDED_WHILE_SENDING, OUTBOX_FILE, o
 from codesum_pipeline.delivery.schema import DeliveryState, open_file
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline_tests.delivery.desk import DIGEST, RESULT, Desk
+from codesum_pipeline_tests.delivery.desk import DIGEST, MAIL, RESULT, Desk
 from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
 
 SEND = """
@@ -256,9 +258,32 @@ def test_a_channel_that_breaks_in_an_unforeseen_way_stops_no_other(tmp_path: Pat
     assert states == {"broken": "unknown", "hook": "sent"}
 
 
-def test_the_moment_of_the_clock_is_utc(tmp_path: Path) -> None:
+def test_a_clock_of_another_time_zone_is_written_down_in_utc(tmp_path: Path) -> None:
     desk = Desk(tmp_path, {"hook": {"kind": "webhook", "url": "https://example.com/"}})
-    desk.moment = datetime(2026, 11, 23, 23, 30, tzinfo=UTC)
+    desk.moment = datetime(2026, 3, 29, 2, 30, tzinfo=ZoneInfo("Asia/Tokyo"))
     desk.add()
 
-    assert desk.delivery("hook").due_at == "2026-11-23T23:30:00.000Z"
+    assert desk.delivery("hook").due_at == "2026-03-28T17:30:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("channel", "environ", "says"),
+    [
+        ({**MAIL, "to": ["a@example.com"], "ca_file": "no.pem"}, {}, "ca_file 'no.pem': there is no such file"),
+        (
+            {"kind": "webhook", "url": "https://example.com/", "secret_env": "HOOK"},
+            {"HOOK": "whsec_not base64"},
+            "begins with 'whsec_' and does not go on in base64",
+        ),
+    ],
+    ids=["certificates", "key"],
+)
+def test_a_channel_that_cannot_be_opened_waits_and_says_why(
+    tmp_path: Path, channel: dict[str, Any], environ: dict[str, str], says: str
+) -> None:
+    desk = Desk(tmp_path, {"it": channel}, environ=environ)
+    desk.add()
+
+    assert desk.sender().send_due().unusable == {"it": desk.delivery("it").detail}
+    assert desk.delivery("it").detail.startswith("channel 'it': ") and says in desk.delivery("it").detail
+    assert desk.delivery("it").tries == 0
