@@ -2,6 +2,7 @@
 
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -52,7 +53,7 @@ class WebhookReceiver:
 
 
 @contextmanager
-def webhook_receiver(*script: Any) -> Iterator[WebhookReceiver]:
+def webhook_receiver(*script: Any, tls: ssl.SSLContext | None = None) -> Iterator[WebhookReceiver]:
     """A receiver as long as the block runs."""
     found = WebhookReceiver(list(script) or [200])
 
@@ -83,9 +84,11 @@ def webhook_receiver(*script: Any) -> Iterator[WebhookReceiver]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
-    found.url = f"http://127.0.0.1:{server.server_port}/hook"
+    found.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}/hook"
     try:
         yield found
     finally:

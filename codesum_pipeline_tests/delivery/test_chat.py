@@ -3,6 +3,7 @@
 import io
 import logging
 import re
+import ssl
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,21 @@ def test_telegram_gets_html_and_no_tag_of_others(tmp_path: Path, monkeypatch: py
     assert f'<a href="{LINK}">Login.sign</a>' in said["text"]
     assert {*re.findall(r"</?(\w+)", said["text"])} <= {"b", "i", "a", "code", "pre"}
     assert "https://evil.example" not in said["text"]
+
+
+def test_teams_gets_a_card_with_the_link_of_the_citation(
+    tmp_path: Path, certificate: tuple[Path, ssl.SSLContext]
+) -> None:
+    with webhook_receiver((202, {}, ""), tls=certificate[1]) as receiver:
+        address = receiver.url.replace("https", "workflows").replace("/hook", f"/{TOKEN}/{TOKEN}?verify=no")
+        desk = desk_of(tmp_path, "teams", address)
+        desk.add(replace(RESULT, summary=f"{RESULT.summary}\n{HOSTILE}"))
+        assert desk.send() == [("chat", "sent")]
+
+    said = str(receiver.received[0].json)
+    assert "AdaptiveCard" in said
+    assert f"[Login.sign]({LINK})" in said
+    assert "https://evil.example" not in said
 
 
 def test_discord_gets_at_most_what_it_takes_cut_at_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
