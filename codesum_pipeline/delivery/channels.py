@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from codesum_pipeline.delivery.options import DeliveryOptions, EmailOptions, WebhookOptions
+from codesum_pipeline.delivery.options import ChatOptions, DeliveryOptions, EmailOptions, WebhookOptions
 from codesum_pipeline.delivery.posts import Post
 from codesum_pipeline.model.errors import ConfigurationError
 
@@ -45,16 +45,16 @@ def open_channel(name: str, options: DeliveryOptions, *, home: Path, environ: Ma
     """The channel of a name; raises `ConfigurationError` for an unknown one, or one without its secret."""
     found = options.channel(name)
     secret = found.secret(name, home=home, environ=environ)
+    if not isinstance(found, ChatOptions) and found.ca_file and not (home / found.ca_file.expanduser()).is_file():
+        raise ConfigurationError(f"channel {name!r}: ca_file {str(found.ca_file)!r}: there is no such file")
     if isinstance(found, EmailOptions):
         from codesum_pipeline.delivery.mail import MailChannel
 
-        if found.ca_file and not (home / found.ca_file.expanduser()).is_file():
-            raise ConfigurationError(f"channel {name!r}: ca_file {str(found.ca_file)!r}: there is no such file")
         return MailChannel(found, password=secret, home=home)
     if isinstance(found, WebhookOptions):
         from codesum_pipeline.delivery.webhook import WebhookChannel
 
-        return WebhookChannel(name, found, secret=secret)
+        return WebhookChannel(name, found, secret=secret, home=home)
     from codesum_pipeline.delivery.chat import ChatChannel
 
     return ChatChannel(name, found, address=secret)

@@ -89,7 +89,9 @@ class EmailOptions(_ChannelOptions):
         "(port 465); none: only for a server on this machine.",
     )
     ca_file: Path | None = Field(
-        None, description="Certificates that vouch for the server, relative to the home; default: the system's."
+        None,
+        description="Certificates that vouch for the server, relative to the home; default: those that the system or "
+        "Python's `certifi` trusts.",
     )
     user: str = Field("", description="Who logs in, with the secret as the password; empty: nobody does.")
     sender: str = Field(alias="from", description="Who the mail is from: `codesum <codesum@example.com>`.")
@@ -122,6 +124,11 @@ class WebhookOptions(_ChannelOptions):
 
     kind: Literal["webhook"] = Field(description="`webhook`.")
     url: str = Field(description="Where it is sent: http(s)://HOST/PATH, without a key or password.")
+    ca_file: Path | None = Field(
+        None,
+        description="Certificates that vouch for the server, relative to the home; default: those that the system or "
+        "Python's `certifi` trusts.",
+    )
     allow_private: bool = Field(
         False, description="Whether the address may be one of this machine or of a private network."
     )

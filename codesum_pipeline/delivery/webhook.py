@@ -13,8 +13,10 @@ import hmac
 import ipaddress
 import json
 import socket
+import ssl
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,6 +33,9 @@ _SECRET_PREFIX = "whsec_"
 # Of an answer, what is read and what is kept.
 _READ_BYTES = 64 * 1024
 _KEPT_CHARS = 200
+# Of the time for all of it, what one address may take to be connected to.
+_CONNECT_SHARE = 3
+_UNREACHED = (httpx.ConnectError, httpx.ConnectTimeout)
 # Too early, too slow and too often pass; all other refusals of what was asked do not.
 _PASSING = frozenset((408, 425, 429))
 
@@ -40,8 +45,9 @@ class WebhookChannel:
 
     promise = "once, where the receiver drops a webhook-id that it has seen"
 
-    def __init__(self, name: str, options: WebhookOptions, *, secret: str) -> None:
+    def __init__(self, name: str, options: WebhookOptions, *, secret: str, home: Path) -> None:
         self._options = options
+        self._home = home
         self._key = _signing_key(name, secret) if secret else b""
         self.secrets = (secret, secret.removeprefix(_SECRET_PREFIX)) if secret else ()
 
@@ -49,42 +55,56 @@ class WebhookChannel:
         return asyncio.run(self._send(message))
 
     async def _send(self, message: OutgoingMessage) -> str:
-        url = urlsplit(self._options.url)
+        url, limit = urlsplit(self._options.url), self._options.timeout_s
         host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
-        was_sent = False
+        may_have_arrived = False
         try:
-            async with asyncio.timeout(self._options.timeout_s):
-                address = await self._look_up(host, port)
-                body = json.dumps(payload(message.post), ensure_ascii=False).encode()
-                shown = f"[{address}]" if ":" in address else address
-                request = httpx.Request(
-                    "POST",
-                    httpx.URL(self._options.url).copy_with(host=shown, port=port),
-                    content=body,
-                    headers={**self._headers(message, body), "Host": url.netloc},
-                    extensions={"sni_hostname": host},
-                )
-                # Loading certificates takes half a second, and nothing is verified without TLS.
-                verifies = url.scheme == "https"
+            async with asyncio.timeout(limit):
+                addresses = await self._look_up(host, port)
+                may_have_arrived = True
                 async with httpx.AsyncClient(
-                    verify=verifies, trust_env=False, timeout=None, follow_redirects=False
+                    verify=self._trusted(),
+                    trust_env=False,
+                    timeout=httpx.Timeout(None, connect=limit / _CONNECT_SHARE),
+                    follow_redirects=False,
                 ) as client:
-                    was_sent = True
-                    answer = await client.send(request, stream=True)
-                    return await _read(answer)
-        except (httpx.ConnectError, OSError) as error:
-            if isinstance(error, TimeoutError):
-                raise DeliveryFailed(
-                    f"{host}: no answer within {self._options.timeout_s:g} s", may_have_arrived=was_sent
-                ) from error
+                    return await _read(await self._post(client, message, addresses, host=host, port=port))
+        except TimeoutError as error:
+            raise DeliveryFailed(f"{host}: no answer within {limit:g} s", may_have_arrived=may_have_arrived) from error
+        except _UNREACHED as error:
             raise DeliveryFailed(f"{host}:{port} cannot be reached: {_words(error)}") from error
         except httpx.HTTPError as error:
-            raise DeliveryFailed(
-                f"{host}: the connection ended before an answer: {_words(error)}", may_have_arrived=True
-            ) from error
+            what = f"{host}: the connection ended before an answer: {_words(error)}"
+            raise DeliveryFailed(what, may_have_arrived=True) from error
 
-    async def _look_up(self, host: str, port: int) -> str:
-        """The address of a host that may be connected to."""
+    async def _post(
+        self, client: httpx.AsyncClient, message: OutgoingMessage, addresses: list[str], *, host: str, port: int
+    ) -> httpx.Response:
+        """The answer of the first address that can be reached; of the certificate the name of the host is checked."""
+        body = json.dumps(payload(message.post), ensure_ascii=False).encode()
+        headers = {**self._headers(message, body), "Host": urlsplit(self._options.url).netloc}
+        for place, address in enumerate(addresses, 1):
+            shown = f"[{address}]" if ":" in address else address
+            url = httpx.URL(self._options.url).copy_with(host=shown, port=port)
+            request = client.build_request(
+                "POST", url, content=body, headers=headers, extensions={"sni_hostname": host}
+            )
+            try:
+                return await client.send(request, stream=True)
+            except _UNREACHED:
+                if place == len(addresses):
+                    raise
+        raise DeliveryFailed(f"{host} has no address")
+
+    def _trusted(self) -> ssl.SSLContext | bool:
+        """Loading certificates takes half a second, and nothing is verified without TLS."""
+        if not self._options.url.startswith("https:"):
+            return False
+        file = self._options.ca_file
+        return ssl.create_default_context(cafile=str(self._home / file.expanduser())) if file else True
+
+    async def _look_up(self, host: str, port: int) -> list[str]:
+        """The addresses of a host, all of which may be connected to."""
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
@@ -96,7 +116,7 @@ class WebhookChannel:
                     f"{host} is {address}, an address of this machine or of a private network: set allow_private = "
                     "true for this channel if that is meant"
                 )
-        return addresses[0]
+        return addresses
 
     def _headers(self, message: OutgoingMessage, body: bytes) -> dict[str, str]:
         moment = str(int(datetime.now(UTC).timestamp()))

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import socket
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,24 @@ def test_a_secret_that_a_receiver_repeats_is_in_no_table_and_no_log(
     assert "bad signature for …" in desk.delivery("hook").detail
     assert secret not in caplog.text
     assert not any(secret.encode() in file.read_bytes() for file in tmp_path.iterdir() if file.is_file())
+
+
+def test_over_tls_the_certificate_must_vouch_for_the_host(
+    tmp_path: Path, certificate: tuple[Path, ssl.SSLContext]
+) -> None:
+    with webhook_receiver(200, tls=certificate[1]) as receiver:
+        known = desk_of(tmp_path / "known", receiver, ca_file=str(certificate[0]))
+        unknown = desk_of(tmp_path / "unknown", receiver)
+        other = desk_of(tmp_path / "other", receiver, ca_file=str(certificate[0]))
+        other.channels["hook"]["url"] = receiver.url.replace("127.0.0.1", "localhost")  # type: ignore[index]
+        found = []
+        for desk in (known, unknown, other):
+            desk.add()
+            found += desk.send()
+
+    assert found == [("hook", "sent"), ("hook", "failed"), ("hook", "failed")]
+    assert len(receiver.received) == 1
+    assert "certificate" in unknown.delivery("hook").detail.lower()
 
 
 def test_offline_nothing_is_sent(tmp_path: Path) -> None:
