@@ -1,5 +1,6 @@
 """`codesum digest`: what is to be sent, what became of it, and whether channels work."""
 
+import os
 from dataclasses import asdict
 from typing import Annotated
 
@@ -10,10 +11,12 @@ from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import count, fields, note, show, table
 from codesum_pipeline.cli.safe_text import clean, safe_json
+from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
 from codesum_pipeline.delivery.schema import DeliveryState
 from codesum_pipeline.delivery.sending import Sender
 from codesum_pipeline.model.digests import PostId
+from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.wiring import utc_now
 
 digest = typer.Typer(
@@ -25,6 +28,27 @@ digest = typer.Typer(
     help="Show what was sent and what waits, send it, and try channels.",
 )
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+
+
+@digest.command(cls=PlainCommand)
+def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """List the channels: whether each can be used, and what it promises about sending something twice.
+
+    codesum digest channels
+    """
+    settings = invocation(ctx).settings
+    found = [
+        {"channel": name, "kind": each.kind, "problem": _problem(ctx, name), "promise": each.promise}
+        for name, each in sorted(settings.delivery.channels.items())
+    ]
+    if as_json:
+        for each in found:
+            typer.echo(safe_json(each))
+    elif found:
+        rows = [(each["channel"], each["kind"], each["problem"] or "ready", each["promise"]) for each in found]
+        show(table(("channel", "kind", "state", "each message is sent"), rows))
+    else:
+        note("there are no channels: docs/delivery.md shows how codesum.toml names one")
 
 
 @digest.command(cls=PlainCommand)
@@ -105,6 +129,15 @@ def try_(
     codesum digest try team
     """
     note(f"{channel}: {clean(_sender(ctx).try_channel(channel))}")
+
+
+def _problem(ctx: typer.Context, name: str) -> str:
+    settings = invocation(ctx).settings
+    try:
+        open_channel(name, settings.delivery, home=settings.home, environ=os.environ)
+    except ConfigurationError as error:
+        return str(error)
+    return ""
 
 
 def _sender(ctx: typer.Context) -> Sender:

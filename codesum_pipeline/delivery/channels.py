@@ -27,11 +27,6 @@ class Channel(Protocol):
     """Gives one message to somebody. Slow, and what happens is not always known."""
 
     @property
-    def promise(self) -> str:
-        """How far it keeps what is sent twice apart, in words for the operator."""
-        ...
-
-    @property
     def secrets(self) -> tuple[str, ...]:
         """What must be in no log, message or table."""
         ...

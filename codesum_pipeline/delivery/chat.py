@@ -36,8 +36,6 @@ _PASSING = frozenset((408, 425, 429))
 class ChatChannel:
     """One address of one service."""
 
-    promise = "at least once: the service has no key to tell a repeat by"
-
     def __init__(self, name: str, options: ChatOptions, *, address: str) -> None:
         self._options = options
         self._service = _service_of(name, options.kind, address, timeout_s=options.timeout_s)

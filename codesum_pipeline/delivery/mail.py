@@ -31,8 +31,6 @@ _LAST_PASSING = 499
 class MailChannel:
     """One SMTP server, sender and list of recipients."""
 
-    promise = "once; a repeat after a lost answer has the same Message-ID"
-
     def __init__(self, options: EmailOptions, *, password: str, home: Path) -> None:
         self._options = options
         self._password = password

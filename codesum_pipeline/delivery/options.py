@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -28,6 +28,8 @@ class _ChannelOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    # How far the channel keeps what is sent twice apart, in words for the operator.
+    promise: ClassVar[str]
     secret_env: str = Field("", description="The environment variable that holds the channel's secret.")
     secret_file: Path | None = Field(None, description="The file that holds it instead, relative to the home.")
     timeout_s: float = Field(30.0, gt=0, le=600, description="How long one attempt may take.")
@@ -80,6 +82,7 @@ class _ChannelOptions(BaseModel):
 class EmailOptions(_ChannelOptions):
     """Mail through an SMTP server."""
 
+    promise: ClassVar[str] = "once; a repeat after a lost answer has the same Message-ID"
     kind: Literal["email"] = Field(description="`email`.")
     host: str = Field(min_length=1, max_length=253, description="The SMTP server.")
     port: int = Field(587, ge=1, le=65535, description="Its port.")
@@ -122,6 +125,7 @@ class EmailOptions(_ChannelOptions):
 class WebhookOptions(_ChannelOptions):
     """A POST of JSON, signed with the secret where there is one."""
 
+    promise: ClassVar[str] = "once, where the receiver drops a webhook-id that it has seen"
     kind: Literal["webhook"] = Field(description="`webhook`.")
     url: str = Field(description="Where it is sent: http(s)://HOST/PATH, without a key or password.")
     ca_file: Path | None = Field(
@@ -148,6 +152,7 @@ class WebhookOptions(_ChannelOptions):
 class ChatOptions(_ChannelOptions):
     """A message to a chat. The secret is the address as Apprise writes it, since it holds the key."""
 
+    promise: ClassVar[str] = "at least once: the service has no key to tell a repeat by"
     kind: Literal["slack", "teams", "discord", "mattermost", "telegram", "chat"] = Field(
         description="`slack`, `teams`, `discord`, `mattermost`, `telegram`, or `chat` for any other service of Apprise."
     )

@@ -43,8 +43,6 @@ _PASSING = frozenset((408, 425, 429))
 class WebhookChannel:
     """One address."""
 
-    promise = "once, where the receiver drops a webhook-id that it has seen"
-
     def __init__(self, name: str, options: WebhookOptions, *, secret: str, home: Path) -> None:
         self._options = options
         self._home = home

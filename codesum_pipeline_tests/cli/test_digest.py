@@ -73,3 +73,17 @@ def test_a_post_that_is_not_there_is_named(tmp_path: Path, command: tuple[str, s
     called = codesum(tmp_path, "digest", *command)
 
     assert (called.returncode, "the outbox has no post 'nothing'" in called.stderr) == (2, True)
+
+
+def test_the_channels_say_whether_they_can_be_used_and_what_a_repeat_means(tmp_path: Path) -> None:
+    (tmp_path / "codesum.toml").write_text(
+        '[delivery.channels.chat]\nkind = "slack"\nsecret_env = "CHAT_ADDRESS"\n'
+        '[delivery.channels.hook]\nkind = "webhook"\nurl = "https://example.com/x"\n'
+    )
+    chat, hook = map(json.loads, codesum(tmp_path, "digest", "channels", "--json").stdout.splitlines())
+
+    assert chat["promise"] == "at least once: the service has no key to tell a repeat by"
+    assert chat["problem"] == (
+        "channel 'chat' has no secret: the environment variable CHAT_ADDRESS is empty or not set"
+    )
+    assert (hook["problem"], hook["promise"]) == ("", "once, where the receiver drops a webhook-id that it has seen")
