@@ -6,11 +6,13 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from codesum_pipeline.delivery.options import ChatOptions, EmailOptions, WebhookOptions
 from codesum_pipeline.settings import Settings
 from codesum_pipeline.settings.models import SETTABLE_BY_RUN
 from codesum_pipeline_tests.parsing.languages.page import PAGE, page
 
 ROOT = Path(__file__).parent.parent
+DELIVERY_PAGE = ROOT / "docs" / "delivery.md"
 SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 
 HEAD = """# Settings
@@ -49,6 +51,21 @@ def _rows(model: type[BaseModel], prefix: str) -> list[tuple[str, str, str]]:
     return rows
 
 
+def channel_table() -> str:
+    """The rows of docs/delivery.md about the keys of channels; a key that all kinds have stands once."""
+    kinds = {"email": EmailOptions, "webhook": WebhookOptions, "chats": ChatOptions}
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for kind, model in kinds.items():
+        for name, field in model.model_fields.items():
+            default = "" if field.default in (PydanticUndefined, None, "") else f"`{_shown(field.default)}`"
+            rows.setdefault((field.alias or name, default, field.description or ""), []).append(kind)
+    said = [
+        (key, ", ".join(have) if len(have) < len(kinds) else "all", default, meaning)
+        for (key, default, meaning), have in rows.items()
+    ]
+    return "".join(f"| `{key}` | {have} | {default} | {meaning} |\n" for key, have, default, meaning in said)
+
+
 def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(f'"{item}"' for item in value) + "]"
@@ -65,6 +82,10 @@ def test_the_languages_page_says_what_the_declarations_say() -> None:
 
 def test_every_setting_says_what_it_means() -> None:
     assert [key for key, _, meaning in _rows(Settings, "") if not meaning] == []
+
+
+def test_the_delivery_page_lists_every_key_of_a_channel_as_it_is() -> None:
+    assert channel_table() in DELIVERY_PAGE.read_text(encoding="utf-8")
 
 
 def test_every_command_that_the_readme_names_exists() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from codesum_pipeline.asking.schema import PartKind, Status
 from codesum_pipeline.asking.store import ABANDONED, ABANDONED_AFTER, BUSY_TIMEOUT_S, STORE_FILE
-from codesum_pipeline.llm.ledger import iso_moment
 from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.model.moments import iso_moment
 
 _COLUMNS = (
     "turns.id, conversation_id, question, repositories, model, status, reason, turns.started_at, touched_at, answer"

@@ -17,8 +17,9 @@ from uuid import uuid4
 
 from codesum_pipeline.asking.earlier import Exchange
 from codesum_pipeline.asking.schema import PartKind, Role, Status, open_file
-from codesum_pipeline.llm.ledger import iso_moment, open_ledger
+from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.transactions import one_transaction
 

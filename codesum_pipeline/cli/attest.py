@@ -23,8 +23,8 @@ from codesum_pipeline.compaction.history_rows import TABLE
 from codesum_pipeline.compaction.kinds import KINDS
 from codesum_pipeline.compaction.ssh_signatures import fingerprint, load_key
 from codesum_pipeline.compaction.ssh_signatures import sign as sign_bytes
-from codesum_pipeline.llm.ledger import iso_moment
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.atomic import write_bytes_atomically
 
 File = Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="The attestation.")]

@@ -20,11 +20,12 @@ from codesum_pipeline.compaction.paying import JobPayer
 from codesum_pipeline.compaction.sources import CompactionSource, SourceRow, attested_rows
 from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed, refuse_unpinned
 from codesum_pipeline.llm.factory import build_backend
-from codesum_pipeline.llm.ledger import iso_moment, open_ledger
+from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.errors import BackendNotConfigured, ConfigurationError, JobReused
+from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.model.options import BackendName, LlmOptions, Options
 
 # The ledger of all compactions of a home.

@@ -21,6 +21,7 @@ from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
 from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
+from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.transactions import one_transaction
@@ -348,11 +349,6 @@ def _row(values: Sequence[object]) -> LedgerRow:
 def _for_table(row: LedgerRow) -> LedgerRow:
     """Without an answer that was taken: its text is kept where it belongs."""
     return row if row.outcome is AttemptOutcome.INVALID else replace(row, answer=None)
-
-
-def iso_moment(moment: datetime) -> str:
-    """As ISO 8601 in UTC to the millisecond."""
-    return f"{moment.strftime('%Y-%m-%dT%H:%M:%S')}.{moment.microsecond // 1000:03d}Z"
 
 
 def _marks(count: int) -> str:

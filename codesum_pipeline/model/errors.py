@@ -12,10 +12,12 @@ CodesumError
 ├── RetryLater                  try again: nothing is wrong with what was asked
 │   ├── RepositoryUnavailable   git could not read the repository
 │   ├── EmbedderUnavailable     a provider of embeddings failed again and again
+│   ├── DeliveryFailed          a channel took no message, or nobody knows whether it did
 │   ├── LeaseHeld               another build of the same repository is under way
 │   └── BeingIndexed            the first index of a repository is being made
 ├── ProcessGone                 do it again: of the two processes of a build, one ended before the other
 ├── CannotWrite                 do not retry before the disk has room, or can be written
+├── DeliveryRefused             do not retry: a channel will never take this message
 ├── UnusableVectors             do not retry: an embedding model answered what was not asked
 ├── SummaryError                a model's text could not be had; the extractive one stands
 │   ├── BackendNotConfigured    no backend, or a replay without this request
@@ -102,6 +104,19 @@ class BeingIndexed(RetryLater):
 
 class EmbedderUnavailable(RetryLater):
     """A provider of embeddings could not be reached, or had too much to do."""
+
+
+class DeliveryFailed(RetryLater):
+    """A channel did not take a message now. `may_have_arrived` where the message went out and no answer came."""
+
+    def __init__(self, detail: str, *, retry_after_s: float | None = None, may_have_arrived: bool = False) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+        self.may_have_arrived = may_have_arrived
+
+
+class DeliveryRefused(CodesumError):
+    """A channel refused a message in a way that another try does not change."""
 
 
 class ProcessGone(CodesumError):

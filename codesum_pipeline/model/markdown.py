@@ -24,8 +24,13 @@ def plain(text: str, *, limit: int = 160) -> str:
     return html.escape(_SPECIAL.sub(r"\\\1", _linkless(text, limit)), quote=False)
 
 
+def unlinked(text: str) -> str:
+    """The text with an unseen character in all that a reader's program would make a link of by itself."""
+    return _AUTOLINK.sub(lambda match: match[0] + _WORD_JOINER, text)
+
+
 def _linkless(text: str, limit: int) -> str:
-    return _AUTOLINK.sub(lambda match: match[0] + _WORD_JOINER, _one_line(text, limit))
+    return unlinked(_one_line(text, limit))
 
 
 def _one_line(text: str, limit: int) -> str:

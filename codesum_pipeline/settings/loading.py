@@ -198,9 +198,12 @@ def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
 
 def _explain(error: ValidationError, file: Path) -> str:
     first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
+    # Within a channel pydantic names its kind, too, which is no key.
+    where = [part for at, part in enumerate(first["loc"]) if not (first["loc"][1:2] == ("channels",) and at == 3)]
+    key = ".".join(map(str, where))
     # What is no address may be the key that somebody put there.
-    value = "" if key.endswith("api_base") else f" = {first['input']!r}"
+    may_be_secret = key.endswith("api_base") or key.startswith("delivery.channels")
+    value = "" if may_be_secret else f" = {first['input']!r}"
     variable = f"{ENV_PREFIX}{key.upper().replace('.', '__')}"
     hint = f": a list or table, in {variable} as JSON" if first["type"] in _NO_TEXT else ""
     return f"setting {key!r}{value}: {first['msg']}{hint} (set in {file}, by {variable} or by a flag)"

@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.config import JsonDict
 
+from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.model.options import (
     EvaluationOptions,
     ExtraLane,
@@ -183,6 +184,7 @@ class Settings(BaseModel):
     llm: LlmSettings = Field(default_factory=LlmSettings)  # type: ignore[arg-type]
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
+    delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
 

@@ -40,11 +40,13 @@ def ask(page: Any, asked: AskedSite, question: str) -> None:
 
 
 def test_an_answer_appears_while_it_is_written_and_its_citations_lead_to_the_lines(page, asked):
-    asked.model.script = looks_first(Streams(ANSWER, pause_s=0.03))
+    rest = Streams(ANSWER, hangs_after=15)
+    asked.model.script = looks_first(rest)
     ask(page, asked, "who feeds the lion?")
     page.locator(".steps-now li", has_text="read zoo/nowhere.py → an error").wait_for()
     page.locator("article.answer", has_text="as README.md:3 says").wait_for()
     assert page.get_by_role("button", name="Cancel").is_visible()
+    rest.goes_on.set()
     page.locator(".as-of").wait_for()
 
     assert page.get_by_role("button", name="Cancel").is_hidden()

@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
@@ -30,8 +31,8 @@ class Streams:
     """A message: reasoning, text, calls, and what was counted.
 
     `model` is the name under which it comes, where that is not the asked one. After
-    `breaks_after` pieces the connection is cut, `hangs_after` so many nothing more is said; `is_counted` off leaves
-    the usage out.
+    `breaks_after` pieces the connection is cut, `hangs_after` so many nothing more is said before `goes_on` is set,
+    which may be never; `is_counted` off leaves the usage out.
     """
 
     text: str = ""
@@ -39,6 +40,7 @@ class Streams:
     reasoning: str = ""
     breaks_after: int | None = None
     hangs_after: int | None = None
+    goes_on: threading.Event = field(default_factory=threading.Event)
     is_counted: bool = True
     same_ids: bool = False
     pause_s: float = 0.0
@@ -53,7 +55,8 @@ class Streams:
                 request.transport.abort()
                 return response
             if number == self.hangs_after:
-                await asyncio.sleep(3600)
+                while not self.goes_on.is_set():
+                    await asyncio.sleep(0.02)
             await response.write(_event(asked, piece, self.model or asked.model) if is_openai else _named(piece))
             await asyncio.sleep(self.pause_s)
         if is_openai:

@@ -1,0 +1,181 @@
+"""`codesum digest`: what is to be sent, what became of it, and whether channels work."""
+
+import os
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
+from codesum_pipeline.cli.failures import FAILED, complain
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.render import count, fields, note, show, table
+from codesum_pipeline.cli.safe_text import clean, safe_json
+from codesum_pipeline.delivery.channels import open_channel
+from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
+from codesum_pipeline.delivery.schema import DeliveryState
+from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.model.digests import PostId
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.wiring import utc_now
+
+digest = typer.Typer(
+    cls=PlainGroup,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    help="Show what was sent and what waits, send it, and try channels.",
+)
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+
+
+@digest.command(cls=PlainCommand)
+def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """List the channels: whether each can be used, and what it promises about sending something twice.
+
+    codesum digest channels
+    """
+    settings = invocation(ctx).settings
+    found = [
+        {"channel": name, "kind": each.kind, "problem": _problem(ctx, name), "promise": each.promise}
+        for name, each in sorted(settings.delivery.channels.items())
+    ]
+    if as_json:
+        for each in found:
+            typer.echo(safe_json(each))
+    elif found:
+        rows = [(each["channel"], each["kind"], each["problem"] or "ready", each["promise"]) for each in found]
+        show(table(("channel", "kind", "state", "each message is sent"), rows))
+    else:
+        note("there are no channels: docs/delivery.md shows how codesum.toml names one")
+
+
+@digest.command(cls=PlainCommand)
+def outbox(
+    ctx: typer.Context,
+    post: Annotated[
+        str | None, typer.Argument(metavar="[ID]", show_default=False, help="A post, with each try and its text.")
+    ] = None,
+    state: Annotated[
+        list[DeliveryState] | None, typer.Option(show_default=False, help="Only what stands so. Can be repeated.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what is to be sent and what was, the newest first; with an ID, show one post.
+
+    codesum digest outbox --state given_up
+    """
+    with open_outbox(invocation(ctx).settings.home, now=utc_now) as opened:
+        if post is not None:
+            _show_post(opened, post, as_json=as_json)
+            return
+        found = opened.deliveries(states=state or ())
+    if as_json:
+        for each in found:
+            typer.echo(safe_json(asdict(each)))
+        return
+    if not found:
+        note("the outbox has nothing of that kind" if state else "the outbox is empty")
+        return
+    _show_deliveries(found)
+
+
+@digest.command(cls=PlainCommand)
+def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Send what is due now. What fails is tried again later, by the next call or tick.
+
+    codesum digest deliver
+    """
+    report = _sender(ctx).send_due()
+    for why in report.unusable.values():
+        complain(why)
+    if as_json:
+        for each in report.tried:
+            typer.echo(safe_json(asdict(each)))
+    elif report.tried:
+        _show_deliveries(report.tried)
+    else:
+        note("nothing is due")
+    if report.unusable or any(each.state is not DeliveryState.SENT for each in report.tried):
+        raise typer.Exit(FAILED)
+
+
+@digest.command(cls=PlainCommand)
+def retry(
+    ctx: typer.Context,
+    post: Annotated[str, typer.Argument(metavar="ID", show_default=False, help="The post, as the outbox lists it.")],
+    channel: Annotated[
+        str | None, typer.Option(show_default=False, help="Only on this channel. Default: wherever it was given up.")
+    ] = None,
+) -> None:
+    """Have what was given up sent again, at the next `codesum digest deliver` or tick.
+
+    codesum digest retry digest-1
+    """
+    settings = invocation(ctx).settings
+    with open_outbox(settings.home, now=utc_now) as opened:
+        found = opened.retry(PostId(post), channel=channel, tries=settings.delivery.max_attempts)
+    note(f"to be sent again: {', '.join(each.channel for each in found)}")
+
+
+@digest.command("try", cls=PlainCommand)
+def try_(
+    ctx: typer.Context,
+    channel: Annotated[str, typer.Argument(metavar="CHANNEL", show_default=False, help="A name in delivery.channels.")],
+) -> None:
+    """Send a short message over a channel, to see whether it works.
+
+    codesum digest try team
+    """
+    note(f"{channel}: {clean(_sender(ctx).try_channel(channel))}")
+
+
+def _problem(ctx: typer.Context, name: str) -> str:
+    settings = invocation(ctx).settings
+    try:
+        open_channel(name, settings.delivery, home=settings.home, environ=os.environ)
+    except ConfigurationError as error:
+        return str(error)
+    return ""
+
+
+def _sender(ctx: typer.Context) -> Sender:
+    settings = invocation(ctx).settings
+    return Sender(settings.home, settings.delivery, utc_now, offline=settings.offline)
+
+
+def _show_deliveries(found: list[Delivery] | tuple[Delivery, ...]) -> None:
+    rows = [
+        (
+            each.post_id,
+            each.channel,
+            each.state.value,
+            each.tries,
+            each.sent_at or (each.due_at if each.state is not DeliveryState.GIVEN_UP else ""),
+            "may have arrived before" if each.may_have_arrived else "",
+            clean(each.detail),
+        )
+        for each in found
+    ]
+    show(table(("post", "channel", "state", "tries", "sent or due (UTC)", "repeat", "answer"), rows, right=("tries",)))
+
+
+def _show_post(opened: Outbox, id_: str, *, as_json: bool) -> None:
+    post = opened.post(id_)
+    found = opened.deliveries(post=id_)
+    attempts = {each.channel: opened.attempts(post.id, each.channel) for each in found}
+    if as_json:
+        tried = [asdict(each) | {"attempts": [asdict(attempt) for attempt in attempts[each.channel]]} for each in found]
+        typer.echo(safe_json(asdict(post) | {"deliveries": tried}))
+        return
+    show(fields({"subject": post.subject, "kind": post.kind.value, "created": post.created_at, "text": post.text}))
+    _show_deliveries(found)
+    rows = [
+        (channel, each.number, each.started_at, each.ended_at or "", each.state.value, clean(each.detail))
+        for channel, tries in attempts.items()
+        for each in tries
+    ]
+    if rows:
+        note(count(len(rows), "try", "tries"))
+        show(table(("channel", "try", "from (UTC)", "to", "state", "answer"), rows, right=("try",)))

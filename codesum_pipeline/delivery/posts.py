@@ -1,0 +1,89 @@
+"""What is sent: a digest, or a notice to whoever runs codesum. Kept as JSON from when it was decided to send it."""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from codesum_pipeline.model.digests import DigestCitation, PostId, SummaryResult
+from codesum_pipeline.model.printable import one_line
+
+_ID_DOMAIN = "codesum.notice/1"
+_ID_CHARS = 32
+_SUBJECT_CHARS = 150
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class PostKind(StrEnum):
+    """What a post is."""
+
+    DIGEST = "digest"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One digest or notice. `text` is Markdown of a digest, plain text of a notice.
+
+    `links` has an address of the web for each citation, or None where its host has no pages that are known.
+    """
+
+    id: PostId
+    kind: PostKind
+    subject: str
+    text: str
+    created_at: str
+    citations: tuple[DigestCitation, ...] = ()
+    links: tuple[str | None, ...] = ()
+    intent_name: str | None = None
+
+    def content(self) -> str:
+        """All but what the outbox has columns for, as JSON."""
+        kept = {name: value for name, value in asdict(self).items() if name not in ("id", "kind", "created_at")}
+        # A lone surrogate of a model or a repository is no UTF-8.
+        return _SURROGATES.sub("\ufffd", json.dumps(kept, ensure_ascii=False))
+
+
+def digest_post(id_: PostId, result: SummaryResult, *, links: Sequence[str | None], created_at: str) -> Post:
+    """The post of a digest; `id_` is the digest's, the same whenever the same digest is made again."""
+    if len(links) != len(result.citations):
+        raise ValueError(f"{len(links)} links for {len(result.citations)} citations: give one or None for each")
+    return Post(
+        id=id_,
+        kind=PostKind.DIGEST,
+        subject=_subject(result.intent_name),
+        text=result.summary,
+        created_at=created_at,
+        citations=result.citations,
+        links=tuple(links),
+        intent_name=result.intent_name,
+    )
+
+
+def notice_post(subject: str, text: str, *, created_at: str) -> Post:
+    """The post of a notice. The same words on one day (UTC) are one notice: what fails each minute is said once."""
+    said = "\0".join((_ID_DOMAIN, subject, text, created_at[:10]))
+    id_ = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_CHARS]
+    return Post(PostId(f"notice-{id_}"), PostKind.NOTICE, _subject(subject), text, created_at)
+
+
+def read_post(id_: str, kind: str, created_at: str, content: str) -> Post:
+    """The post that `content` was made from."""
+    kept: dict[str, Any] = json.loads(content)
+    citations = tuple(DigestCitation(**each) for each in kept.pop("citations"))
+    return Post(
+        id=PostId(id_),
+        kind=PostKind(kind),
+        created_at=created_at,
+        citations=citations,
+        links=tuple(kept.pop("links")),
+        **kept,
+    )
+
+
+def _subject(text: str) -> str:
+    shown = one_line(text)
+    return f"{shown[: _SUBJECT_CHARS - 1].rstrip()}…" if len(shown) > _SUBJECT_CHARS else shown

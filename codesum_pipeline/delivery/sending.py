@@ -1,0 +1,162 @@
+"""Everything that is due goes out: one thread a channel, so that none waits for another."""
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from uuid import uuid4
+
+from codesum_pipeline.delivery.channels import Channel, OutgoingMessage, open_channel
+from codesum_pipeline.delivery.options import DeliveryOptions
+from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
+from codesum_pipeline.delivery.posts import notice_post
+from codesum_pipeline.delivery.schema import DeliveryState
+from codesum_pipeline.llm.scrubbing import without_keys
+from codesum_pipeline.model.digests import PostId
+from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
+from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.model.printable import one_line
+
+_KEY_DOMAIN = "codesum.delivery/1"
+_KEY_CHARS = 32
+_THREADS = 8
+_DETAIL_CHARS = 500
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SendingReport:
+    """What came of one round: how each delivery that was tried stands, and why channels could not be used, by name."""
+
+    tried: tuple[Delivery, ...] = ()
+    unusable: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sender:
+    """The outbox of a home and its channels."""
+
+    home: Path
+    options: DeliveryOptions
+    now: Callable[[], datetime]
+    offline: bool = False
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    def send_due(self) -> SendingReport:
+        """Send what is due. Offline nothing is sent.
+
+        A channel that cannot be used says why in the log and the outbox, and no try is spent.
+        """
+        with open_outbox(self.home, now=self.now) as outbox:
+            for each in outbox.recover():
+                _log.warning("%s on %s: the process that was sending it ended", each.post_id, each.channel)
+            channels = [] if self.offline else outbox.due_channels()
+            if not channels:
+                return SendingReport()
+            with outbox.holding() as holder, ThreadPoolExecutor(min(_THREADS, len(channels))) as pool:
+                of_channels = list(pool.map(lambda name: self._send_channel(name, holder), channels))
+        return SendingReport(
+            tuple(each for report in of_channels for each in report.tried),
+            {name: why for report in of_channels for name, why in report.unusable.items()},
+        )
+
+    def try_channel(self, name: str) -> str:
+        """Send a notice that says what it is, past the outbox; what the channel answered.
+
+        Raises `ConfigurationError`, `DeliveryFailed` or `DeliveryRefused`.
+        """
+        if self.offline:
+            raise ConfigurationError("offline nothing is sent: leave out --offline, or set offline = false")
+        channel = open_channel(name, self.options, home=self.home, environ=self.environ)
+        text = f"This message shows that the channel {name!r} of codesum works. Nothing else is meant by it."
+        post = notice_post(f"A test of the channel {name}", text, created_at=iso_moment(self.now()))
+        message = OutgoingMessage(post, key=f"codesum.test.{uuid4().hex}", attempt=1, is_repeat=False)
+        try:
+            return _safe(channel.send(message), channel)
+        except (DeliveryFailed, DeliveryRefused) as error:
+            raise type(error)(f"channel {name!r}: {_safe(str(error), channel)}") from None
+
+    def notify_operator(self, subject: str, text: str) -> PostId:
+        """Have whoever runs codesum told, through the same outbox; the same words once a day (UTC).
+
+        Without a channel for it only the log says it.
+        """
+        post = notice_post(subject, text, created_at=iso_moment(self.now()))
+        _log.error("%s: %s", one_line(subject), one_line(text))
+        if self.options.operator_channels:
+            with open_outbox(self.home, now=self.now) as outbox:
+                outbox.add(post, self.options.operator_channels, tries=self.options.max_attempts)
+        return post.id
+
+    def _send_channel(self, name: str, holder: str) -> SendingReport:
+        with open_outbox(self.home, now=self.now) as outbox:
+            try:
+                channel = open_channel(name, self.options, home=self.home, environ=self.environ)
+            except ConfigurationError as error:
+                _log.error("%s", error)
+                outbox.say_why_it_waits(name, str(error))
+                return SendingReport(unusable={name: str(error)})
+            tried: list[Delivery] = []
+            while claimed := outbox.claim(name, holder):
+                post, delivery = claimed
+                message = OutgoingMessage(
+                    post=post,
+                    key=delivery_key(post.id, name),
+                    attempt=delivery.tries,
+                    is_repeat=delivery.may_have_arrived,
+                )
+                send_one(outbox, channel, delivery, message)
+                tried += outbox.deliveries(post=post.id, channel=name)
+            return SendingReport(tuple(tried))
+
+
+def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: OutgoingMessage) -> None:
+    """Send what was claimed and write down what became of it."""
+    try:
+        said = channel.send(message)
+    except DeliveryRefused as error:
+        outbox.mark_refused(claimed, _safe(str(error), channel))
+    except DeliveryFailed as error:
+        outbox.mark_failed(
+            claimed,
+            _safe(str(error), channel),
+            may_have_arrived=error.may_have_arrived,
+            retry_after_s=error.retry_after_s,
+        )
+    except Exception as error:
+        # The one guard of a delivery: the others go on. The traceback may hold a key, the words are cleaned.
+        _log.error(
+            "%s on %s: %s: %s", claimed.post_id, claimed.channel, type(error).__name__, _safe(str(error), channel)
+        )
+        outbox.mark_failed(claimed, _safe(f"{type(error).__name__}: {error}", channel), may_have_arrived=True)
+    else:
+        outbox.mark_sent(claimed, _safe(said, channel))
+    _tell(outbox, claimed)
+
+
+def _safe(text: str, channel: Channel) -> str:
+    return one_line(without_keys(text, channel.secrets))[:_DETAIL_CHARS]
+
+
+def delivery_key(post: PostId, channel: str) -> str:
+    """The same for a post and channel whenever it is sent: what a receiver can tell a repeat by."""
+    said = "\0".join((_KEY_DOMAIN, post, channel))
+    return f"codesum.{hashlib.sha256(said.encode()).hexdigest()[:_KEY_CHARS]}"
+
+
+def _tell(outbox: Outbox, claimed: Delivery) -> None:
+    stands = outbox.deliveries(post=claimed.post_id, channel=claimed.channel)[0]
+    level = {DeliveryState.SENT: logging.INFO, DeliveryState.GIVEN_UP: logging.ERROR}
+    _log.log(
+        level.get(stands.state, logging.WARNING),
+        "%s on %s: %s after %d tries: %s",
+        stands.post_id,
+        stands.channel,
+        stands.state.value,
+        stands.tries,
+        stands.detail,
+    )

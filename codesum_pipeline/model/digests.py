@@ -1,0 +1,65 @@
+"""A digest: what changed about a standing question, and where."""
+
+import re
+from dataclasses import dataclass
+from typing import NewType
+
+PostId = NewType("PostId", str)
+
+_PLACE = re.compile(
+    r"(?P<path>.+?)(?:#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?)?@(?P<commit>[0-9a-f]{7,64})", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: a path, its lines if they are known, and the commit."""
+
+    path: str
+    commit: str
+    first_line: int | None = None
+    last_line: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Place | None":
+        """The place that `path#L12@commit` or `path#L12-20@commit` names; None where it names none."""
+        found = _PLACE.fullmatch(text)
+        if found is None:
+            return None
+        first, last = (int(found[name]) if found[name] else None for name in ("first", "last"))
+        return cls(path=found["path"], commit=found["commit"], first_line=first, last_line=last)
+
+
+@dataclass(frozen=True, slots=True)
+class DigestCitation:
+    """A document that a digest rests on. `place` is `path#L@commit`.
+
+    `source_name` is None where the source is gone, `score` where the document was not found by matching.
+    """
+
+    document_id: str
+    name: str
+    place: str
+    repository: str
+    date: str | None
+    source_name: str | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryResult:
+    """The digest of one intent: Markdown in which `[N]` is the N-th of the citations."""
+
+    intent_name: str
+    summary: str
+    citations: tuple[DigestCitation, ...] = ()
+
+    @property
+    def primary(self) -> DigestCitation | None:
+        """The first citation."""
+        return self.citations[0] if self.citations else None
+
+    @property
+    def other_sources(self) -> tuple[DigestCitation, ...]:
+        """All citations but the first."""
+        return self.citations[1:]
