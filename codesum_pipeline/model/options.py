@@ -181,6 +181,21 @@ class CompactionOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class DigestOptions:
+    """Digests: where the standing questions are, and at most at what cost a model writes about them.
+
+    With `grouped`, near-duplicate changes are one item in daily and weekly digests, too; with each build they always
+    are.
+    """
+
+    intents_file: str = ""
+    grouped: bool = True
+    max_tokens: int = 4096
+    max_cost_usd_per_digest: float = 0.05
+    max_cost_usd_per_day: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All stages' options of one build."""
 
@@ -193,3 +208,4 @@ class Options:
     llm: LlmOptions = field(default_factory=LlmOptions)
     ask: AskOptions = field(default_factory=AskOptions)
     compaction: CompactionOptions = field(default_factory=CompactionOptions)
+    digests: DigestOptions = field(default_factory=DigestOptions)

@@ -23,6 +23,7 @@ from codesum_pipeline.model.options import (
 from codesum_pipeline.settings.addresses import address_without_secret
 from codesum_pipeline.settings.ask import AskSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
+from codesum_pipeline.settings.digests import DigestSettings
 from codesum_pipeline.settings.llm import LlmSettings
 
 # The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
@@ -184,6 +185,7 @@ class Settings(BaseModel):
     llm: LlmSettings = Field(default_factory=LlmSettings)  # type: ignore[arg-type]
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
+    digests: DigestSettings = Field(default_factory=DigestSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
@@ -244,4 +246,5 @@ class Settings(BaseModel):
             ),
             ask=self.ask.options(),
             compaction=self.compaction.options(home=self.home),
+            digests=self.digests.options(home=self.home),
         )

@@ -22,6 +22,11 @@ class HomeLayout:
         return self.home / ".token"
 
     @property
+    def digests(self) -> Path:
+        """Which changes concern which standing question, and every digest (SQLite)."""
+        return self.home / "digests.sqlite"
+
+    @property
     def warehouse(self) -> Path:
         return self.home / "warehouse"
 

@@ -88,6 +88,8 @@ def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str,
     del shaping["ask"]
     # It changes what is kept of the past.
     del shaping["compaction"]
+    # It tells of what was built.
+    del shaping["digests"]
     if options.llm.enabled:
         shaping["llm"] = {name: shaping["llm"][name] for name in _OF_MODEL_TEXTS}
     else:

@@ -1,0 +1,1 @@
+"""Standing questions: `intents.yaml`, what may stand in it, and when each is due."""

@@ -1,0 +1,1 @@
+"""Which documents a build changed, and which standing questions that concerns."""

@@ -1,0 +1,127 @@
+"""Standing questions, the documents that changed, and which of these concern which question."""
+
+from dataclasses import dataclass
+from datetime import time
+from enum import IntEnum, StrEnum
+
+from codesum_pipeline.model.documents import Level
+
+DEFAULT_TEMPLATE = "default"
+
+
+class Cadence(StrEnum):
+    """How often an intent has a digest: with each build, or once a day or week for all builds since the last one."""
+
+    BUILD = "build"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+
+
+class Weekday(IntEnum):
+    """As `datetime.date.weekday` counts."""
+
+    MONDAY = 0
+    TUESDAY = 1
+    WEDNESDAY = 2
+    THURSDAY = 3
+    FRIDAY = 4
+    SATURDAY = 5
+    SUNDAY = 6
+
+
+@dataclass(frozen=True, slots=True)
+class IntentSchedule:
+    """When an intent has its digest. The last three say nothing to `Cadence.BUILD`, the weekday nothing to `DAILY`.
+
+    `timezone` is a name of the IANA database.
+    """
+
+    cadence: Cadence = Cadence.BUILD
+    at: time = time(7, 0)
+    weekday: Weekday = Weekday.MONDAY
+    timezone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One standing question. `repositories` are globs over keys; exactly one of `threshold` and `top_k` is set."""
+
+    name: str
+    text: str
+    repositories: tuple[str, ...] = ("*",)
+    threshold: float | None = None
+    top_k: int | None = None
+    schedule: IntentSchedule = IntentSchedule()
+    system_template: str = DEFAULT_TEMPLATE
+    instruction_template: str = DEFAULT_TEMPLATE
+    language: str = "English"
+    channels: tuple[str, ...] = ()
+    enabled: bool = True
+
+
+class ChangeKind(StrEnum):
+    """What became of a document between two builds."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    """A document as one build left it: what a digest needs of it. Lines are real ones, None above the file level.
+
+    `content_hash` is the document's own, `summary` its text. `commit` is that of the build, `blob` that of its file,
+    None for a folder.
+    """
+
+    name: str
+    file_path: str
+    commit: str
+    content_hash: str
+    summary: str
+    signature: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
+    blob: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """One document that differs between two builds; `before` is None for a new one, `after` for one that is gone.
+
+    `date` is that of the later commit, ISO 8601 in UTC, None where it is not known.
+    """
+
+    repository: str
+    document_id: str
+    level: Level
+    language: str
+    before: DocumentState | None
+    after: DocumentState | None
+    date: str | None
+    is_test: bool = False
+    is_vendored: bool = False
+
+    @property
+    def kind(self) -> ChangeKind:
+        if self.before is None:
+            return ChangeKind.ADDED
+        return ChangeKind.REMOVED if self.after is None else ChangeKind.CHANGED
+
+    @property
+    def state(self) -> DocumentState:
+        """As it stands now, or as it last stood."""
+        found = self.after or self.before
+        if found is None:
+            raise ValueError(f"{self.document_id}: a change has a state before or after it")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A change that concerns an intent. `score` lies between 0 and 1, and is None where nothing was matched."""
+
+    intent_name: str
+    change: DocumentChange
+    score: float | None
