@@ -1,0 +1,49 @@
+"""Digests of a month, as they were told."""
+
+from dataclasses import dataclass
+
+from codesum_pipeline.model.digests import DigestCitation, SummaryResult
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.intents import DocumentChange, DocumentState
+
+INTENT = "how we authenticate"
+OLD, NEW = "a" * 40, "b" * 40
+
+
+@dataclass(frozen=True)
+class Row:
+    """What history reads of a digest."""
+
+    id: str
+    created_at: str
+    repositories: tuple[str, ...]
+    result: SummaryResult
+
+
+def cited(document_id: str, *, line: int = 1, commit: str = NEW, repository: str = "shop") -> DigestCitation:
+    path, _, name = document_id.partition("::")
+    return DigestCitation(
+        document_id, name or path, f"{path}#L{line}@{commit}", repository, "2026-10-01T00:00:00Z", repository, 0.8
+    )
+
+
+def row(id_: str, day: str, text: str, *citations: DigestCitation, at: str = "07:00:00.000Z") -> Row:
+    repositories = tuple(sorted({each.repository for each in citations})) or ("shop",)
+    return Row(id_, f"{day}T{at}", repositories, SummaryResult(INTENT, text, citations))
+
+
+def state(document_id: str, text: str, *, commit: str = NEW) -> DocumentState:
+    path, _, name = document_id.partition("::")
+    return DocumentState(name or path, path, commit, content_hash=text, summary=text, start_line=3, end_line=9)
+
+
+def change(document_id: str, before: str | None, after: str | None, *, repository: str = "shop") -> DocumentChange:
+    return DocumentChange(
+        repository=repository,
+        document_id=document_id,
+        level=Level.FUNCTION,
+        language="python",
+        before=None if before is None else state(document_id, before, commit=OLD),
+        after=None if after is None else state(document_id, after),
+        date="2026-10-01T00:00:00Z",
+    )
