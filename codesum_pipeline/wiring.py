@@ -149,6 +149,7 @@ class Home:
             layout.memos(key),
             layout.overlays(key),
             layout.tree_views(key),
+            layout.compared(key),
         ):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (layout.hold(key), layout.outages(key), layout.recorded(key)):

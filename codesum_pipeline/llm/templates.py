@@ -21,6 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from string import Formatter
 
+from codesum_pipeline.llm.answers import AnswerTool
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
@@ -110,6 +111,7 @@ class ResolvedTemplate:
     """The two templates of one level: `system` as it is sent, `instruction` as it is written.
 
     `digest` covers both raw texts and the language: it is what a request pins. `names` are those of the templates.
+    `tool` is what the answer is given by where it is no text of the level.
     """
 
     level: Level
@@ -117,6 +119,7 @@ class ResolvedTemplate:
     instruction: str
     digest: str
     names: tuple[str, ...] = ()
+    tool: AnswerTool | None = None
 
     def render(self, **fields: str) -> str:
         """The user's turn. `fields` are all placeholders of an instruction; those that do not apply are empty."""

@@ -95,7 +95,8 @@ class DocumentState:
 class DocumentChange:
     """One document that differs between two builds; `before` is None for a new one, `after` for one that is gone.
 
-    `date` is that of the later commit, ISO 8601 in UTC, None where it is not known.
+    `date` is that of the later commit, ISO 8601 in UTC, None where it is not known. `renamed_from` is the id that the
+    document had before, where that was another one: `before` is of that id then.
     """
 
     repository: str
@@ -107,6 +108,7 @@ class DocumentChange:
     date: str | None
     is_test: bool = False
     is_vendored: bool = False
+    renamed_from: str | None = None
 
     @property
     def kind(self) -> ChangeKind:
