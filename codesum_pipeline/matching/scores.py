@@ -20,7 +20,7 @@ from codesum_pipeline.model.intents import DocumentChange, Intent, Match
 from codesum_pipeline.retrieval.lowering import role_factor
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS
-from codesum_pipeline.source.roles import role_of
+from codesum_pipeline.source.roles import Role, role_of
 
 # Changes weighed at one time: bounds the memory.
 _AT_ONCE = 2048
@@ -29,24 +29,24 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """The logistic of a weighted sum: `chance` of nothing, and what each piece of evidence adds."""
+    """The logistic of a weighted sum: `base` is what there is without any evidence."""
 
     base: float
     nearness: float
     said: float
-    changed: float
     named: float
 
     def of(self, evidence: Evidence) -> Numbers:
-        total = self.base + self.said * evidence.said + self.changed * evidence.changed + self.named * evidence.named
+        total = self.base + self.said * evidence.said + self.named * evidence.named
         if self.nearness:
             total = total + self.nearness * evidence.nearness
         scores: Numbers = 1 / (1 + np.exp(-total))
         return scores
 
 
-WITH_VECTORS = Weighing(base=-6.0, nearness=8.0, said=2.0, changed=1.0, named=1.0)
-WORDS_ALONE = Weighing(base=-5.0, nearness=0.0, said=4.0, changed=1.0, named=2.0)
+# Logistic regressions on 472 judged matches of 59 intents in six repositories; tried on 318 of six others.
+WITH_VECTORS = Weighing(base=-3.33, nearness=0.51, said=1.4, named=5.47)
+WORDS_ALONE = Weighing(base=-1.92, nearness=0.0, said=1.16, named=5.69)
 
 
 def match(
@@ -107,9 +107,11 @@ _SOMETHING = 0.1
 
 
 def _factor(change: DocumentChange, subject: Subject) -> float:
-    """What tests, copies of others' code and texts around the code count, as in search."""
+    """What tests, copies of others' code and lists of changes count, as in search."""
     weights = DEFAULT_WEIGHTS
-    factor = role_factor(role_of(change.state.file_path), frozenset(subject.weights), weights)
+    role = role_of(change.state.file_path)
+    # A list of changes says again what the changes themselves say. Other texts, data and settings are changes as any.
+    factor = role_factor(role, subject.weights, weights) if role is Role.HISTORY else 1.0
     if change.is_test and not subject.asks_for_tests:
         factor *= weights.test_factor
     return factor * weights.vendored_factor if change.is_vendored else factor

@@ -10,6 +10,10 @@ DEFAULT_TEMPLATE = "default"
 # Where an intent names neither a threshold nor a top-k.
 DEFAULT_THRESHOLD = 0.5
 
+# How well a change fits an intent of which no threshold is named: about one match in ten is wrong then, see
+# benchmarks/results/digests.md.
+DEFAULT_THRESHOLD = 0.75
+
 
 class Cadence(StrEnum):
     """How often an intent has a digest: with each build, or once a day or week for all builds since the last one."""
