@@ -37,6 +37,7 @@ _TABLES = {
     "items INTEGER NOT NULL, digest_id TEXT REFERENCES digests (id) ON DELETE SET NULL, "
     "CHECK ((outcome = 'held') = (failure IS NOT NULL))",
     "comparisons": "repository TEXT PRIMARY KEY, id TEXT NOT NULL",
+    "schedules": "intent_name TEXT PRIMARY KEY, served_at TEXT NOT NULL",
 }
 _INDEXES = (
     "CREATE UNIQUE INDEX IF NOT EXISTS pending_matches ON matches (repository, document_id, intent_name) "
