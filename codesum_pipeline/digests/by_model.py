@@ -19,16 +19,16 @@ from codesum_pipeline.digests.conversation import DigestConversation
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed
 from codesum_pipeline.llm.budgets import body_budget
+from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template, pinned_digest
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest, SummaryResponse, blake3_of
+from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import price_of
 from codesum_pipeline.llm.shut import why_shut
-from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind, load_template, render_template
+from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import DigestGatedOff
-from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.options import LlmOptions, Options
 
@@ -91,10 +91,11 @@ def write_by_model(
     templates leave no room, `DigestCapReached`, and `SummaryError` where the model failed.
     """
     check_gates(options)
-    template = digest_template(intent, options.llm)
+    turns = _Turns.of(intent, options.llm)
+    template = turns.resolved
     backend = make_backend(options.llm, {template.level: template})
-    articles = _articles(intent, items, template, backend.max_prompt_chars, options)
-    prompt = _prompt(intent, template, articles.block)
+    articles = _articles(items, turns, backend.max_prompt_chars, options, about=f"the digest of {intent.name}")
+    prompt = turns.prompt(articles.block)
     numbered = {number: item.citation for number, item in enumerate(items, start=1)}
 
     def read(response: SummaryResponse, form: AnswerForm) -> CheckedClaims:
@@ -128,48 +129,48 @@ def write_by_model(
     )
 
 
-def digest_template(intent: Intent, llm: LlmOptions) -> ResolvedTemplate:
-    """The templates of an intent as they are now; raises `TemplateNotFound` or `TemplateRenderError`."""
-    folder = Path(llm.prompts_folder) if llm.prompts_folder else None
-    kinds = (TemplateKind.DIGEST_SYSTEM, TemplateKind.DIGEST_INSTRUCTION)
-    names = (intent.system_template, intent.instruction_template)
-    system, instruction = (load_template(folder, kind, name) for kind, name in zip(kinds, names, strict=True))
-    pinned = {"system": system, "instruction": instruction, "language": intent.language}
-    return ResolvedTemplate(
-        level=LEVEL,
-        system=render_template(kinds[0], names[0], system, language=intent.language),
-        instruction=instruction,
-        digest=blake3_of(canonical_json(pinned)),
-        names=tuple(f"{kind}/{name}" for kind, name in zip(kinds, names, strict=True)),
-        tool=digest_tool(),
-    )
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """The two turns of an intent's digests as their templates are now."""
+
+    resolved: ResolvedTemplate
+    instruction: DigestTemplate
+    intent_text: str
+
+    @classmethod
+    def of(cls, intent: Intent, llm: LlmOptions) -> "_Turns":
+        """Raises `TemplateNotFound` or `TemplateRenderError`."""
+        folder = Path(llm.prompts_folder) if llm.prompts_folder else None
+        system = load_digest_template(folder, TemplateKind.DIGEST_SYSTEM, intent.system_template)
+        instruction = load_digest_template(folder, TemplateKind.DIGEST_INSTRUCTION, intent.instruction_template)
+        resolved = ResolvedTemplate(
+            level=LEVEL,
+            system=system.for_digest(language=intent.language),
+            instruction=instruction.text,
+            digest=pinned_digest(system, instruction, language=intent.language),
+            names=tuple(f"{each.kind}/{each.name}" for each in (system, instruction)),
+            tool=digest_tool(),
+        )
+        return cls(resolved, instruction, intent.text)
+
+    def prompt(self, articles: str) -> str:
+        """The user's turn."""
+        return self.instruction.for_digest(intent_text=self.intent_text, articles=articles)
 
 
-def _articles(
-    intent: Intent, items: Sequence[Item], template: ResolvedTemplate, max_prompt_chars: int, options: Options
-) -> Articles:
+def _articles(items: Sequence[Item], turns: _Turns, max_prompt_chars: int, options: Options, *, about: str) -> Articles:
     """Those that fit into what system and instruction leave of the prompt, and into what may be spent."""
-    wrapper = _prompt(intent, template, "") + digest_tool().schema_bytes.decode()
+    system = turns.resolved.system
+    wrapper = turns.prompt("") + digest_tool().schema_bytes.decode()
     budget = body_budget(
         max_prompt_chars,
-        system=template.system,
+        system=system,
         wrapper_chars=len(wrapper),
         boilerplate_chars=first_entry_chars(items),
     )
-    affordable = affordable_chars(items, template.system + wrapper, llm=options.llm, digests=options.digests)
-    return fill_articles(
-        items, min(filter(None, (budget, affordable))), options.llm, about=f"the digest of {intent.name}"
-    )
-
-
-def _prompt(intent: Intent, template: ResolvedTemplate, articles: str) -> str:
-    return render_template(
-        TemplateKind.DIGEST_INSTRUCTION,
-        intent.instruction_template,
-        template.instruction,
-        intent_text=intent.text,
-        articles=articles,
-    )
+    affordable = affordable_chars(items, system + wrapper, llm=options.llm, digests=options.digests)
+    room = budget if affordable is None else min(budget, affordable)
+    return fill_articles(items, room, options.llm, about=about)
 
 
 def _tell(intent: Intent, checked: CheckedClaims) -> None:

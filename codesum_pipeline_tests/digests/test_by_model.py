@@ -4,7 +4,7 @@ import logging
 import os
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -62,7 +62,7 @@ class Reporter:
     def set(self, **llm: Any) -> None:
         self.options = replace(self.options, llm=replace(self.options.llm, **llm))
 
-    def cap(self, **digests: float) -> None:
+    def cap(self, **digests: Any) -> None:
         self.options = replace(self.options, digests=replace(self.options.digests, **digests))
 
     def script(self, *behaviours: Behaviour) -> None:
@@ -426,6 +426,9 @@ def test_a_template_of_the_project_comes_before_the_packages(reporter: Reporter)
         pytest.param(TemplateKind.DIGEST_SYSTEM, None, TemplateNotFound, id="one that is gone"),
         pytest.param(TemplateKind.DIGEST_SYSTEM, "In {tongue}.", TemplateRenderError, id="an unknown placeholder"),
         pytest.param(TemplateKind.DIGEST_INSTRUCTION, "{articles} {", TemplateRenderError, id="a stray brace"),
+        pytest.param(
+            TemplateKind.DIGEST_INSTRUCTION, "{articles}{history}", TemplateRenderError, id="earlier digests in a tick"
+        ),
     ],
 )
 def test_a_template_that_cannot_be_used_stops_the_digest_before_any_call(
@@ -434,10 +437,15 @@ def test_a_template_that_cannot_be_used_stops_the_digest_before_any_call(
     if text:
         (reporter.prompts / kind).mkdir(parents=True)
         (reporter.prompts / kind / "mine.md").write_text(text)
-    field = "system_template" if kind is TemplateKind.DIGEST_SYSTEM else "instruction_template"
+    is_system = kind is TemplateKind.DIGEST_SYSTEM
+    intent = replace(
+        INTENT,
+        system_template="mine" if is_system else "default",
+        instruction_template="default" if is_system else "mine",
+    )
 
     with pytest.raises(error, match="mine"):
-        reporter.write(intent=replace(INTENT, **{field: "mine"}))
+        reporter.write(intent=intent)
     assert reporter.server.seen == []
 
 
