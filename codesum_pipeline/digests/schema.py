@@ -39,6 +39,7 @@ _TABLES = {
     "compactions": "job_id TEXT PRIMARY KEY, attestation TEXT NOT NULL, signature TEXT NOT NULL, claim TEXT NOT NULL, "
     "request_hash TEXT NOT NULL, model_name_echoed TEXT NOT NULL, cost_usd REAL NOT NULL, compacted_at TEXT NOT NULL",
     "comparisons": "repository TEXT PRIMARY KEY, id TEXT NOT NULL",
+    "schedules": "intent_name TEXT PRIMARY KEY, served_at TEXT NOT NULL",
 }
 _INDEXES = (
     "CREATE UNIQUE INDEX IF NOT EXISTS pending_matches ON matches (repository, document_id, intent_name) "

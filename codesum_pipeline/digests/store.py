@@ -108,6 +108,7 @@ class DigestStore:
     def forget(self, intent_name: str) -> int:
         """Delete what waits for an intent, how much that was; its digests and ticks stay."""
         with self.together():
+            self._connection.execute("DELETE FROM schedules WHERE intent_name = ?", (intent_name,))
             return self._connection.execute(
                 "DELETE FROM matches WHERE digest_id IS NULL AND intent_name = ?", (intent_name,)
             ).rowcount
@@ -140,6 +141,8 @@ class DigestStore:
                 self._connection.execute(
                     f"INSERT INTO ticks VALUES ({_MARKS[TickRow]})", [_storable(value) for value in values]
                 )
+                if tick.due_at is not None:
+                    self.mark_served(tick.intent_name, tick.due_at)
                 self._sweep(tick.intent_name)
 
     def mark_queued(self, digest_id: str) -> None:
@@ -182,6 +185,26 @@ class DigestStore:
         if not found:
             raise ConfigurationError(f"there is no digest {id_!r}: `codesum digest list` shows those that there are")
         return found[0]
+
+    def served_at(self, intent_name: str) -> str | None:
+        """The last moment of an intent's schedule that had its tick; of a new intent, since when it is known.
+
+        None where it is not known at all.
+        """
+        found = self._connection.execute(
+            "SELECT coalesce((SELECT served_at FROM schedules WHERE intent_name = ?1), "
+            "(SELECT min(matched_at) FROM matches WHERE intent_name = ?1))",
+            (intent_name,),
+        ).fetchone()
+        return None if found[0] is None else str(found[0])
+
+    def mark_served(self, intent_name: str, moment: str) -> None:
+        """No moment of an intent's schedule up to this one has a tick any more."""
+        with self.together():
+            self._connection.execute(
+                "INSERT INTO schedules VALUES (?, ?) ON CONFLICT DO UPDATE SET served_at = excluded.served_at",
+                (intent_name, moment),
+            )
 
     def matches_of(self, digest_id: str) -> list[Match]:
         """The matches that a digest handled, in the order of repository and document; none where they are forgotten."""
@@ -240,29 +263,48 @@ class DigestStore:
 
     def _waiting_for(self, change: DocumentChange) -> list[str]:
         rows = self._connection.execute(
-            "SELECT intent_name FROM matches WHERE digest_id IS NULL AND repository = ? AND document_id = ?",
-            (change.repository, _storable(change.document_id)),
+            "SELECT DISTINCT intent_name FROM matches WHERE digest_id IS NULL AND repository = ? "
+            "AND document_id IN (?, ?)",
+            (change.repository, _storable(change.document_id), _storable(change.renamed_from)),
         )
         return [name for (name,) in rows]
 
     def _keep(self, match: Match) -> None:
-        """Keep one, joined with what waits of the same document."""
-        key = (match.change.repository, _storable(match.change.document_id), match.intent_name)
-        found = self._connection.execute(
-            "SELECT id, change, score FROM matches WHERE digest_id IS NULL AND repository = ? AND document_id = ? "
-            "AND intent_name = ?",
-            key,
-        ).fetchone()
+        """Keep one, joined with what waits of the same document, or of that which it was before it was renamed."""
+        change, intent = match.change, match.intent_name
+        found = self._waiting(change, change.document_id, intent)
+        if change.renamed_from:
+            earlier = self._waiting(change, change.renamed_from, intent)
+            if found is not None and earlier is not None:
+                self._connection.execute("DELETE FROM matches WHERE id = ?", (earlier[0],))
+            found = found or earlier
         if found is None:
             self._connection.execute(
                 "INSERT INTO matches (repository, document_id, intent_name, change, is_undone, score, matched_at) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*key, change_as_json(match.change), _is_undone(match.change), match.score, self._moment()),
+                (
+                    change.repository,
+                    _storable(change.document_id),
+                    intent,
+                    change_as_json(change),
+                    _is_undone(change),
+                    match.score,
+                    self._moment(),
+                ),
             )
             return
-        id_, earlier, score = found
+        id_, before, score = found
         best = max((each for each in (match.score, score) if each is not None), default=None)
-        self._rewrite(id_, replace(match.change, before=read_change(earlier).before), best)
+        self._rewrite(id_, _since(read_change(before), change), best)
+
+    def _waiting(self, change: DocumentChange, document_id: str, intent: str) -> tuple[int, str, float | None] | None:
+        """Id, change and score of what waits for an intent under this id."""
+        found: tuple[int, str, float | None] | None = self._connection.execute(
+            "SELECT id, change, score FROM matches WHERE digest_id IS NULL AND repository = ? AND document_id = ? "
+            "AND intent_name = ?",
+            (change.repository, _storable(document_id), intent),
+        ).fetchone()
+        return found
 
     def _handle(self, kept: KeptMatch, digest_id: str) -> None:
         told = kept.match.change
@@ -275,12 +317,14 @@ class DigestStore:
             "SELECT change, score FROM matches WHERE id = ? AND digest_id IS NULL", (kept.id,)
         ).fetchone()
         if found is not None:
-            self._rewrite(kept.id, replace(read_change(found[0]), before=told.after), found[1])
+            newer = read_change(found[0])
+            was = told.document_id if told.document_id != newer.document_id else None
+            self._rewrite(kept.id, replace(newer, before=told.after, renamed_from=was), found[1])
 
     def _rewrite(self, id_: int, change: DocumentChange, score: float | None) -> None:
         self._connection.execute(
-            "UPDATE matches SET change = ?, is_undone = ?, score = ? WHERE id = ?",
-            (change_as_json(change), _is_undone(change), score, id_),
+            "UPDATE matches SET document_id = ?, change = ?, is_undone = ?, score = ? WHERE id = ?",
+            (_storable(change.document_id), change_as_json(change), _is_undone(change), score, id_),
         )
 
     def _sweep(self, intent_name: str) -> None:
@@ -322,6 +366,12 @@ def open_digests(path: Path, *, now: Callable[[], datetime]) -> Iterator[DigestS
         raise BrokenStore(f"{path} cannot be opened ({error}): move it away to begin a new one") from error
     except sqlite3.DatabaseError as error:
         raise BrokenStore(f"{path} is damaged ({error}): move it away to begin a new one") from error
+
+
+def _since(earlier: DocumentChange, later: DocumentChange) -> DocumentChange:
+    """Two changes of one document as one."""
+    was = earlier.renamed_from or later.renamed_from
+    return replace(later, before=earlier.before, renamed_from=was if was != later.document_id else None)
 
 
 def _is_undone(change: DocumentChange) -> bool:

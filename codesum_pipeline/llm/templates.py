@@ -247,6 +247,16 @@ def delete_template(prompts_dir: Path, kind: TemplateKind, name: str) -> None:
         path.unlink()
 
 
+def check_template_name(name: str) -> str:
+    """The name, if a template can be called so; raises `ConfigurationError`."""
+    if not _NAME.fullmatch(name) or ".." in name:
+        raise ConfigurationError(
+            f"template name {name!r}: use up to 100 letters, digits, '.', '_' and '-', "
+            "beginning with a letter or digit and without '..'"
+        )
+    return name
+
+
 def packaged_prompts() -> Path:
     """The copy that ships: in a wheel it lies in the package, in a checkout at the project's top."""
     package = Path(__file__).parent.parent
@@ -260,11 +270,7 @@ def _folders(prompts_dir: Path | None) -> tuple[Path, ...]:
 
 def _path_in(folder: Path, kind: TemplateKind, name: str) -> Path:
     """The file of a template, which may not be there; raises `ConfigurationError` where it would lie outside."""
-    if not _NAME.fullmatch(name) or ".." in name:
-        raise ConfigurationError(
-            f"template name {name!r}: use up to 100 letters, digits, '.', '_' and '-', "
-            "beginning with a letter or digit and without '..'"
-        )
+    check_template_name(name)
     path = folder / kind / f"{name}{_SUFFIX}"
     if not path.resolve().is_relative_to(folder.resolve()):
         raise ConfigurationError(f"template {path} is a link that leads out of {folder}: put a copy there instead")

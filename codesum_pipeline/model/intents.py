@@ -7,6 +7,8 @@ from enum import IntEnum, StrEnum
 from codesum_pipeline.model.documents import Level
 
 DEFAULT_TEMPLATE = "default"
+# Where an intent names neither a threshold nor a top-k.
+DEFAULT_THRESHOLD = 0.5
 
 
 class Cadence(StrEnum):
@@ -44,7 +46,10 @@ class IntentSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One standing question. `repositories` are globs over keys; exactly one of `threshold` and `top_k` is set."""
+    """One standing question. `repositories` are globs over keys; exactly one of `threshold` and `top_k` is set.
+
+    `language` is the English name of one, with a region or script where it has one: `Portuguese (BR)`.
+    """
 
     name: str
     text: str

@@ -101,6 +101,33 @@ def test_a_change_that_was_undone_and_came_again_is_told_from_the_first_text(sto
     assert pending(store) == [("one", "three", 0.5)]
 
 
+def test_what_waits_follows_a_document_that_is_renamed(store: DigestStore) -> None:
+    store.add_matches([match("one", "two", document="old")])
+    store.add_matches([], changes=[change("two", "three", document="new", renamed_from="old")])
+
+    [kept] = store.pending(INTENT)
+    assert pending(store) == [("one", "three", 0.5)]
+    assert (kept.match.change.document_id, kept.match.change.renamed_from) == ("new", "old")
+    store.add_matches([match("three", "one", document="old", renamed_from="new")])
+    assert pending(store) == []
+    store.add_matches([match("one", "four", document="new", renamed_from="old")])
+    assert pending(store) == [("one", "four", 0.5)]
+
+
+def test_a_document_renamed_while_its_digest_was_written_is_told_as_renamed_by_the_next_one(
+    store: DigestStore,
+) -> None:
+    store.add_matches([match("one", "two", document="old")])
+    kept = store.pending(INTENT)
+    store.add_matches([match("two", "three", document="new", renamed_from="old")])
+
+    store.record(tick(), digest(), handled=kept)
+
+    [left] = store.pending(INTENT)
+    assert pending(store) == [("two", "three", 0.5)]
+    assert (left.match.change.document_id, left.match.change.renamed_from) == ("new", "old")
+
+
 def test_what_waits_follows_its_document_though_the_newest_change_matches_no_more(store: DigestStore) -> None:
     store.add_matches([match("one", "two", score=0.8), match("one", "two", intent=OTHER)])
 
