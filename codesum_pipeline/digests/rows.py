@@ -1,12 +1,11 @@
 """What `digests.sqlite` keeps: matches that wait for their digest, ticks, and digests."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from codesum_pipeline.model.digests import DigestCitation, SummaryResult
+from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import DocumentChange, DocumentState, Match
 
@@ -135,6 +134,4 @@ def result_as_json(result: SummaryResult) -> str:
 
 def read_result(text: str) -> SummaryResult:
     """The result that `text` was made from."""
-    kept: Mapping[str, Any] = json.loads(text)
-    citations = tuple(DigestCitation(**each) for each in kept["citations"])
-    return SummaryResult(**{**kept, "citations": citations})
+    return SummaryResult.read(json.loads(text))

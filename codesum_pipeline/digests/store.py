@@ -204,6 +204,14 @@ class DigestStore:
                 (intent_name, moment),
             )
 
+    def matches_of(self, digest_id: str) -> list[Match]:
+        """The matches that a digest handled, in the order of repository and document; none where they are forgotten."""
+        rows = self._connection.execute(
+            "SELECT intent_name, change, score FROM matches WHERE digest_id = ? ORDER BY repository, document_id",
+            (digest_id,),
+        )
+        return [Match(intent, read_change(change), score) for intent, change, score in rows]
+
     def ticks(self, intent_name: str | None = None, *, limit: int = -1) -> list[TickRow]:
         """Ticks of one intent or all, the newest first."""
         rows = self._connection.execute(

@@ -1,23 +1,12 @@
 """Digests of a month, as they were told."""
 
-from dataclasses import dataclass
-
+from codesum_pipeline.digests.rows import DigestRow
 from codesum_pipeline.model.digests import DigestCitation, SummaryResult
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
+from codesum_pipeline_tests.digests.making import COMMITS, INTENT, digest
 
-INTENT = "how we authenticate"
-OLD, NEW = "a" * 40, "b" * 40
-
-
-@dataclass(frozen=True)
-class Row:
-    """What history reads of a digest."""
-
-    id: str
-    created_at: str
-    repositories: tuple[str, ...]
-    result: SummaryResult
+OLD, NEW, _ = COMMITS
 
 
 def cited(document_id: str, *, line: int = 1, commit: str = NEW, repository: str = "shop") -> DigestCitation:
@@ -27,9 +16,17 @@ def cited(document_id: str, *, line: int = 1, commit: str = NEW, repository: str
     )
 
 
-def row(id_: str, day: str, text: str, *citations: DigestCitation, at: str = "07:00:00.000Z") -> Row:
-    repositories = tuple(sorted({each.repository for each in citations})) or ("shop",)
-    return Row(id_, f"{day}T{at}", repositories, SummaryResult(INTENT, text, citations))
+def row(id_: str, day: str, text: str, *citations: DigestCitation, at: str = "07:00:00.000Z") -> DigestRow:
+    moment = f"{day}T{at}"
+    return digest(
+        id_,
+        created_at=moment,
+        from_at=moment,
+        to_at=moment,
+        repositories=tuple(sorted({each.repository for each in citations})) or ("shop",),
+        result=SummaryResult(INTENT, text, citations),
+        links=(None,) * len(citations),
+    )
 
 
 def state(document_id: str, text: str, *, commit: str = NEW) -> DocumentState:

@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 
 from codesum_pipeline.digests.past import join_past
+from codesum_pipeline.digests.rows import DigestRow
 from codesum_pipeline.model.digests import SummaryResult
-from codesum_pipeline_tests.digests.history_rows import INTENT, Row, cited, row
+from codesum_pipeline_tests.digests.history_rows import cited, row
+from codesum_pipeline_tests.digests.making import INTENT
 
 LOGIN, TOKEN, KEYS = (cited(f"src/auth.py::{name}") for name in ("login", "token", "keys"))
 FIRST = row("d1", "2026-10-01", "Logins are counted [1]. Tokens expire [2].", LOGIN, TOKEN)
@@ -15,7 +17,7 @@ SECOND = row("d2", "2026-10-08", "Keys are rotated [1], and tokens with them [2]
 THIRD = row("d3", "2026-10-15", "Logins are no longer counted [1].", replace(LOGIN, place=f"src/auth.py#L4@{'c' * 40}"))
 
 
-def long_row(id_: str, day: str, sentence: str) -> Row:
+def long_row(id_: str, day: str, sentence: str) -> DigestRow:
     return row(id_, day, " ".join([sentence] * 100), LOGIN)
 
 

@@ -1,7 +1,8 @@
 """Many digests in one, in plain words."""
 
 from codesum_pipeline.digests.plain_history import plain_rollup
-from codesum_pipeline_tests.digests.history_rows import INTENT, change, cited, row
+from codesum_pipeline_tests.digests.history_rows import change, cited, row
+from codesum_pipeline_tests.digests.making import INTENT
 
 LOGIN, TOKEN, PAY = "src/auth.py::login", "src/auth.py::token", "billing/pay.py::pay"
 
