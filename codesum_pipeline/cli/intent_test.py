@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.completion import complete_intents, complete_keys
 from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.progress_bar import progress_bar
@@ -25,6 +25,8 @@ from codesum_pipeline.model.intents import Intent, Match
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.wiring import Home
 
+# What a text is called that is no intent yet.
+_NOT_SAVED = "text"
 _COMMITS = 20
 # Of one commit, and of what is below the line.
 _SHOWN = 8
@@ -36,7 +38,7 @@ def test(
     ctx: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", show_default=False, help="An intent."),
+        typer.Argument(metavar="[NAME]", autocompletion=complete_intents, show_default=False, help="An intent."),
     ] = None,
     text: Annotated[
         str | None,
@@ -88,7 +90,7 @@ def _asked(called: Invocation, name: str | None, text: str | None, threshold: fl
     if name is not None:
         asked = Intents(Path(called.settings.options.digests.intents_file)).survey().named(name)
     else:
-        asked = _intent("(not saved)", {"text": text})
+        asked = _intent(_NOT_SAVED, {"text": text})
     if threshold is None:
         return asked
     checked = _intent(asked.name, {"text": asked.text, "threshold": threshold})
@@ -161,21 +163,29 @@ def _told(asked: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[Any
         yield from (_line(match) for match in past.matched[:_SHOWN])
         if (left := len(past.matched) - _SHOWN) > 0:
             yield indented(Text(f"and {count(left, 'more document')}", style="dim"), 2)
-    below = sorted(
-        ((match, past) for past in found for match in past.others),
-        key=lambda pair: (-score_of(pair[0]), pair[0].change.document_id, pair[1].commit.id),
-    )[:_SHOWN_BELOW]
+    below = _best_of_each_document(found)
     if below:
         yield Text(f"below the line ({_line_of(asked)}), the best:", style="dim")
-        yield from (_line(match, of=past) for match, past in below)
+        yield from (_line(match, of=past) for match, past in below[:_SHOWN_BELOW])
     documents = sum(len(past.matched) for past in matching)
     yield Text(
         one_line(
-            f"{asked.name}: {count(documents, 'document')} in {len(matching):,} of the last "
+            f"{asked.name}: {count(documents, 'document')} in {len(matching):,} of "
             f"{count(len(found), 'commit')} of {key}, {_line_of(asked)}"
         ),
         style="bold",
     )
+
+
+def _best_of_each_document(found: Sequence[PastMatches]) -> list[tuple[Match, PastMatches]]:
+    """The best of what does not match, each document at its best and latest."""
+    best: dict[str, tuple[Match, PastMatches]] = {}
+    for past in found:
+        for match in past.others:
+            known = best.get(match.change.document_id)
+            if known is None or score_of(known[0]) < score_of(match):
+                best[match.change.document_id] = match, past
+    return sorted(best.values(), key=lambda pair: (-score_of(pair[0]), pair[0].change.document_id))
 
 
 def _line_of(asked: Intent) -> str:
