@@ -16,7 +16,7 @@ from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.intents.templates import FIELDS, delete_digest_template, rename_digest_template
 from codesum_pipeline.llm.budgets import prompt_chars
-from codesum_pipeline.llm.digest_templates import load_digest_template
+from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template
 from codesum_pipeline.llm.fitting_templates import fitting_template, fitting_templates
 from codesum_pipeline.llm.templates import (
     ASK_TEMPLATES,
@@ -191,20 +191,22 @@ def _listed(folder: Path, used: _Systems, intents: Sequence[Intent], kind: Templ
 
 
 def _users_of(found: FoundTemplate, intents: Sequence[Intent]) -> list[str]:
-    """The intents whose digests a template is used for."""
+    """The intents whose digests or roll-ups a template is used for."""
     named = {
         TemplateKind.DIGEST_SYSTEM: lambda intent: intent.system_template,
         TemplateKind.DIGEST_INSTRUCTION: lambda intent: intent.instruction_template,
     }.get(found.kind)
-    return [intent.name for intent in intents if named and named(intent) == found.name]
+    names = {found.name, found.name.removesuffix(ROLLUP_SUFFIX)}
+    return [intent.name for intent in intents if named and named(intent) in names]
 
 
 def _uses(row: Mapping[str, Any]) -> str | None:
-    return ", ".join(row["levels"]) or _digests_of(row["intents"]) or _other_use(row)
+    return ", ".join(row["levels"]) or _digests_of(row["name"], row["intents"]) or _other_use(row)
 
 
-def _digests_of(intents: Sequence[str]) -> str:
-    return f"digests of {', '.join(intents)}" if intents else ""
+def _digests_of(name: str, intents: Sequence[str]) -> str:
+    what = "roll-ups" if name.endswith(ROLLUP_SUFFIX) else "digests"
+    return f"{what} of {', '.join(intents)}" if intents else ""
 
 
 def _other_use(row: Mapping[str, Any]) -> str | None:
@@ -290,7 +292,7 @@ def _tell_saved(ctx: typer.Context, kind: TemplateKind, name: str, done: str) ->
 def _tell_saved_for_digests(ctx: typer.Context, kind: TemplateKind, name: str, done: str) -> None:
     template = load_digest_template(_folder(ctx), kind, name)
     users = _users_of(find_template(_folder(ctx), kind, name), _known_intents(ctx))
-    note(f"{done}: {f'used for {_digests_of(users)}' if users else 'no intent uses a template of this name'}")
+    note(f"{done}: {f'used for {_digests_of(name, users)}' if users else 'no intent uses a template of this name'}")
     if template.has_history:
         note(f"it has {{{HISTORY}}}: a roll-up can be written with it, a digest cannot")
 

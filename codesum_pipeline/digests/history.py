@@ -20,7 +20,7 @@ from codesum_pipeline.digests.conversation import DigestConversation
 from codesum_pipeline.digests.past import PastBlock, PastDigest, join_past, numbers_in, renumbered
 from codesum_pipeline.llm.backend import SummaryBackend
 from codesum_pipeline.llm.budgets import LEAST_SHOWN, body_budget, prompt_chars
-from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template
+from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest, SummaryResponse, blake3_of
@@ -33,9 +33,6 @@ from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.options import LlmOptions, Options
 
-# A template of this name beside the one of an intent is that of its roll-ups: one template cannot do for both, since
-# `{history}` has no value in a digest.
-ROLLUP_SUFFIX = "-history"
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 
 

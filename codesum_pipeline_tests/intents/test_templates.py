@@ -13,7 +13,7 @@ import pytest
 from codesum_pipeline.intents import templates
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.intents.templates import delete_digest_template, rename_digest_template
-from codesum_pipeline.llm.templates import TemplateKind, list_templates, save_template_atomic, template_exists
+from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic, template_exists
 from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, TemplateNotFound
 
 SYSTEM, INSTRUCTION = TemplateKind.DIGEST_SYSTEM, TemplateKind.DIGEST_INSTRUCTION
@@ -43,8 +43,12 @@ def intents(tmp_path: Path) -> Intents:
 
 
 def state(intents: Intents, prompts: Path) -> tuple[set[str], list[str]]:
-    """The system templates that intents name, and those that are there."""
-    return {each.system_template for each in intents.survey().intents}, list_templates(prompts, SYSTEM)
+    """The system templates that intents name, and one's own that are there."""
+    return {each.system_template for each in intents.survey().intents}, own(prompts)
+
+
+def own(prompts: Path) -> list[str]:
+    return sorted(path.stem for path in (prompts / SYSTEM).glob("*.md"))
 
 
 def all_are_there(intents: Intents, prompts: Path) -> bool:
@@ -73,7 +77,7 @@ def test_a_rename_changes_the_intents_that_use_it_and_keeps_what_else_is_written
 
     assert (path, users) == (prompts / "digest_system" / "mine.md", ["a", "b"])
     assert path.read_text() == "In {language}."
-    assert state(intents, prompts) == ({"mine", "default"}, ["default", "mine"])
+    assert state(intents, prompts) == ({"mine", "default"}, ["mine"])
     assert intents.file.read_text() == WRITTEN.replace("system: ours", "system: mine")
     assert template_exists(prompts, INSTRUCTION, "ours")
 
@@ -86,7 +90,7 @@ def test_the_template_goes_back_where_the_intents_cannot_be_changed(intents: Int
         rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
 
     assert intents.file.read_bytes() == before
-    assert state(intents, prompts) == ({"ours", "default"}, ["default", "ours"])
+    assert state(intents, prompts) == ({"ours", "default"}, ["ours"])
 
 
 @pytest.mark.parametrize("step", ["save_template_atomic", "Intents.rename_template", "delete_template"])
@@ -103,7 +107,7 @@ def test_a_rename_that_is_killed_leaves_every_intent_its_template_and_is_finishe
     assert all_are_there(intents, prompts)
     if not (step == "delete_template" and is_done):
         rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
-    assert state(intents, prompts) == ({"mine", "default"}, ["default", "mine"])
+    assert state(intents, prompts) == ({"mine", "default"}, ["mine"])
     assert intents.file.read_text() == WRITTEN.replace("system: ours", "system: mine")
 
 
@@ -129,7 +133,7 @@ def test_a_name_that_is_taken_is_refused_and_nothing_changes(intents: Intents, p
     with pytest.raises(ConfigurationError, match=f"template digest_system/{new} is there already, in "):
         rename_digest_template(intents, prompts, SYSTEM, "ours", new)
 
-    assert state(intents, prompts) == ({"ours", "default"}, ["default", "ours", "taken"])
+    assert state(intents, prompts) == ({"ours", "default"}, ["ours", "taken"])
     assert intents.file.read_text() == WRITTEN
 
 
@@ -182,7 +186,7 @@ def test_nothing_is_renamed_or_deleted_while_nobody_can_see_who_uses_it(intents:
     ):
         with pytest.raises(ConfigurationError, match=r"which intents use template digest_system/ours: intents.yaml:1"):
             change()
-    assert state(intents, prompts)[1] == ["default", "ours"]
+    assert state(intents, prompts)[1] == ["ours"]
 
 
 def test_an_intent_that_is_broken_otherwise_counts_as_a_user(intents: Intents, prompts: Path) -> None:
@@ -199,3 +203,22 @@ def test_without_any_intents_templates_are_renamed_and_deleted_freely(tmp_path: 
     assert rename_digest_template(none, prompts, SYSTEM, "ours", "mine")[1] == []
     assert delete_digest_template(none, prompts, SYSTEM, "mine") == []
     assert not none.file.exists()
+
+
+def test_the_template_for_rollups_goes_along_and_is_kept_while_it_is_used(intents: Intents, prompts: Path) -> None:
+    save_template_atomic(prompts, SYSTEM, "ours-history", "{history}")
+
+    with pytest.raises(
+        ConfigurationError, match="ours-history is used for roll-ups of a, b: rename digest_system/ours"
+    ):
+        rename_digest_template(intents, prompts, SYSTEM, "ours-history", "other")
+    with pytest.raises(ConfigurationError, match="ours-history is used by a, b"):
+        delete_digest_template(intents, prompts, SYSTEM, "ours-history")
+    save_template_atomic(prompts, SYSTEM, "mine-history", "In {language}: {history}")
+    with pytest.raises(ConfigurationError, match="digest_system/mine-history is there already"):
+        rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
+    assert (own(prompts), intents.file.read_text()) == (["mine-history", "ours", "ours-history"], WRITTEN)
+
+    delete_digest_template(intents, prompts, SYSTEM, "mine-history")
+    rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
+    assert own(prompts) == ["mine", "mine-history"]
