@@ -12,7 +12,6 @@ import numpy as np
 
 from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.matching.evidence import Evidence, Numbers, gather
-from codesum_pipeline.matching.parts import without_parts
 from codesum_pipeline.matching.subjects import Subject, subjects_of
 from codesum_pipeline.matching.wording import ReadBlob, words_of
 from codesum_pipeline.model.cancellation import checkpoint
@@ -94,7 +93,7 @@ def choose(intent: Intent, matches: Sequence[Match]) -> list[Match]:
     """The matches that an intent asks for, best first; ties break by repository and document."""
     ordered = sorted(matches, key=lambda found: (-score_of(found), found.change.repository, found.change.document_id))
     least = intent.threshold if intent.threshold is not None else _SOMETHING
-    told = without_parts([found for found in ordered if score_of(found) >= least])
+    told = [found for found in ordered if score_of(found) >= least]
     return told if intent.top_k is None else told[: intent.top_k]
 
 

@@ -7,10 +7,7 @@ from enum import IntEnum, StrEnum
 from codesum_pipeline.model.documents import Level
 
 DEFAULT_TEMPLATE = "default"
-# Where an intent names neither a threshold nor a top-k.
-DEFAULT_THRESHOLD = 0.5
-
-# How well a change fits an intent of which no threshold is named: about one match in ten is wrong then, see
+# Where an intent names neither a threshold nor a top-k: about one match in ten is wrong then, see
 # benchmarks/results/digests.md.
 DEFAULT_THRESHOLD = 0.75
 

@@ -81,12 +81,16 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
 
 
 def test_what_an_intent_asks_about_is_matched_and_nothing_else(seen: Seen) -> None:
-    assert seen.matched("anything that touches refunds of payments") == ["shop/refunds.py"]
+    assert seen.matched("anything that touches refunds of payments") == [
+        "shop/refunds.py::refund_all_payments",
+        "shop/refunds.py::refund_payment",
+        "shop/refunds.py",
+    ]
     assert seen.matched("kubernetes clusters") == []
 
 
 def test_what_is_gone_is_matched_by_what_it_was(seen: Seen) -> None:
-    assert seen.matched("login of users") == ["shop/old_login.py"]
+    assert seen.matched("login of users") == ["shop/old_login.py::login_user", "shop/old_login.py"]
 
 
 def test_files_that_are_no_code_count(seen: Seen) -> None:
@@ -105,7 +109,10 @@ def test_test_code_and_lists_of_changes_are_lowered_unless_they_are_asked_for(se
 
 
 def test_the_best_few_are_told_where_an_intent_has_no_threshold(seen: Seen) -> None:
-    assert seen.matched("billing of payments", threshold=None, top_k=2) == ["db/2_billing.sql", "shop/refunds.py"]
+    assert seen.matched("billing of payments", threshold=None, top_k=2) == [
+        "db/2_billing.sql",
+        "shop/refunds.py::refund_all_payments",
+    ]
 
 
 def test_without_vectors_words_are_compared(seen: Seen) -> None:
