@@ -36,6 +36,7 @@ _STYLES = {
     "line": "display:block;padding-left:2ch;text-indent:-2ch",
     "a": "color:#0b57b0;text-decoration:underline",
     "quiet": "color:#59616d;font-size:13px",
+    "number": "color:#59616d;font-size:13px;white-space:nowrap",
 }
 _SCHEME = """
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
@@ -126,7 +127,7 @@ def _sources(post: Post) -> str:
         name = escape(shown(source.name))
         said = " · ".join([escape(shown(source.place)), *(escape(shown(each)) for each in source.about)])
         rows.append(
-            f'<tr><td class="quiet" style="vertical-align:top;padding:3px 8px 3px 0;white-space:nowrap;{_STYLES["quiet"]}">'
+            f'<tr><td class="quiet" style="vertical-align:top;padding:3px 8px 3px 0;{_STYLES["number"]}">'
             f'[{source.number}]</td><td style="padding:3px 0;font-size:14px;overflow-wrap:anywhere">'
             f"{_link(source.url, name) if source.url else name}"
             f'<br><span class="quiet" style="{_STYLES["quiet"]}">{said}</span></td></tr>'
