@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.graph.build import GRAPH_VERSION
 from codesum_pipeline.indexes.author_words import AUTHOR_WORDS_VERSION
@@ -156,6 +157,9 @@ class Home:
             file.unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
         erase_ledger(layout.state(key))
+        if layout.digests.exists():
+            with open_digests(layout.digests, now=utc_now) as digests:
+                digests.purge(key)
         self.tables.drop(key)
         write_serving_file(self.tables, layout.duckdb_file)
 
