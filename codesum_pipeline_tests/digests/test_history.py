@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.digests.claims import digest_tool
 from codesum_pipeline.digests.history import AggregateResult, aggregate_history, history_templates, request_for
 from codesum_pipeline.digests.rows import DigestRow
 from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic
@@ -194,8 +195,7 @@ def test_the_oldest_digests_are_cut_first_and_what_is_left_out_is_told(
         row(f"d{day:02}", f"2026-10-{day:02}", f"On day {day} all changed [1]. " * 60, LOGIN) for day in range(1, 21)
     ]
     historian.script(Says(answer(claim("Everything changed on the last day.", 1, quote="On day 20 all changed"))))
-    always = request_for((), ASKED, history_templates(ASKED, historian.options.llm), historian.options)
-    historian.set(max_prompt_chars=int((len(always.template.system) + 14_000) / 0.85))
+    historian.set(max_prompt_chars=22_000)
     with caplog.at_level(logging.WARNING):
         found = historian.write(rows)
 
@@ -203,7 +203,7 @@ def test_the_oldest_digests_are_cut_first_and_what_is_left_out_is_told(
     assert 2 < found.rows_used < found.rows_total == 20
     assert asked.prompt.count("On day 20 all changed") == 60
     assert "On day 1 " not in asked.prompt
-    assert len(asked.prompt) + len(asked.system) <= historian.options.llm.max_prompt_chars * 0.85
+    assert len(asked.prompt) + len(asked.system) <= 22_000
     left_out = 20 - found.rows_used
     assert found.summary.endswith(f"(Of 20 digests the oldest {left_out} are not in it: there was no room.)")
     assert f"of 20 digests the oldest {left_out} left out" in caplog.text
@@ -223,9 +223,10 @@ def test_what_is_too_dear_for_the_cap_is_shown_in_part(historian: Historian) -> 
 
 
 def test_no_room_for_any_digest_is_an_error_that_names_the_setting(historian: Historian) -> None:
-    always = request_for((), ASKED, history_templates(ASKED, historian.options.llm), historian.options)
-    for more, said in ((0, "the system template"), (2_600, "the newest one alone needs more")):
-        historian.set(max_prompt_chars=int((len(always.template.system) + more) / 0.85))
+    usual = request_for(ROWS, ASKED, history_templates(ASKED, historian.options.llm), historian.options)
+    always = len(usual.template.system) + len(usual.prompt) - len(usual.block.text) + len(digest_tool().schema_bytes)
+    for room, said in ((-100, "the system template"), (100, "less than the newest one needs")):
+        historian.set(max_prompt_chars=int((always + room) / 0.85) + 1)
         with pytest.raises(ConfigurationError, match=rf"llm\.max_prompt_chars = .*{said}"):
             historian.write()
 
