@@ -5,17 +5,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 import typer
 
+from codesum_pipeline.cli.compaction import compaction_as_json
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.render import Rows, count, fields, note, show, table
 from codesum_pipeline.cli.safe_text import clean, escaped, safe_json
+from codesum_pipeline.compaction.attestation import Attestation
 from codesum_pipeline.delivery.outbox import Delivery, open_outbox
 from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState
 from codesum_pipeline.digests.store import DigestStore, open_digests
+from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Match
 from codesum_pipeline.model.moments import iso_moment
@@ -50,7 +54,7 @@ def list_digests(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the digests and roll-ups, the newest first, with what each cost.
+    """List the digests and roll-ups, the newest first, with what each cost, and compactions in the place of old ones.
 
     codesum digest list --intent billing --since 2026-10-01
     """
@@ -59,7 +63,10 @@ def list_digests(
     with opened_digests(called) as store:
         everything = store.digests()
         found = store.digests(intent, first, end)
-    check_intent_was_told(intent, everything)
+        compacted = store.compactions()
+    if not compacted:
+        check_intent_was_told(intent, everything)
+    inside = [each for each in compacted if _is_asked_for(each, intent, first) and not state]
     rows = [
         each
         for each in reversed(found)
@@ -68,8 +75,10 @@ def list_digests(
     if as_json:
         for each in rows:
             typer.echo(safe_json(asdict(each)))
-    elif rows:
-        show(_listed(rows))
+        for record in inside:
+            typer.echo(safe_json(compaction_as_json(record)))
+    elif rows or inside:
+        show(_listed(rows, inside))
         note(f"{count(len(rows), 'digest')}, ${sum(each.cost_usd for each in rows):.4f}")
     else:
         note("no digest fits these filters" if everything else "there are no digests yet")
@@ -140,23 +149,50 @@ def digest_of(store: DigestStore, id_: str) -> DigestRow:
     raise ConfigurationError(f"there is no digest {id_!r}: {hint}")
 
 
-def _listed(rows: Sequence[DigestRow]) -> Rows:
+def _is_asked_for(record: CompactionRecord, intent: str | None, since: str | None) -> bool:
+    """Whether digests that a compaction stands in place of can be among those that are asked for."""
+    selection = Attestation.of(record.attestation.encode()).selection
+    is_of_intent = intent is None or fnmatchcase(intent, selection.ids or "*")
+    return is_of_intent and (since is None or since < (selection.before or ""))
+
+
+def _listed(rows: Sequence[DigestRow], compacted: Sequence[CompactionRecord]) -> Rows:
+    """Newest first; a compaction stands where its digests end."""
     columns = ("on (UTC)", "intent", "kind", "repositories", "items", "by", "cost", "state", "id")
-    said = [
-        (
-            each.created_at[:16].replace("T", " "),
-            each.intent_name,
-            each.kind.value,
-            ", ".join(each.repositories),
-            each.items,
-            each.model or "no model",
-            _cost(each),
-            each.state.value,
-            each.id,
-        )
-        for each in rows
-    ]
-    return table(columns, said, right=("items", "cost"))
+    said = [(each.created_at, _row(each)) for each in rows]
+    said += [_compaction(each) for each in reversed(compacted)]
+    ordered = sorted(said, key=lambda pair: pair[0], reverse=True)
+    return table(columns, [row for _, row in ordered], right=("items", "cost"))
+
+
+def _row(row: DigestRow) -> tuple[object, ...]:
+    return (
+        row.created_at[:16].replace("T", " "),
+        row.intent_name,
+        row.kind.value,
+        ", ".join(row.repositories),
+        row.items,
+        row.model or "no model",
+        _cost(row),
+        row.state.value,
+        row.id,
+    )
+
+
+def _compaction(record: CompactionRecord) -> tuple[str, tuple[object, ...]]:
+    found = Attestation.of(record.attestation.encode())
+    before = found.selection.before or ""
+    return before, (
+        f"before {before[:10]}",
+        found.selection.ids or "all",
+        "compaction",
+        "",
+        len(found.sources),
+        record.model_name_echoed,
+        f"${record.cost_usd:.4f}",
+        found.policy.value,
+        record.job_id,
+    )
 
 
 def _cost(row: DigestRow) -> str:

@@ -162,7 +162,9 @@ def _levels_of(folder: Path, used: _Systems, found: FoundTemplate) -> list[str]:
     """The levels that a template is used for with the model that is set."""
     if found.kind is TemplateKind.SYSTEM:
         return [level.value for level in LEVELS if used[level] == found]
-    return [level.value for level in LEVELS if find_for(folder, found.kind, level) == found]
+    if found.kind is TemplateKind.INSTRUCTION:
+        return [level.value for level in LEVELS if find_for(folder, found.kind, level) == found]
+    return []
 
 
 def _used_systems(ctx: typer.Context) -> _Systems:
@@ -236,6 +238,6 @@ def _why_unused(folder: Path, found: FoundTemplate) -> str:
         return (
             "it stands in where the full template does not fit; with the model that is set no level is written with it"
         )
-    if found in [find_for(folder, found.kind, level) for level in LEVELS]:
+    if found.kind is TemplateKind.SYSTEM and found in [find_for(folder, found.kind, level) for level in LEVELS]:
         return f"the prompt of the model that is set has no room for it, and {found.kind}/{SHORT_NAME} stands in"
     return "no level uses a template of this name"

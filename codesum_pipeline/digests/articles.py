@@ -93,12 +93,13 @@ def fill_articles(items: Sequence[Item], budget: int, llm: LlmOptions, *, about:
     most = 1 + room // AROUND_CHARS
     bodies = [_Body.of(item, sends_code=_sends_code(item.change, llm)) for item in items[:most]]
     entries = [Entry(_head(item), body.text) for item, body in zip(items, bodies, strict=False)]
-    filled = fill_entries(entries, room, about=about, around_chars=AROUND_CHARS, called="changes")
+    further = len(items) - len(entries)
+    filled = fill_entries(entries, room, about=about, around_chars=AROUND_CHARS, called="changes", further=further)
     shown = tuple(
         Article(number, f"[{number}]\n{enclose(_joined(entry), _LABEL)}", tuple(body.sources(entry.body)))
         for number, (entry, body) in enumerate(zip(filled.entries, bodies, strict=False), start=1)
     )
-    return Articles(shown, len(items) - len(shown), filled.cap, filled.cut_count)
+    return Articles(shown, filled.left_out, filled.cap, filled.cut_count)
 
 
 def with_closed_fence(text: str) -> str:

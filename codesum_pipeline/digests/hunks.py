@@ -9,8 +9,8 @@ gives the same diff.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
+from codesum_pipeline.digests.aligning import edits
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.plain_text import Markup, markup_of, plain_text
 from codesum_pipeline.model.printable import clean
@@ -19,13 +19,13 @@ from codesum_pipeline.model.printable import clean
 LINE_CHARS = 160
 # A diff of more lines than these is read by nobody, also by no model that has other changes to read.
 MOST_LINES = 80
+# Between two parts of a diff.
+PART = "@@"
 # Lines around what changed.
 _CONTEXT = 2
 # What is read of one side: a longer one is a generated file, or data.
 _MOST_READ = 4_000
 _MOST_CHARS = 400_000
-# Between what both sides begin and end with, lines that are compared; the time grows with the square of it.
-_MOST_COMPARED = 800
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)")
 _INDENT = re.compile(r"[ \t]*")
 
@@ -58,7 +58,7 @@ def hunk_of(before: str | None, after: str | None, path: str) -> Hunk | None:
         return None
     if old == new:
         return Hunk("", 0, 0, is_masked=True) if _differ(before, after) else None
-    return _cut(list(_difference(old, new)))
+    return _cut(closer(list(_difference(old, new))))
 
 
 def _differ(before: str | None, after: str | None) -> bool:
@@ -86,50 +86,32 @@ def _without_margin(lines: list[str]) -> list[str]:
 
 def _difference(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Lines with their marks, with few unchanged ones around; `@@` where some are left out between two parts."""
-    same = _common(old, new)
-    last = _common(old[same:][::-1], new[same:][::-1])
-    middle, changed = old[same : len(old) - last], new[same : len(new) - last]
-    end: tuple[int, int] | None = None
-    for tag, start, stop, other, until in _opcodes(middle, changed):
-        if tag == "equal":
-            continue
-        start, stop, other, until = start + same, stop + same, other + same, until + same
+    end: int | None = None
+    for start, stop, begin, until in edits(old, new):
         if end is None:
             yield from _kept(old[max(0, start - _CONTEXT) : start])
-        elif start - end[0] <= 2 * _CONTEXT + 1:
-            yield from _kept(old[end[0] : start])
+        elif start - end <= 2 * _CONTEXT + 1:
+            yield from _kept(old[end:start])
         else:
-            yield from _kept(old[end[0] : end[0] + _CONTEXT])
-            yield "@@"
+            yield from _kept(old[end : end + _CONTEXT])
+            yield PART
             yield from _kept(old[start - _CONTEXT : start])
         yield from (f"-{line}" for line in old[start:stop])
-        yield from (f"+{line}" for line in new[other:until])
-        end = stop, until
+        yield from (f"+{line}" for line in new[begin:until])
+        end = stop
     if end is not None:
-        yield from _kept(old[end[0] : end[0] + _CONTEXT])
+        yield from _kept(old[end : end + _CONTEXT])
 
 
 def _kept(lines: Sequence[str]) -> Iterator[str]:
     return (f" {line}" for line in lines)
 
 
-def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many lines both begin with."""
-    for place, (one, other) in enumerate(zip(old, new, strict=False)):
-        if one != other:
-            return place
-    return min(len(old), len(new))
-
-
-def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
-    if not old or not new or len(old) + len(new) > _MOST_COMPARED:
-        return [("replace", 0, len(old), 0, len(new))]
-    # A blank line, or a brace alone, is like any other and begins nothing.
-    return list(SequenceMatcher(_says_nothing, old, new).get_opcodes())
-
-
-def _says_nothing(line: str) -> bool:
-    return not any(map(str.isalnum, line))
+def closer(lines: Sequence[str]) -> list[str]:
+    """Without the white space that all lines have after their marks."""
+    texts = _without_margin([line[1:] for line in lines if line != PART])
+    shown = iter(texts)
+    return [line if line == PART else f"{line[0]}{next(shown)}" for line in lines]
 
 
 def _cut(lines: list[str]) -> Hunk:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from codesum_pipeline.digests.articles import with_closed_fence
 from codesum_pipeline.llm.budgets import LEAST_SHOWN, cut
 from codesum_pipeline.llm.marking import enclose, visible
 from codesum_pipeline.llm.masking import mask_secrets
@@ -19,8 +20,10 @@ from codesum_pipeline.model.digests import DigestCitation, SummaryResult
 from codesum_pipeline.model.printable import one_line
 
 LABEL = "DIGEST"
-_NUMBER = re.compile(r"\[(\d{1,6})\](?!\()")
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+# A fence or a span of code, in which brackets are code, or else a citation.
+_FENCED = r"(?:^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z))"
+_SPAN = r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
+_NUMBER = re.compile(rf"{_FENCED}|{_SPAN}|(?<!\w)\[(?P<number>\d{{1,6}})\](?!\()", re.MULTILINE | re.DOTALL)
 _log = logging.getLogger(__name__)
 
 
@@ -42,9 +45,13 @@ class PastDigest(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PastBlock:
-    """The block, how many digests are in it, how many of these were cut, and what its `[N]` refer to."""
+    """The block, how many digests are in it, how many of these were cut, and what its `[N]` refer to.
+
+    `texts` are those of the digests as they are shown, the newest first.
+    """
 
     text: str
+    texts: tuple[str, ...]
     rows_used: int
     rows_cut: int
     citations: tuple[DigestCitation, ...]
@@ -54,18 +61,20 @@ def join_past(rows: Sequence[PastDigest], room: int, *, about: str) -> PastBlock
     """As many of the newest digests as fit into `room` characters; `about` is logged where some do not."""
     merged = MergedCitations()
     blocks: list[str] = []
+    texts: list[str] = []
     rows_cut = known = 0
     for row in newest_first(rows):
         text = visible(mask_secrets(merged.renumbered(row.result)).text).strip()
         block = _block(row, text, merged.listed)
         if len(block) > room:
             spare = room - (len(block) - len(text))
-            short = cut_text(text, spare) if spare >= LEAST_SHOWN else ""
-            block = _block(row, short, merged.listed) if short else ""
+            text = cut_text(text, spare) if spare >= LEAST_SHOWN else ""
+            block = _block(row, text, merged.listed) if text else ""
             rows_cut += bool(block)
         if not block:
             break
         blocks.append(block)
+        texts.append(text)
         known = len(merged.listed)
         room -= len(block) + 1
         if rows_cut:
@@ -79,7 +88,7 @@ def join_past(rows: Sequence[PastDigest], room: int, *, about: str) -> PastBlock
             left_out,
             rows_cut,
         )
-    return PastBlock("\n".join(reversed(blocks)), len(blocks), rows_cut, tuple(merged.listed[:known]))
+    return PastBlock("\n".join(reversed(blocks)), tuple(texts), len(blocks), rows_cut, tuple(merged.listed[:known]))
 
 
 def newest_first(rows: Sequence[PastDigest]) -> list[PastDigest]:
@@ -110,33 +119,28 @@ class MergedCitations:
 
 def renumbered(text: str, numbers: Mapping[int, int]) -> str:
     """The text with `[N]` by its new number; one that has none is taken out."""
-    return _NUMBER.sub(lambda found: f"[{new}]" if (new := numbers.get(int(found[1]))) else "", text)
+
+    def anew(found: re.Match[str]) -> str:
+        if not found["number"]:
+            return found[0]
+        new = numbers.get(int(found["number"]))
+        return f"[{new}]" if new else ""
+
+    return _NUMBER.sub(anew, text)
 
 
 def numbers_in(text: str) -> list[int]:
     """Every number that a text cites, in the order of its first mention."""
-    return list(dict.fromkeys(int(found) for found in _NUMBER.findall(text)))
+    return list(dict.fromkeys(int(found["number"]) for found in _NUMBER.finditer(text) if found["number"]))
 
 
 def cut_text(text: str, room: int) -> str:
     """The text up to a sentence's or line's end; a fence of code that is open there is closed."""
     short = cut(text, room)
-    fence = _open_fence(short)
-    if not fence:
-        return short
-    short = cut(text, room - len(fence) - 1)
-    return f"{short}\n{still}" if (still := _open_fence(short)) else short
-
-
-def _open_fence(text: str) -> str:
-    """The marks of a fence that is not closed."""
-    fence = ""
-    for found in _FENCE.finditer(text):
-        if not fence:
-            fence = found[1]
-        elif found[1].startswith(fence):
-            fence = ""
-    return fence
+    closed = with_closed_fence(short)
+    if len(closed) <= room:
+        return closed
+    return with_closed_fence(cut(text, room - (len(closed) - len(short))))
 
 
 def _block(row: PastDigest, text: str, listed: Sequence[DigestCitation]) -> str:

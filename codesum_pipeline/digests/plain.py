@@ -7,11 +7,14 @@ give the same text.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codesum_pipeline.digests import wording
+from codesum_pipeline.digests.differences import new_names
 from codesum_pipeline.digests.material import Happening, Item
+from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.matching.subjects import subject_text
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of
@@ -21,14 +24,16 @@ from codesum_pipeline.model.markdown import code
 PLAIN_LANGUAGE = "English"
 
 # A screen or two: so many items with what is otherwise in them, so many in a line each, so many folders of the rest.
-_MOST_DETAILED = 4
 _MOST_SHOWN = 14
 _MOST_BESIDE = 3
 _MOST_FOLDERS = 5
 _MOST_REPOSITORIES = 3
-_MOST_HUNK_LINES = 14
-_MOST_HUNK_LINES_IN_ALL = 40
+# Of code: of the best item, of the next, and so on.
+_HUNK_LINES = (16, 12, 9, 9)
 _MOST_QUOTES = 4
+# In one sentence.
+_MOST_SUBJECTS = 2
+_MOST_IN_GIST = 2
 _INTENT_CHARS = 120
 
 
@@ -37,22 +42,26 @@ def write_plain(intent: Intent, items: Sequence[Item]) -> SummaryResult:
     ordered = sorted(items, key=_rank)
     main = [item for item in ordered if not _is_beside(item)] or ordered
     beside = [item for item in ordered if _is_beside(item)] if len(main) < len(ordered) else []
-    digest = _Digest(has_many=len({item.citation.repository for item in items}) > 1)
+    digest = _Digest(
+        has_many=len({item.citation.repository for item in items}) > 1,
+        words=frozenset(tokenize(subject_text(intent.text))),
+    )
     shown = main[:_MOST_SHOWN]
     sections: dict[tuple[str, ...], list[Item]] = {}
     for item in shown:
         sections.setdefault(item.subjects, []).append(item)
-    digest.add(_gist(intent, main, next(iter(sections)) if len(sections) == 1 else ()))
-    detailed = {id(item) for item in shown[:_MOST_DETAILED]}
+    digest.add(_gist(main))
+    detailed = {id(item) for item in shown[: len(_HUNK_LINES)]}
     for subjects, members in sections.items():
         if len(sections) > 1:
-            digest.add(f"## {_quoted(subjects) or 'Other changes'}")
+            digest.add(f"## {_joined(_commits(subjects)) or 'Other changes'}")
         for item in members:
             if id(item) in detailed:
                 digest.tell(item)
         digest.list([item for item in members if id(item) not in detailed])
     digest.add_beside(beside)
-    digest.add_rest([*main[_MOST_SHOWN:]])
+    digest.add_rest(main[_MOST_SHOWN:])
+    digest.add(f"*Asked: “{wording.said(intent.text, limit=_INTENT_CHARS)}”. No language model wrote this.*")
     return SummaryResult(intent.name, digest.text, tuple(item.citation for item in digest.cited))
 
 
@@ -70,9 +79,10 @@ class _Digest:
     """Paragraphs, and the items that they cite."""
 
     has_many: bool
+    words: frozenset[str]
     cited: list[Item] = field(default_factory=list)
     _paragraphs: list[str] = field(default_factory=list)
-    _lines_left: int = _MOST_HUNK_LINES_IN_ALL
+    _rooms: Iterator[int] = field(default_factory=lambda: iter(_HUNK_LINES))
 
     @property
     def text(self) -> str:
@@ -84,35 +94,38 @@ class _Digest:
     def tell(self, item: Item) -> None:
         """An item with its lines, or what is said otherwise about it."""
         self.add(self._headed(item))
-        hunk, most = item.hunk, min(_MOST_HUNK_LINES, self._lines_left)
-        is_gone = item.happening is Happening.REMOVED
-        if hunk is not None and wording.is_prose(item) and not is_gone:
-            self._add_list(wording.quoted(hunk, _MOST_QUOTES))
+        hunk = item.hunk
+        if hunk is None or not hunk.text or item.happening is Happening.REMOVED:
+            self._add_list(wording.details(item))
             return
-        lines = 0 if hunk is None or is_gone or not hunk.text else hunk.text.count("\n") + 1
-        # Of something new a part says little; it is told in words.
-        has_block = 0 < lines <= most if item.happening is Happening.ADDED else lines > 0 and most > 2
-        self._add_list(wording.details(item, with_code=not has_block or lines > most))
-        if hunk is not None and has_block:
-            self.add(wording.block(hunk, most))
-            self._lines_left -= min(lines, most)
+        if wording.is_prose(item):
+            self._add_list(wording.quotes(hunk, _MOST_QUOTES))
+            return
+        lines = wording.lines_to_show(hunk, next(self._rooms), self.words)
+        is_whole = hunk.text.count("\n") < len(lines)
+        # Of something new a part says less than what somebody wrote about it.
+        if not is_whole and item.happening is Happening.ADDED and wording.words_about(item):
+            lines = []
+        self._add_list(wording.details(item, shown="\n".join(lines), is_whole=is_whole))
+        if lines:
+            self.add(wording.block(hunk, lines))
 
     def list(self, items: Sequence[Item]) -> None:
         """A line for each item."""
-        lines = []
-        for item in items:
-            told = wording.details(item, with_code=True)[:1]
-            lines.append(": ".join([self._headed(item), *told]))
-        self._add_list(lines)
+        self._add_list([": ".join([self._headed(item), *wording.details(item)[:1]]) for item in items])
 
     def add_beside(self, items: Sequence[Item]) -> None:
         """Tests, vendored copies and texts by their counts, and a few of them by name."""
-        tests = [item for item in items if item.change.is_test and item.happening is not Happening.REWORDED]
-        vendored = [item for item in items if item.change.is_vendored and item not in tests]
-        reworded = [item for item in items if item.happening is Happening.REWORDED]
-        for title, members in (("Tests", tests), ("Vendored copies", vendored), ("Only described otherwise", reworded)):
-            if members:
-                self.add(f"**{title}:** {self._named(members)}")
+        of = {
+            "Only described otherwise": [item for item in items if item.happening is Happening.REWORDED],
+            "Tests": [item for item in items if item.change.is_test],
+            "Vendored copies": [item for item in items if item.change.is_vendored],
+        }
+        left = {id(item) for item in items}
+        for title, members in of.items():
+            if some := [item for item in members if id(item) in left]:
+                left -= {id(item) for item in some}
+                self.add(f"**{title}:** {self._named(some)}")
 
     def add_rest(self, items: Sequence[Item]) -> None:
         """How many are not named, and where they are."""
@@ -129,13 +142,11 @@ class _Digest:
     def _named(self, items: Sequence[Item]) -> str:
         shown = []
         for happening in Happening:
-            members = [item for item in items if item.happening is happening]
-            if members:
+            if members := [item for item in items if item.happening is happening]:
                 numbers = " ".join(self._cite(item) for item in members[:_MOST_BESIDE])
                 changes = [change for item in members for change in (item.change, *item.alike)]
-                shown.append(
-                    f"{len(changes):,} {wording.verb(happening, len(changes))}, {wording.names(changes)} {numbers}"
-                )
+                count = f"{len(changes):,} {'new' if happening is Happening.ADDED else happening}"
+                shown.append(f"{count}: {wording.names(changes)} {numbers}")
         return "; ".join(shown)
 
     def _headed(self, item: Item) -> str:
@@ -151,17 +162,28 @@ class _Digest:
             self.add("\n".join(f"- {line}" for line in lines))
 
 
-def _gist(intent: Intent, items: Sequence[Item], subjects: Sequence[str]) -> str:
-    """What changed, in one sentence."""
+def _gist(items: Sequence[Item]) -> str:
+    """What changed, in one sentence: what or how many, with which commits, and the names that are new in most of it."""
     changes = [change for item in items for change in (item.change, *item.alike)]
     repositories = sorted({item.citation.source_name or item.citation.repository for item in items})
-    named = [code(name) for name in repositories[:_MOST_REPOSITORIES]]
+    where = [code(name) for name in repositories[:_MOST_REPOSITORIES]]
     if len(repositories) > _MOST_REPOSITORIES:
-        named.append(f"{len(repositories) - _MOST_REPOSITORIES} other repositories")
-    where = f" in {_joined(named)}" if named else ""
-    question = wording.said(intent.text, limit=_INTENT_CHARS)
-    why = f" {'Commits' if len(subjects) > 1 else 'Commit'}: {_quoted(subjects)}." if subjects else ""
-    return f"{_joined(list(_counted(items, changes)))}{where}, about “{question}”.{why}"
+        where.append(f"{len(repositories) - _MOST_REPOSITORIES} other repositories")
+    subjects = list(dict.fromkeys(subject for item in items for subject in item.subjects))
+    commits = _commits(subjects)
+    what = _joined(list(_named_ones(items) if len(changes) <= _MOST_IN_GIST else _counted(items, changes)))
+    why = f", with {_joined(commits)}" if commits else ""
+    changed = [item for item in items if item.happening is Happening.CHANGED and not wording.is_prose(item)]
+    names = new_names([item.hunk.text for item in changed if item.hunk])
+    new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code, names))}." if names else ""
+    return f"In {_joined(where)}, {what}{why}.{new}" if items else "Nothing changed."
+
+
+def _named_ones(items: Sequence[Item]) -> Iterator[str]:
+    for happening in Happening:
+        if members := [item for item in items if item.happening is happening]:
+            named = _joined([wording.name_of(item.change) for item in members])
+            yield f"{named} {wording.verb(happening, len(members))}"
 
 
 def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterator[str]:
@@ -176,8 +198,10 @@ def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterat
             yield f"{_joined(said)} {wording.verb(happening, sum(counts.values()))}"
 
 
-def _quoted(subjects: Iterable[str]) -> str:
-    return ", ".join(f"“{wording.said(subject)}”" for subject in subjects)
+def _commits(subjects: Sequence[str]) -> list[str]:
+    shown = [f"“{wording.said(subject)}”" for subject in subjects[:_MOST_SUBJECTS]]
+    more = len(subjects) - len(shown)
+    return [*shown, f"{more} more commit{'s' if more > 1 else ''}"] if more else shown
 
 
 def _joined(parts: Sequence[str]) -> str:

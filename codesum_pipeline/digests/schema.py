@@ -36,6 +36,8 @@ _TABLES = {
     f"failure TEXT {one_of('failure', TickFailure)}, reason TEXT NOT NULL, matches INTEGER NOT NULL, "
     "items INTEGER NOT NULL, digest_id TEXT REFERENCES digests (id) ON DELETE SET NULL, "
     "CHECK ((outcome = 'held') = (failure IS NOT NULL))",
+    "compactions": "job_id TEXT PRIMARY KEY, attestation TEXT NOT NULL, signature TEXT NOT NULL, claim TEXT NOT NULL, "
+    "request_hash TEXT NOT NULL, model_name_echoed TEXT NOT NULL, cost_usd REAL NOT NULL, compacted_at TEXT NOT NULL",
     "comparisons": "repository TEXT PRIMARY KEY, id TEXT NOT NULL",
     "schedules": "intent_name TEXT PRIMARY KEY, served_at TEXT NOT NULL",
 }

@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from codesum_pipeline.digests.rows import (
     result_as_json,
 )
 from codesum_pipeline.digests.schema import open_file
+from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, ConfigurationError
 from codesum_pipeline.model.intents import DocumentChange, DocumentState, Match
 from codesum_pipeline.model.moments import iso_moment
@@ -39,7 +40,8 @@ BUSY_TIMEOUT_S = 30.0
 DETAILS_KEPT = timedelta(days=90)
 _DIGEST = ", ".join(field.name for field in fields(DigestRow))
 _TICK = ", ".join(field.name for field in fields(TickRow))
-_MARKS = {row: ", ".join("?" * len(fields(row))) for row in (DigestRow, TickRow)}
+_COMPACTION = ", ".join(field.name for field in fields(CompactionRecord))
+_MARKS = {row: ", ".join("?" * len(fields(row))) for row in (DigestRow, TickRow, CompactionRecord)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,25 @@ class DigestStore:
             (digest_id,),
         )
         return [Match(intent, read_change(change), score) for intent, change, score in rows]
+
+    def compactions(self) -> list[CompactionRecord]:
+        """What stands in place of digests, oldest first."""
+        rows = self._connection.execute(f"SELECT {_COMPACTION} FROM compactions ORDER BY compacted_at, job_id")
+        return [CompactionRecord(*values) for values in rows]
+
+    def compact(
+        self,
+        record: CompactionRecord,
+        leaving: Callable[[list[DigestRow], list[CompactionRecord]], Sequence[str]],
+    ) -> None:
+        """Keep what stands in place of some digests, and delete those whose ids `leaving` returns, in one transaction.
+
+        `leaving` is given the digests and the earlier compactions; what it raises ends the transaction.
+        """
+        with self.together():
+            ids = leaving(self.digests(), self.compactions())
+            self._connection.execute(f"INSERT INTO compactions VALUES ({_MARKS[CompactionRecord]})", astuple(record))
+            self._connection.executemany("DELETE FROM digests WHERE id = ?", [(id_,) for id_ in ids])
 
     def ticks(self, intent_name: str | None = None, *, limit: int = -1) -> list[TickRow]:
         """Ticks of one intent or all, the newest first."""

@@ -5,22 +5,28 @@ nothing is special: they are no Markdown of ours, and no `[N]`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
-from codesum_pipeline.digests.differences import differences, sentences
-from codesum_pipeline.digests.hunks import Hunk
+from codesum_pipeline.digests.differences import changed_parameters, differences, is_listing, sentences
+from codesum_pipeline.digests.hunks import PART, Hunk, closer
 from codesum_pipeline.digests.material import Happening, Item, happening_of
+from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.llm.plain_text import Markup, markup_of
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.model.intents import DocumentChange
 from codesum_pipeline.model.markdown import code, prose
+from codesum_pipeline.model.printable import clean
 
 MOST_NAMES = 4
 _NAME_CHARS = 100
-_TEXT_CHARS = 240
+_TEXT_CHARS = 260
+_MOST_DETAILS = 3
+# So many of a sentence tell it from others.
+_TELLING_LETTERS = 24
 # A phone shows some fifty in a line.
 _LINE_CHARS = 110
+_OLD_COMMENT = re.compile(r"-\s*(?:#|//|/\*|\*|--|;|%|$)")
 _OUR_NUMBERS = re.compile(r"\[(\d{1,9})\]")
 _NOUNS = {Level.FUNCTION: "function", Level.CLASS: "class", Level.FILE: "file", Level.MODULE: "folder"}
 _ONE = {
@@ -50,12 +56,14 @@ def noun(change: DocumentChange, count: int = 1) -> str:
 
 
 def name_of(change: DocumentChange) -> str:
-    """The name as code; of a file its path."""
+    """The name as code; of a file its path, of a test its own without what it is in."""
     return code(_plain_name(change), limit=_NAME_CHARS)
 
 
 def _plain_name(change: DocumentChange) -> str:
     state = change.state
+    if change.is_test and change.level is Level.FUNCTION:
+        return state.name.rpartition(".")[2]
     if change.level is Level.MODULE:
         return f"{state.file_path}/" if state.file_path != ROOT_MODULE else "(the whole repository)"
     return state.file_path if change.level is Level.FILE else state.name
@@ -128,30 +136,60 @@ def _moved(change: DocumentChange) -> str:
     return " and ".join(parts)
 
 
-def details(item: Item, *, with_code: bool) -> list[str]:
-    """What it says now and did not before; of one that came or went what it is. Without what shown code says."""
+def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]:
+    """What it says now and did not before; of one that came or went what it is.
+
+    What the shown lines of its code say is left out, all that code says if they are the whole change.
+    """
     match item.happening:
         case Happening.ADDED:
-            return _told(item.after)
+            told = words_about(item) if shown else _whole_sentences(sentences(item.after or ""))
+            return [] if not told or _within(told, shown) else [said(told)]
         case Happening.REMOVED:
-            return [f"It was: {each}" for each in _told(item.before)]
+            told = _whole_sentences(sentences(item.before or ""))
+            return [f"It was: {said(told)}"] if told else []
         case _:
-            lines = differences(item.before or "", item.after or "", with_code=with_code)
-            return [*_signatures(item, with_code=with_code), *map(said, lines)]
+            words, names = differences(item.before or "", item.after or "")
+            lines = [*(line for line in words if not _within(line, shown)), *([] if is_whole else names)]
+            return [*([] if shown else _parameters(item)), *map(said, lines)][:_MOST_DETAILS]
 
 
-def _told(text: str | None) -> list[str]:
-    told = " ".join(sentences(text or ""))
-    return [said(told)] if told else []
+def words_about(item: Item) -> str:
+    """What somebody wrote about something new: its facts and the words of its own name apart."""
+    told = [each for each in sentences(item.after or "") if not is_listing(each)]
+    name = _letters(item.change.state.name.rpartition(".")[2])
+    return _whole_sentences([each for each in told if _letters(each) != name])
 
 
-def _signatures(item: Item, *, with_code: bool) -> list[str]:
+def _whole_sentences(told: Sequence[str]) -> str:
+    """As many as fit, the first even if it does not."""
+    text = ""
+    for each in told:
+        if text and len(text) + len(each) >= _TEXT_CHARS:
+            break
+        text = f"{text} {each}" if text else each
+    return text
+
+
+def _within(line: str, shown: str) -> bool:
+    """Whether shown lines have the first words already, however these are spaced."""
+    letters = _letters(line.removeprefix("Now: ").removeprefix("Before: "))
+    return bool(shown) and letters[:_TELLING_LETTERS] in _letters(shown)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
+
+
+def _parameters(item: Item) -> list[str]:
     before, after = item.change.before, item.change.after
-    if not with_code or before is None or after is None or not before.signature or not after.signature:
+    if before is None or after is None or not before.signature or not after.signature:
         return []
-    if " ".join(before.signature.split()) == " ".join(after.signature.split()):
-        return []
-    return [f"Signature: now {code(after.signature)}, before {code(before.signature)}"]
+    found = [
+        f"{word} {', '.join(code(clean(each), limit=_NAME_CHARS) for each in each_of[:MOST_NAMES])}"
+        for word, each_of in changed_parameters(before.signature, after.signature)
+    ]
+    return [f"Parameters: {'; '.join(found)}"] if found else []
 
 
 def is_prose(item: Item) -> bool:
@@ -159,21 +197,46 @@ def is_prose(item: Item) -> bool:
     return markup_of(item.change.state.file_path) is not Markup.PLAIN and item.change.level is Level.FILE
 
 
-def quoted(hunk: Hunk, most: int) -> list[str]:
+def quotes(hunk: Hunk, most: int) -> list[str]:
     """Sentences that came and went."""
     changed = [line for line in hunk.text.split("\n") if line[:1] in ("+", "-") and line[1:].strip()]
     shown = [f"{'Now' if line[0] == '+' else 'Before'}: “{said(line[1:].strip())}”" for line in changed[:most]]
-    rest = hunk.added + hunk.removed - len(shown)
-    return [*shown, f"… and {rest} more line{'s' if rest != 1 else ''}"] if rest > 0 else shown
+    return [*shown, *_rest(hunk, len(shown))]
 
 
-def block(hunk: Hunk, most: int) -> str:
-    """A fence with at most that many lines, whatever these hold."""
+def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
+    """Its lines, or where they are more, those parts of what came and went that have most of the words."""
     lines = hunk.text.split("\n")
-    shown = [f"{line[: _LINE_CHARS - 1]}…" if len(line) > _LINE_CHARS else line for line in lines[:most]]
-    rest = hunk.added + hunk.removed - sum(line[:1] in ("+", "-") and bool(line[1:].strip()) for line in shown)
-    if rest > 0:
-        shown.append(f"… {rest} more line{'s' if rest != 1 else ''} changed")
-    text = "\n".join(shown)
+    if len(lines) <= most:
+        return lines
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if line == PART:
+            parts.append([])
+        elif line[:1] in ("+", "-"):
+            parts[-1].append(line)
+    parts = [part for part in parts if part]
+    if sum(map(len, parts)) > most:
+        # What was said before says least.
+        parts = [kept for part in parts if (kept := [line for line in part if not _OLD_COMMENT.match(line)])]
+    hits = {place: len(words & set(tokenize("\n".join(part)))) for place, part in enumerate(parts)}
+    chosen, left = set[int](), most
+    for place in sorted(hits, key=lambda each: (-hits[each], each)):
+        if left > 1:
+            chosen.add(place)
+            left -= len(parts[place]) + 1
+    shown = [line for place in sorted(chosen) for line in (*parts[place], PART)]
+    return closer(shown[:-1][:most])
+
+
+def block(hunk: Hunk, lines: Sequence[str]) -> str:
+    """A fence of lines, whatever they hold."""
+    shown = [f"{line[: _LINE_CHARS - 1]}…" if len(line) > _LINE_CHARS else line for line in lines]
+    text = "\n".join([*shown, *_rest(hunk, sum(line[:1] in ("+", "-") and bool(line[1:].strip()) for line in lines))])
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}diff\n{text}\n{fence}"
+
+
+def _rest(hunk: Hunk, shown: int) -> list[str]:
+    rest = hunk.added + hunk.removed - shown
+    return [f"… {rest:,} more line{'s' if rest != 1 else ''} changed"] if rest > 0 else []

@@ -192,7 +192,7 @@ def _plain(text: str) -> dict[str, Any]:
         loader = _Loader(text)
         content = loader.get_single_data() or {}
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ConfigurationError(f"{_line_of(error, text)}: {_told(error)}") from error
+        raise ConfigurationError(f"line {_line_of(error, text)}: {_told(error)}") from error
     if not isinstance(content, dict) or set(content) - {ROOT} or not isinstance(content.get(ROOT) or {}, dict):
         raise ConfigurationError(f"it is no mapping whose only key is {ROOT!r}")
     return content.get(ROOT) or {}

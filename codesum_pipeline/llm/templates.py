@@ -42,15 +42,21 @@ _SUFFIX = ".md"
 
 
 class TemplateKind(StrEnum):
-    """The system turn, the same for all documents of a level, and the user's turn, filled for each."""
+    """The system turn, the same for all documents of a level, and the user's turn, filled for each; both of digests."""
 
     SYSTEM = "system"
     INSTRUCTION = "instruction"
+    DIGEST_SYSTEM = "digest_system"
+    DIGEST_INSTRUCTION = "digest_instruction"
 
+
+HISTORY = "history"
+_LANGUAGE = "the natural language to write in"
+_HISTORY_MEANING = "earlier digests, in a roll-up alone: a digest cannot be written with it"
 
 PLACEHOLDERS = {
     TemplateKind.SYSTEM: {
-        "language": "the natural language to write in",
+        "language": _LANGUAGE,
     },
     TemplateKind.INSTRUCTION: {
         "level": "function, class, file or module",
@@ -60,6 +66,15 @@ PLACEHOLDERS = {
         "body": "a function's source in numbered lines, or a text file's text, between markers",
         "children": "names and texts of what a class, file or module holds, between markers",
         "context": "a function's class and file, names of callers, callees with their signatures, between markers",
+    },
+    TemplateKind.DIGEST_SYSTEM: {
+        "language": _LANGUAGE,
+        HISTORY: _HISTORY_MEANING,
+    },
+    TemplateKind.DIGEST_INSTRUCTION: {
+        "intent_text": "what the intent asks",
+        "articles": "the changes, numbered, the newest first, each between markers; nothing in a roll-up",
+        HISTORY: _HISTORY_MEANING,
     },
 }
 
@@ -108,7 +123,7 @@ class ResolvedTemplate:
 
     def render(self, **fields: str) -> str:
         """The user's turn. `fields` are all placeholders of an instruction; those that do not apply are empty."""
-        return _fill(TemplateKind.INSTRUCTION, self.level, self.instruction, fields)
+        return fill_template(TemplateKind.INSTRUCTION, self.level, self.instruction, fields)
 
     @property
     def wrapper_chars(self) -> int:
@@ -137,13 +152,16 @@ def _resolved(prompts_dir: Path | None, level: Level, system: FoundTemplate, lan
     system_text, instruction_text = _read(system), _read(instruction)
     return ResolvedTemplate(
         level=level,
-        system=_fill(system.kind, system.name, system_text, {"language": language}),
+        system=fill_template(system.kind, system.name, system_text, {"language": language}),
         instruction=instruction_text,
-        digest=blake3_of(
-            canonical_json({"system": system_text, "instruction": instruction_text, "language": language})
-        ),
+        digest=digest_of_texts(system_text, instruction_text, language=language),
         names=tuple(f"{found.kind}/{found.name}" for found in (system, instruction)),
     )
+
+
+def digest_of_texts(system: str, instruction: str, *, language: str) -> str:
+    """What a request pins of its two templates: their texts as they are written, and the language."""
+    return blake3_of(canonical_json({"system": system, "instruction": instruction, "language": language}))
 
 
 def find_short(prompts_dir: Path | None, level: Level) -> FoundTemplate | None:
@@ -194,13 +212,13 @@ def load_template(prompts_dir: Path | None, kind: TemplateKind, name: str) -> st
 def render_system(prompts_dir: Path | None, name: str, *, language: str) -> str:
     """The system turn of a template."""
     text = load_template(prompts_dir, TemplateKind.SYSTEM, name)
-    return _fill(TemplateKind.SYSTEM, name, text, {"language": language})
+    return fill_template(TemplateKind.SYSTEM, name, text, {"language": language})
 
 
 def render_instruction(prompts_dir: Path | None, name: str, /, **fields: str) -> str:
     """The user's turn of a template; `fields` are all placeholders of an instruction."""
     text = load_template(prompts_dir, TemplateKind.INSTRUCTION, name)
-    return _fill(TemplateKind.INSTRUCTION, name, text, fields)
+    return fill_template(TemplateKind.INSTRUCTION, name, text, fields)
 
 
 def try_render(kind: TemplateKind, name: str, content: str) -> None:
@@ -212,9 +230,14 @@ def try_render(kind: TemplateKind, name: str, content: str) -> None:
         )
     if not content.strip():
         raise TemplateRenderError(f"template {kind}/{name} is empty: write what the model shall be told")
-    used = {field for _, field in _pieces(kind, name, content) if field}
+    used = used_placeholders(kind, name, content)
     if kind is TemplateKind.INSTRUCTION:
         _check_needed(kind, name, used)
+    if kind is TemplateKind.DIGEST_INSTRUCTION and used.isdisjoint({"articles", HISTORY}):
+        raise TemplateRenderError(
+            f"template {kind}/{name} lacks {{articles}} (or {{{HISTORY}}}, for a roll-up): the model would not see "
+            "what it is about"
+        )
 
 
 def save_template_atomic(prompts_dir: Path, kind: TemplateKind, name: str, content: str) -> Path:
@@ -331,12 +354,18 @@ def _check_needed(kind: TemplateKind, name: str, used: set[str]) -> None:
 def _check_filled(kind: TemplateKind, name: str, content: str) -> None:
     """Refuse what is surely a mistake when it is written; a template that has it already can be used."""
     if kind is TemplateKind.INSTRUCTION and name in set(Level):
-        used = {field for _, field in _pieces(kind, name, content) if field}
+        used = used_placeholders(kind, name, content)
         for field in sorted(used - FILLED[Level(name)]):
             raise TemplateRenderError(f"template {kind}/{name}: {{{field}}} is always empty at this level: remove it")
 
 
-def _fill(kind: TemplateKind, name: str, text: str, fields: dict[str, str]) -> str:
+def used_placeholders(kind: TemplateKind, name: str, text: str) -> set[str]:
+    """The placeholders in a template's text."""
+    return {field for _, field in _pieces(kind, name, text) if field}
+
+
+def fill_template(kind: TemplateKind, name: str, text: str, fields: dict[str, str]) -> str:
+    """The text with a value for each placeholder of its kind."""
     if fields.keys() != PLACEHOLDERS[kind].keys():
         odd = ", ".join(sorted(fields.keys() ^ PLACEHOLDERS[kind].keys()))
         raise TemplateRenderError(f"template {kind}/{name}: each placeholder takes one value, not so: {odd}")

@@ -15,6 +15,14 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import ChangeKind, DocumentChange
 from codesum_pipeline.retrieval.reader import PublishedIndex
 
+# Documents that tell how near one is to a query by chance.
+_SAMPLED = 2000
+# What the shipped model gives in the repositories of the calibration, and how many documents that counts as.
+_USUAL_COUNT = 50
+_USUAL_MEAN = 0.08
+_USUAL_DEVIATION = 0.13
+_LEAST_VARIANCE = 1e-4
+
 Numbers = npt.NDArray[np.float64]
 
 
@@ -22,14 +30,14 @@ Numbers = npt.NDArray[np.float64]
 class Evidence:
     """Each has a row for each subject and a column for each change.
 
-    `nearness` is the cosine, NaN where a change has no vector; the others are the shares of the subject's words that
-    the document's name, the document and its changed lines have.
+    `nearness` says by how many standard deviations a change's cosine is above the mean of the repository's documents,
+    which is comparable between embedding models as cosines are not; NaN where a change has no vector. The others are
+    the shares of the subject's words that the document's name and the document have.
     """
 
     nearness: Numbers
     named: Numbers
     said: Numbers
-    changed: Numbers
 
 
 def gather(
@@ -52,7 +60,6 @@ def gather(
         nearness=_nearness(subjects, changes, words, index, embedder),
         named=shares([each.named for each in words]),
         said=shares([each.said for each in words]),
-        changed=shares([each.changed for each in words]),
     )
 
 
@@ -66,8 +73,23 @@ def _nearness(
     asked = [subject.vector for subject in subjects if subject.vector is not None]
     if embedder is None or len(asked) < len(subjects) or not changes:
         return np.full((len(subjects), len(changes)), np.nan)
-    vectors = _vectors(changes, words, index, embedder)
-    return (np.array(asked) @ vectors.T).astype(np.float64)
+    queries = np.array(asked)
+    cosines = (queries @ _vectors(changes, words, index, embedder).T).astype(np.float64)
+    mean, deviation = _background(queries, index)
+    nearness: Numbers = (cosines - mean[:, None]) / deviation[:, None]
+    return nearness
+
+
+def _background(queries: Vectors, index: PublishedIndex) -> tuple[Numbers, Numbers]:
+    """The mean cosine of each query with the repository's documents, and its standard deviation; of few documents
+    drawn towards what is usual."""
+    vectors = index.vectors[Lane.FUSED]
+    sample = vectors[:: max(1, len(vectors) // _SAMPLED)]
+    cosines = (queries @ sample.T).astype(np.float64)
+    total = len(sample) + _USUAL_COUNT
+    mean = (cosines.sum(axis=1) + _USUAL_COUNT * _USUAL_MEAN) / total
+    squares = (cosines**2).sum(axis=1) + _USUAL_COUNT * (_USUAL_MEAN**2 + _USUAL_DEVIATION**2)
+    return mean, np.sqrt(np.maximum(squares / total - mean**2, _LEAST_VARIANCE))
 
 
 def _vectors(

@@ -1,4 +1,4 @@
-"""What a change says in words: the document's names and text, its lines, and the lines of it that are others now."""
+"""What a change says in words: the document's names and text, and its lines, or those of them that are others now."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from functools import lru_cache
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
-from codesum_pipeline.model.intents import DocumentChange, DocumentState
+from codesum_pipeline.model.intents import ChangeKind, DocumentChange, DocumentState
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.source.git import BlobReader
 
@@ -22,38 +22,34 @@ _BLOBS_KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class ChangeWords:
-    """The tokens of a change: of its name and path, of the whole document, and of the lines that came or went.
+    """The tokens of a change: of its name and path, and of the whole document, or of a file the lines that came or
+    went.
 
     `text` is what the change is about, for a document that has no vector or of which only a part changed.
     """
 
     named: frozenset[str]
     said: frozenset[str]
-    changed: frozenset[str]
     text: str
 
 
 def words_of(change: DocumentChange, read: ReadBlob) -> ChangeWords:
     """What a change says; above the file level, and where no blob can be read, its names and text alone."""
     state = change.state
-    before = _lines(change.before, change, read)
-    after = _lines(change.after, change, read)
-    came = after if change.before is None else _only_in(after, before)
-    went = before if change.after is None else _only_in(before, after)
-    changed = [*came, *went][:_MOST_LINES]
+    lines = _lines_that_count(change, read)
+    # Of a file that was and is there, what changed counts, not what it is about as a whole.
+    is_partial = change.level is Level.FILE and change.kind is ChangeKind.CHANGED and bool(lines)
+    head = [] if is_partial else [*filter(None, (state.signature, state.summary))]
     named = frozenset(tokenize(f"{state.name} {state.file_path}"))
-    head = "\n".join(filter(None, (state.signature, state.summary)))
-    # Of a whole file it is what changed that counts, not all that is in it.
-    body = changed if change.level is Level.FILE else (after or before)[:_MOST_LINES]
-    said = named | frozenset(tokenize("\n".join((*body, "" if _is_partial(change, changed) else head))))
-    is_partial = _is_partial(change, changed)
-    text = "\n".join((state.name, *([] if is_partial else [head]), *changed))
-    return ChangeWords(named=named, said=said, changed=named | frozenset(tokenize("\n".join(changed))), text=text)
+    text = "\n".join((*head, *lines))
+    return ChangeWords(named=named, said=named | frozenset(tokenize(text)), text=f"{state.name}\n{text}")
 
 
-def _is_partial(change: DocumentChange, changed: list[str]) -> bool:
-    """Whether a file that was and is there has lines that came or went."""
-    return change.level is Level.FILE and change.before is not None and change.after is not None and bool(changed)
+def _lines_that_count(change: DocumentChange, read: ReadBlob) -> list[str]:
+    before, after = _lines(change.before, change, read), _lines(change.after, change, read)
+    if change.level is Level.FILE and change.kind is ChangeKind.CHANGED:
+        return [*_only_in(after, before), *_only_in(before, after)][:_MOST_LINES]
+    return (after or before)[:_MOST_LINES]
 
 
 def _lines(state: DocumentState | None, change: DocumentChange, read: ReadBlob) -> list[str]:

@@ -21,8 +21,8 @@ _WATCHED = tuple(
     str(Path(codesum_pipeline.__file__).parent / place)
     for place in (
         "compaction/compacting.py", "compaction/paying.py", "compaction/history_rows.py", "compaction/prompt_texts.py",
-        "llm/ledger.py", "llm/cache.py", "store/tables.py", "store/atomic.py", "store/transactions.py",
-        "store/lease.py",
+        "compaction/digest_rows.py", "digests/store.py", "llm/ledger.py", "llm/cache.py", "store/tables.py",
+        "store/atomic.py", "store/transactions.py", "store/lease.py",
     )
 )  # fmt: skip
 # The last lines, among which rows and compaction change, are those to be killed before one by one.
@@ -55,8 +55,9 @@ class Job:
         folder.mkdir()
         self.home = OldHome.at(folder)
         self.calls = folder / "calls"
-        self.source: CompactionSource = self.home.history_rows if kind == "history" else self.home.prompt_texts
-        self.signed: SignedAttestation = signed(self.home.attest() if kind == "history" else self.home.attest_texts())
+        self.home.add_digests()
+        self.source: CompactionSource = self.home.source(kind)
+        self.signed: SignedAttestation = signed(self.home.attest_kind(kind))
 
     def run(self) -> None:
         paid = Paid(self.calls)
@@ -64,7 +65,8 @@ class Job:
 
     def state(self) -> tuple[Any, ...]:
         """Rows and compactions; of these, what does not tell the time."""
-        return self.home.history(), self.home.texts(), [record.claim for record in self.source.compactions()]
+        ids = [row.id for row in self.home.digests()]
+        return self.home.history(), self.home.texts(), ids, [record.claim for record in self.source.compactions()]
 
     def killed_at(self, number: int) -> bool:
         """Run in a process that kills itself before the `number`-th line; whether it lived so long."""
@@ -139,12 +141,12 @@ def must_be_carried_out(folder: Path, kind: str, number: int, undisturbed: Undis
 
 def outline(state: tuple[Any, ...]) -> Any:
     """Without the job's id, signature and hashes, which differ between two homes."""
-    history, texts, claims = state
+    history, texts, digests, claims = state
     rows = [(row.sequence, row.event, row.compaction.claim if row.compaction else row.id) for row in history]
-    return rows, texts, claims
+    return rows, texts, digests, claims
 
 
-@pytest.mark.parametrize("kind", ["history", "texts"])
+@pytest.mark.parametrize("kind", ["history", "texts", "digests"])
 def test_a_job_killed_at_some_moments_leaves_the_old_state_or_the_new_one(tmp_path: Path, kind: str) -> None:
     undisturbed = Undisturbed.of(tmp_path / "undisturbed", kind)
 
@@ -155,7 +157,7 @@ def test_a_job_killed_at_some_moments_leaves_the_old_state_or_the_new_one(tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["history", "texts"])
+@pytest.mark.parametrize("kind", ["history", "texts", "digests"])
 def test_a_job_killed_before_any_line_leaves_the_old_state_or_the_new_one(tmp_path: Path, kind: str) -> None:
     undisturbed = Undisturbed.of(tmp_path / "undisturbed", kind)
     last = range(undisturbed.lines - _LAST, undisturbed.lines + 1)

@@ -118,12 +118,16 @@ def test_code_that_holds_fences_itself_cannot_end_the_fence_of_its_lines() -> No
     assert "`````diff\n" in block
 
 
-def test_of_ten_thousand_changes_as_many_as_fit_show_something_and_the_others_are_counted() -> None:
+def test_of_ten_thousand_changes_as_many_as_fit_show_something_and_the_others_are_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     items = [item(number) for number in range(1, 10_001)]
     budget = 50_000
 
-    articles = filled(items, budget)
+    with caplog.at_level(logging.WARNING):
+        articles = filled(items, budget)
 
+    assert f"{articles.left_out} of 10000 changes left out" in caplog.text
     assert len(articles.block) <= budget + first_entry_chars(items)
     assert 50 < len(articles.shown) < 1000
     assert articles.left_out == 10_000 - len(articles.shown)

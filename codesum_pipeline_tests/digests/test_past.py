@@ -45,6 +45,15 @@ def test_a_number_of_nothing_and_a_link_are_no_citations() -> None:
     assert "It  is so [1], see [1](https://example.com)." in join_past([odd], 10_000, about="a test").text
 
 
+def test_brackets_in_code_are_no_citations() -> None:
+    text = "Reads `argv[1]` and `` a`[2] `` [1].\n\n```\nrow[1] = [2]\n```\n\nThen [2][1]."
+    first = row("d2", "2026-10-02", "Newer [1].", KEYS)
+
+    shown = join_past([first, row("d1", "2026-10-01", text, LOGIN, TOKEN)], 10_000, about="a test").text
+
+    assert "Reads `argv[1]` and `` a`[2] `` [2].\n\n```\nrow[1] = [2]\n```\n\nThen [3][2]." in shown
+
+
 def test_the_oldest_digest_is_cut_first_at_a_sentences_end_and_then_left_out(caplog: pytest.LogCaptureFixture) -> None:
     rows = [long_row(f"d{day}", f"2026-10-0{day}", f"On day {day} it changed [1].") for day in (1, 2, 3)]
     whole = len(join_past(rows[2:], 100_000, about="a test").text)

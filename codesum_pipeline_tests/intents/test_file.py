@@ -299,7 +299,7 @@ def test_a_broken_file_is_not_changed(intents: Intents) -> None:
     broken = "intents:\n  a: {text: t\n  b: {text: u}\n"
     write(intents, broken)
 
-    with pytest.raises(ConfigurationError, match="intents.yaml is not changed while it is broken: 3: not valid YAML"):
+    with pytest.raises(ConfigurationError, match="intents.yaml is not changed while it is broken: line 3: not valid YAML"):
         intents.add(BILLING)
     with pytest.raises(ConfigurationError, match="not changed while it is broken"):
         intents.remove("b")
