@@ -13,7 +13,7 @@ from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline_tests.asking.conftest import Shop, indexed_shop, shop
 from codesum_pipeline_tests.asking.playing import OVERVIEW, SYNTHESIS, in_order, overview_then
 from codesum_pipeline_tests.asking.shop import ENDINGS
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
+from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal, watch
 from codesum_pipeline_tests.llm.asking import MODEL
 from codesum_pipeline_tests.llm.server import Fails
@@ -35,7 +35,7 @@ def cli(shop: Shop) -> Shop:
 
 
 def ask(cli: Shop, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return run_codesum("--home", cli.home, "ask", *arguments, cwd=cli.home.parent, env=env)
+    return fork_codesum("--home", cli.home, "ask", *arguments, cwd=cli.home.parent, env=env)
 
 
 def told(done: subprocess.CompletedProcess[str]) -> list[str]:

@@ -24,7 +24,7 @@ from codesum_pipeline.retrieval import lookup
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.building import build, empty_serving_file
 from codesum_pipeline_tests.repositories import GitRepo
 
 # Functions that say nothing by name or code, and what each is for.
@@ -109,8 +109,9 @@ def write_by_model(ws: Workspace, texts: Mapping[str, WrittenText], *, dollars: 
     ]
     ws.tables.write_rows(table, ws.key, rows, TextRow)
     begin = [step.name for step in STEPS].index("summary_documents")
-    for step in STEPS[begin:]:
-        step.run(ws, progress=no_progress)
+    with empty_serving_file():
+        for step in STEPS[begin:]:
+            step.run(ws, progress=no_progress)
     history = ws.tables.read_rows("document_history", ws.key, HistoryRow)
     paid = [replace(row, cost_usd=dollars) if row.id in texts else row for row in history]
     ws.tables.write_rows("document_history", ws.key, paid, HistoryRow)

@@ -9,7 +9,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.serving.listening import parse_address
-from codesum_pipeline_tests.cli.calling import run_codesum
+from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.mcp_server.asking import ask_and_misbehave, ask_everything, with_client
 from codesum_pipeline_tests.serving import served
 
@@ -93,7 +93,7 @@ def test_a_token_may_come_from_the_environment(zoo_home, tmp_path):
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"])
 def test_no_other_machine_is_served_without_a_token(zoo_home, tmp_path, address):
-    result = run_codesum("--home", zoo_home, "mcp", "--http", address, cwd=tmp_path)
+    result = fork_codesum("--home", zoo_home, "mcp", "--http", address, cwd=tmp_path)
 
     assert result.returncode == 2
     assert "can be reached from other machines: give a token with --token-file" in result.stderr
@@ -124,14 +124,14 @@ def test_a_bad_token_file_is_refused(zoo_home, tmp_path, content, mode, message)
         file.write_text(content)
         os.chmod(file, mode)
 
-    result = run_codesum("--home", zoo_home, "mcp", "--http", "0", "--token-file", file, cwd=tmp_path)
+    result = fork_codesum("--home", zoo_home, "mcp", "--http", "0", "--token-file", file, cwd=tmp_path)
     assert result.returncode == 2
     assert message in result.stderr
 
 
 def test_a_taken_port_is_named(zoo_home, tmp_path, address):
     taken = address.removeprefix("http://").partition("/")[0]
-    result = run_codesum("--home", zoo_home, "mcp", "--http", taken, cwd=tmp_path)
+    result = fork_codesum("--home", zoo_home, "mcp", "--http", taken, cwd=tmp_path)
 
     assert result.returncode == 2
     assert f"--http {taken}: Address already in use: choose another address" in result.stderr

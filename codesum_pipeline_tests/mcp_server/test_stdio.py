@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, run_codesum
+from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.mcp_server.asking import ask_and_misbehave, text_of, with_client
 
 
@@ -120,7 +120,7 @@ def test_nothing_but_the_protocol_is_written_to_stdout(zoo_home, tmp_path):
 
 
 def test_http_options_without_http_are_refused(zoo_home, tmp_path):
-    result = run_codesum("--home", zoo_home, "mcp", "--host-name", "x", cwd=tmp_path)
+    result = fork_codesum("--home", zoo_home, "mcp", "--host-name", "x", cwd=tmp_path)
 
     assert result.returncode == 2
     assert "--token-file and --host-name go with --http" in result.stderr

@@ -15,7 +15,7 @@ from codesum_pipeline.overviews.step import OverviewReport
 from codesum_pipeline.pipeline import REPO_OVERVIEW, STEPS, is_standing
 from codesum_pipeline.store.reuse import carry_out, is_current
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.building import build, empty_serving_file, open_home, workspace_of
 from codesum_pipeline_tests.evaluation.shop_questions import write_shop_questions
 from codesum_pipeline_tests.evaluation.spoiling import shuffle_lanes
 from codesum_pipeline_tests.law.shop import SHOP
@@ -62,7 +62,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     repo = GitRepo.create(folder / "desk", FILES)
     repo.commit({"desk/store/rows.py": FILES["desk/store/rows.py"] + "\n\nLIMIT = 3\n"}, "Rows have a limit")
     ws = workspace_at(folder / "home", repo)
-    build(ws)
+    build(ws, serving_file=True)
     return ws
 
 
@@ -161,10 +161,11 @@ def held(tmp_path: Path) -> tuple[Callable[..., Workspace], GitRepo]:
 
 def build_worse(ws: Workspace) -> dict[str, Any]:
     reports = {}
-    for step in STEPS:
-        if step.name == "index_candidate":
-            shuffle_lanes(ws)
-        reports[step.name] = carry_out(step, ws).report
+    with empty_serving_file():
+        for step in STEPS:
+            if step.name == "index_candidate":
+                shuffle_lanes(ws)
+            reports[step.name] = carry_out(step, ws).report
     return reports
 
 

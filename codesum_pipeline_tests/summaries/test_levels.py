@@ -39,7 +39,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the shop and with the home in which it was built."""
     folder = tmp_path_factory.mktemp("template")
     repo = GitRepo.create(folder / "shop", SHOP)
-    build(workspace_of(open_home(folder / "home"), RepositoryEntry("shop", str(repo.path))))
+    build(workspace_of(open_home(folder / "home"), RepositoryEntry("shop", str(repo.path))), serving_file=True)
     return folder
 
 
