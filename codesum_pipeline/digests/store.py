@@ -96,6 +96,15 @@ class DigestStore:
             KeptMatch(id_, Match(intent, read_change(change), score), at) for id_, intent, change, score, at in rows
         ]
 
+    def has_pending(self, intent_name: str, repository: str | None = None) -> bool:
+        """Whether something waits for the next digest of an intent, of one repository or of any."""
+        found = self._connection.execute(
+            "SELECT 1 FROM matches WHERE digest_id IS NULL AND NOT is_undone AND intent_name = ?1 "
+            "AND coalesce(?2, repository) = repository LIMIT 1",
+            (intent_name, repository),
+        )
+        return found.fetchone() is not None
+
     def count_pending(self, repository: str | None = None) -> dict[str, int]:
         """How many matches wait for each intent that has some, by its name."""
         rows = self._connection.execute(
@@ -193,7 +202,7 @@ class DigestStore:
         """
         found = self._connection.execute(
             "SELECT coalesce((SELECT served_at FROM schedules WHERE intent_name = ?1), "
-            "(SELECT min(matched_at) FROM matches WHERE intent_name = ?1))",
+            "(SELECT min(matched_at) FROM matches WHERE digest_id IS NULL AND intent_name = ?1))",
             (intent_name,),
         ).fetchone()
         return None if found[0] is None else str(found[0])
