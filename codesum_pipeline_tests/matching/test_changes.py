@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.indexes.publish import keep_published, published_version
-from codesum_pipeline.matching.changes import Comparison, compare_published, forget_comparison
+from codesum_pipeline.matching.changes import Comparison, compare_published
 from codesum_pipeline.model.intents import ChangeKind, DocumentChange
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
@@ -226,13 +226,6 @@ def test_a_candidate_that_is_held_back_changed_nothing(later: Shop) -> None:
 def test_settings_that_show_or_hash_files_otherwise_change_no_document(later: Shop) -> None:
     later.settings = {"hash_policy": "raw", "skip_patterns": ["tools/*"]}
     assert _compare(later.build()).changes == ()
-
-
-def test_without_an_intent_the_baseline_is_forgotten(later: Shop) -> None:
-    forget_comparison(later.workspace)
-    assert not later.workspace.layout.compared("shop").exists()
-    compared = _compare(later.build({**BEFORE, "Dockerfile": "FROM scratch\n"}))
-    assert (compared.since, compared.changes) == (None, ())
 
 
 @pytest.mark.parametrize("spoil", ["{", '{"digest": 3}'], ids=["not-json", "other-fields"])
