@@ -75,8 +75,12 @@ def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
 
 def deliver(desk: DigestDesk) -> SendingReport:
     """Send what is due, and before it bring into the outbox what processes left half way that ended."""
-    with open_digests(desk.layout.digests, now=desk.sender.now) as store:
-        finish_left(store, desk.sender)
+    if desk.layout.digests.exists():
+        try:
+            with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+                finish_left(store, desk.sender)
+        except Exception:
+            _log.exception("whether a digest was left half way is not known; what is in the outbox is sent")
     return desk.sender.send_due()
 
 
@@ -115,11 +119,6 @@ def _usable(desk: DigestDesk) -> list[Intent]:
         except Exception:
             _log.exception("the operator could not be told of intent %s: %s", name, problem)
     return [intent for intent in survey.intents if intent.enabled]
-
-
-def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
-    """Whether `run_due` has a tick for an intent."""
-    return _due_now(store, intent, now) is not None
 
 
 def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _Due | None:
