@@ -58,9 +58,12 @@ def run_due(desk: DigestDesk) -> list[TickRow]:
 
 
 def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
-    """Whether a schedule has named a moment since the last one that had its tick; nothing is written."""
+    """Whether `run_due` has something to do for an intent: a moment of its schedule has had no tick, or a wrong clock
+    left one that is far ahead. Nothing is written."""
     moment, served = last_due(intent.schedule, now), store.served_at(intent.name)
-    return moment is not None and served is not None and moment > datetime.fromisoformat(served)
+    if moment is None or served is None:
+        return False
+    return _is_of_wrong_clock(served, now) or moment > datetime.fromisoformat(served)
 
 
 def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
