@@ -29,8 +29,8 @@ SIGNING = 'intents:\n  signing-in: {text: "How do users sign in?", schedule: {ev
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop.at(tmp_path)
+def shop(shop_as_made: Shop, tmp_path: Path) -> Shop:
+    return shop_as_made.copied(tmp_path)
 
 
 def at(shop: Shop, moment: str) -> list[TickOutcome]:
