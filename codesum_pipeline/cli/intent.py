@@ -178,7 +178,7 @@ def remove(
     if digests.exists():
         with open_digests(digests, now=utc_now) as store:
             if forgotten := store.forget(name):
-                show(f"{forgotten:,} changes that waited for its next digest are forgotten")
+                show(f"forgotten: {count(forgotten, 'change')} that waited for its next digest")
     show(f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them")
 
 

@@ -155,7 +155,7 @@ def test_what_waited_for_a_removed_intent_is_forgotten(codesum, home):
         removed = codesum(home, "intent", "remove", "login")
 
         assert store.count_pending() == {"billing": 1}
-    assert "1 changes that waited for its next digest are forgotten" in removed.stdout
+    assert "forgotten: 1 change that waited for its next digest" in removed.stdout
 
 
 def test_a_file_that_cannot_be_read_is_named_with_its_line(codesum, home):
