@@ -32,11 +32,12 @@ _NOUNS = {Level.FUNCTION: "function", Level.CLASS: "class", Level.FILE: "file", 
 _ONE = {
     Happening.ADDED: "is new",
     Happening.CHANGED: "changed",
-    Happening.MOVED: "moved",
+    Happening.MOVED: "was moved or renamed",
     Happening.REMOVED: "was removed",
     Happening.REWORDED: "is described otherwise; its code is as it was",
 }
-_MANY = {**_ONE, Happening.ADDED: "are new", Happening.REMOVED: "were removed"}
+_MANY = {**_ONE, Happening.ADDED: "are new", Happening.MOVED: "were moved or renamed"}
+_MANY[Happening.REMOVED] = "were removed"
 _MANY[Happening.REWORDED] = "are described otherwise; their code is as it was"
 
 
@@ -127,13 +128,11 @@ def _moved(change: DocumentChange) -> str:
         raise ValueError(f"{change.document_id}: what moved has a place before and one after")
     old, new = before.name.rpartition(SEPARATOR)[2], after.name.rpartition(SEPARATOR)[2]
     is_named_anew = old != new and change.level in (Level.FUNCTION, Level.CLASS)
-    parts = [f"was {code(old, limit=_NAME_CHARS)} before"] if is_named_anew else []
-    if before.file_path != after.file_path:
-        place = f" to {code(after.file_path)}" if change.level in (Level.FUNCTION, Level.CLASS) else ""
-        parts.append(f"moved from {code(before.file_path)}{place}")
-    elif is_named_anew:
-        parts.append(f"in {code(after.file_path)}")
-    return " and ".join(parts)
+    was = f"was {code(old, limit=_NAME_CHARS)} before" if is_named_anew else ""
+    if before.file_path == after.file_path:
+        return f"{was}, in {code(after.file_path)}"
+    place = f" to {code(after.file_path)}" if change.level in (Level.FUNCTION, Level.CLASS) else ""
+    return " and ".join(filter(None, (was, f"moved from {code(before.file_path)}{place}")))
 
 
 def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]:
