@@ -26,6 +26,7 @@ _MOST_DETAILS = 3
 _TELLING_LETTERS = 24
 # A phone shows some fifty in a line.
 _LINE_CHARS = 110
+_DATES = re.compile(r"\d+|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b")
 _OLD_COMMENT = re.compile(r"-\s*(?:#|//|/\*|\*|--|;|%|$)")
 _OUR_NUMBERS = re.compile(r"\[(\d{1,9})\]")
 _NOUNS = {Level.FUNCTION: "function", Level.CLASS: "class", Level.FILE: "file", Level.MODULE: "folder"}
@@ -118,6 +119,8 @@ def names(changes: Sequence[DocumentChange]) -> str:
 
 def _with_parts(item: Item) -> str:
     inside = [each for each in item.parts if each.document_id.startswith(item.change.document_id)]
+    within = tuple(f"{each.document_id}{SEPARATOR}" for each in inside)
+    inside = [each for each in inside if not each.document_id.startswith(within)]
     whole = item.happening in (Happening.ADDED, Happening.REMOVED, Happening.MOVED)
     return f" with {names(inside)}" if inside and whole else ""
 
@@ -189,6 +192,15 @@ def _parameters(item: Item) -> list[str]:
         for word, each_of in changed_parameters(before.signature, after.signature)
     ]
     return [f"Parameters: {'; '.join(found)}"] if found else []
+
+
+def is_renumbered(item: Item) -> bool:
+    """Whether nothing but numbers and the names of months changed, as with a release."""
+    if item.hunk is None or item.hunk.is_cut or item.hunk.added != item.hunk.removed or not item.hunk.added:
+        return False
+    lines = item.hunk.text.split("\n")
+    old, new = ([_DATES.sub("", line[1:]) for line in lines if line[:1] == mark] for mark in "-+")
+    return old == new
 
 
 def is_prose(item: Item) -> bool:

@@ -163,6 +163,14 @@ def test_tests_and_copies_are_told_in_a_line_below() -> None:
     assert "**Vendored copies:** 1 changed: `sign` [5]" in text
 
 
+def test_a_new_version_number_is_told_in_a_line_below() -> None:
+    release = item(lines=("# 1.2.3 of May 2026", "# 1.3.0 of July 2026"), document="man.1::head", score=0.9)
+    text = told(release, item(lines=(OLD, NEW)))
+
+    assert text.startswith("In `shop`, `sign` changed.")
+    assert "**Only numbers or dates:** 1 changed: `sign` [2]" in text
+
+
 def test_the_best_come_first_whatever_the_order_of_the_items() -> None:
     items = [item(document=f"src/a.py::f{n}", score=score) for n, score in enumerate((0.2, None, 0.9, 0.5))]
     results = {write_plain(INTENT, order) for order in (tuple(items), tuple(reversed(items)))}
@@ -242,6 +250,19 @@ def test_nothing_that_changed_is_said_so() -> None:
         ),
         pytest.param("Functions: a.", "Adds.", (["Now: “Adds.”"], []), id="nor does one that is not there"),
         pytest.param("Adds.", "Adds.", ([], []), id="the same is not repeated"),
+        pytest.param("Short function f.", "Adds.", (["Now: “Adds.”"], []), id="what says nothing is not quoted"),
+        pytest.param(
+            f"{'Many words. ' * 8}Old.",
+            f"{'Many words. ' * 8}New one.",
+            (["Now: “New one.”", "Before: “Old.”"], []),
+            id="sentences that stayed",
+        ),
+        pytest.param(
+            f"{'many words, ' * 8}old",
+            f"{'many words, ' * 8}new",
+            (["Now: “… new”", "Before: “… old”"], []),
+            id="how a long sentence begins is not repeated",
+        ),
         pytest.param("Adds. Slow.", "Adds. Fast.", (["Now: “Fast.”", "Before: “Slow.”"], []), id="a sentence"),
     ],
 )
