@@ -39,6 +39,7 @@ BUSY_TIMEOUT_S = 30.0
 # A digest has the citations of its matches for ever; what they held besides, and ticks, are for finding faults.
 DETAILS_KEPT = timedelta(days=90)
 _DIGEST = ", ".join(field.name for field in fields(DigestRow))
+_ABOUT = "EXISTS (SELECT 1 FROM json_each(digests.repositories) WHERE value = ?1)"
 _TICK = ", ".join(field.name for field in fields(TickRow))
 _COMPACTION = ", ".join(field.name for field in fields(CompactionRecord))
 _MARKS = {row: ", ".join("?" * len(fields(row))) for row in (DigestRow, TickRow, CompactionRecord)}
@@ -95,6 +96,15 @@ class DigestStore:
         return [
             KeptMatch(id_, Match(intent, read_change(change), score), at) for id_, intent, change, score, at in rows
         ]
+
+    def has_pending(self, intent_name: str, repository: str | None = None) -> bool:
+        """Whether something waits for the next digest of an intent, of one repository or of any."""
+        found = self._connection.execute(
+            "SELECT 1 FROM matches WHERE digest_id IS NULL AND NOT is_undone AND intent_name = ?1 "
+            "AND coalesce(?2, repository) = repository LIMIT 1",
+            (intent_name, repository),
+        )
+        return found.fetchone() is not None
 
     def count_pending(self, repository: str | None = None) -> dict[str, int]:
         """How many matches wait for each intent that has some, by its name."""
@@ -186,6 +196,19 @@ class DigestStore:
             raise ConfigurationError(f"there is no digest {id_!r}: `codesum digest list` shows those that there are")
         return found[0]
 
+    def newest(self, repository: str | None = None, *, limit: int) -> list[DigestRow]:
+        """The last digests about a repository, or of all, newest first."""
+        found = self._connection.execute(
+            f"SELECT {_DIGEST} FROM digests WHERE ?1 IS NULL OR {_ABOUT} ORDER BY created_at DESC, rowid DESC LIMIT ?2",
+            (repository, limit),
+        )
+        return [_read_digest(values) for values in found]
+
+    def count(self, repository: str | None = None) -> int:
+        """How many digests there are, about a repository or at all."""
+        found = self._connection.execute(f"SELECT count(*) FROM digests WHERE ?1 IS NULL OR {_ABOUT}", (repository,))
+        return int(found.fetchone()[0])
+
     def served_at(self, intent_name: str) -> str | None:
         """The last moment of an intent's schedule that had its tick; of a new intent, since when it is known.
 
@@ -193,7 +216,7 @@ class DigestStore:
         """
         found = self._connection.execute(
             "SELECT coalesce((SELECT served_at FROM schedules WHERE intent_name = ?1), "
-            "(SELECT min(matched_at) FROM matches WHERE intent_name = ?1))",
+            "(SELECT min(matched_at) FROM matches WHERE digest_id IS NULL AND intent_name = ?1))",
             (intent_name,),
         ).fetchone()
         return None if found[0] is None else str(found[0])
