@@ -16,7 +16,7 @@ from codesum_pipeline.digests.articles import (
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.budgets import CUT_MARK
 from codesum_pipeline.model.options import LlmOptions, Trust
-from codesum_pipeline_tests.digests.items import item
+from codesum_pipeline_tests.digests.items import item, many
 
 ENTRY = re.compile(r"\[(\d+)\]\n<<<CHANGE ([0-9a-f]{32})\n(.*?)\n\2 CHANGE>>>", re.DOTALL)
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "-x1Y2z3AA"
@@ -121,7 +121,7 @@ def test_code_that_holds_fences_itself_cannot_end_the_fence_of_its_lines() -> No
 def test_of_ten_thousand_changes_as_many_as_fit_show_something_and_the_others_are_counted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    items = [item(number) for number in range(1, 10_001)]
+    items = many(10_000)
     budget = 50_000
 
     with caplog.at_level(logging.WARNING):
