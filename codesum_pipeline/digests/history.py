@@ -48,8 +48,8 @@ _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 class AggregateResult:
     """What came of a roll-up: `rows_used` of `rows_total` digests were shown to a model.
 
-    With none, nothing was asked, and `problem` says why. The result is empty then. `cost_usd` are all attempts for it, those of a process that
-    was killed too; `dropped_claims` had no quote that holds.
+    With none, nothing was asked, the result is empty, and `problem` says why. `cost_usd` are all attempts for it, those
+    of a process that was killed too; `dropped_claims` had no quote that holds.
     """
 
     result: SummaryResult
