@@ -39,6 +39,7 @@ BUSY_TIMEOUT_S = 30.0
 # A digest has the citations of its matches for ever; what they held besides, and ticks, are for finding faults.
 DETAILS_KEPT = timedelta(days=90)
 _DIGEST = ", ".join(field.name for field in fields(DigestRow))
+_ABOUT = "EXISTS (SELECT 1 FROM json_each(digests.repositories) WHERE value = ?1)"
 _TICK = ", ".join(field.name for field in fields(TickRow))
 _COMPACTION = ", ".join(field.name for field in fields(CompactionRecord))
 _MARKS = {row: ", ".join("?" * len(fields(row))) for row in (DigestRow, TickRow, CompactionRecord)}
@@ -194,6 +195,19 @@ class DigestStore:
         if not found:
             raise ConfigurationError(f"there is no digest {id_!r}: `codesum digest list` shows those that there are")
         return found[0]
+
+    def newest(self, repository: str | None = None, *, limit: int) -> list[DigestRow]:
+        """The last digests about a repository, or of all, newest first."""
+        found = self._connection.execute(
+            f"SELECT {_DIGEST} FROM digests WHERE ?1 IS NULL OR {_ABOUT} ORDER BY created_at DESC, rowid DESC LIMIT ?2",
+            (repository, limit),
+        )
+        return [_read_digest(values) for values in found]
+
+    def count(self, repository: str | None = None) -> int:
+        """How many digests there are, about a repository or at all."""
+        found = self._connection.execute(f"SELECT count(*) FROM digests WHERE ?1 IS NULL OR {_ABOUT}", (repository,))
+        return int(found.fetchone()[0])
 
     def served_at(self, intent_name: str) -> str | None:
         """The last moment of an intent's schedule that had its tick; of a new intent, since when it is known.

@@ -384,6 +384,19 @@ def test_a_digest_tells_of_all_repositories_and_after_a_build_of_one(shop: Shop)
     assert (after_build.repository, after_build.matches, of_all.repository, of_all.matches) == ("blog", 1, None, 2)
 
 
+@pytest.mark.parametrize(
+    ("cadence", "is_grouped", "items"),
+    [(Cadence.BUILD, False, 1), (Cadence.DAILY, True, 1), (Cadence.DAILY, False, 2), (Cadence.WEEKLY, False, 2)],
+    ids=["with each build always", "daily", "daily, switched off", "weekly, switched off"],
+)
+def test_near_duplicates_are_one_item(shop: Shop, cadence: Cadence, is_grouped: bool, items: int) -> None:
+    shop.options = replace(shop.options, digests=replace(shop.options.digests, grouped=is_grouped))
+    shop.find(*(shop.change(document_id=f"{folder}/auth.py::sign") for folder in ("src", "vendor")))
+    row = shop.tick(replace(INTENT, schedule=IntentSchedule(cadence)))
+
+    assert (row.matches, row.items) == (2, items)
+
+
 def test_of_builds_that_each_had_their_best_a_digest_tells_the_best_of_all(shop: Shop) -> None:
     found = [shop.change(f"f{number}", document_id=f"a{number}.py::f{number}") for number in range(6)]
     shop.find(*found, scores=[0.1, 0.9, 0.2, 0.8, 0.3, 0.7])
