@@ -19,7 +19,7 @@ from codesum_pipeline.digests.rows import DigestState
 from codesum_pipeline.digests.running import deliver, run_after_build
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline_tests.cli.calling import environment
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
+from codesum_pipeline_tests.delivery.receivers import WebhookReceiver
 from codesum_pipeline_tests.digests.shop import Shop, answer
 from codesum_pipeline_tests.hooks import install_hook
 from codesum_pipeline_tests.llm.server import Answers, Hangs, ScriptedServer
@@ -37,12 +37,6 @@ if base:
     shop.ask(base)
 run_after_build(shop.desk, "shop")
 """
-
-
-@pytest.fixture
-def hook() -> Iterator[WebhookReceiver]:
-    with webhook_receiver(200) as found:
-        yield found
 
 
 @pytest.fixture

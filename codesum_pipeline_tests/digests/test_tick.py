@@ -13,7 +13,7 @@ from codesum_pipeline.delivery.outbox import OUTBOX_FILE
 from codesum_pipeline.digests.rows import DigestState, DigestWriter, TickFailure, TickOutcome
 from codesum_pipeline.model.intents import Cadence, IntentSchedule
 from codesum_pipeline.model.options import BackendName
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, mail_receiver, webhook_receiver
+from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, mail_receiver
 from codesum_pipeline_tests.digests.shop import INTENT, MODEL, QUOTE, Shop, answer
 from codesum_pipeline_tests.hooks import Install, install
 from codesum_pipeline_tests.llm.server import Answers, Asked, Fails, ScriptedServer
@@ -27,12 +27,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     """It answers well about the first change."""
     monkeypatch.setenv("REPORTER_KEY", "any word will do")
     with ScriptedServer(lambda _asked: Answers(answer(1))) as found:
-        yield found
-
-
-@pytest.fixture
-def hook() -> Iterator[WebhookReceiver]:
-    with webhook_receiver(200) as found:
         yield found
 
 
@@ -300,8 +294,19 @@ def test_step_11_false_drops_the_digest_and_its_matches_count_as_handled(
     assert (shop.posts(), shop.sender.send_due().tried) == ([], ())
 
 
-def test_step_11_a_hook_that_raises_vetoes_and_the_matches_wait_for_the_next_tick(shop: Shop, install: Install) -> None:
-    install("broken", "pre_push", "def hook(result):\n    raise KeyError('list')\n")
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise KeyError('list')", "KeyError: 'list'"),
+        ("return 'yes'", "it returned a str, neither True nor False"),
+        pytest.param("import time; time.sleep(3600)", "it took longer than 30 s and was ended", marks=pytest.mark.slow),
+    ],
+    ids=["raises", "answers nonsense", "hangs"],
+)
+def test_step_11_a_hook_that_fails_vetoes_and_the_matches_wait_for_the_next_tick(
+    shop: Shop, install: Install, body: str, said: str
+) -> None:
+    install("broken", "pre_push", f"def hook(result):\n    {body}\n")
     shop.find()
     row = shop.tick()
 
@@ -310,8 +315,8 @@ def test_step_11_a_hook_that_raises_vetoes_and_the_matches_wait_for_the_next_tic
     assert shop.notices() == [
         (
             "No digest of signing-in: a pre_push hook failed",
-            "hook broken (broken:hook): KeyError: 'list'\n\nNothing was sent. What changed is kept, and the next "
-            "digest tells it. Repair the hook, or uninstall its package.",
+            f"hook broken (broken:hook): {said}\n\nNothing was sent. What changed is kept, and the next digest "
+            "tells it. Repair the hook, or uninstall its package.",
         )
     ]
 
