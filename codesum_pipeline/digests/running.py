@@ -111,11 +111,6 @@ def _usable(desk: DigestDesk) -> list[Intent]:
     return [intent for intent in survey.intents if intent.enabled]
 
 
-def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
-    """Whether `run_due` has a tick for an intent."""
-    return _due_now(store, intent, now) is not None
-
-
 def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _Due | None:
     if intent.schedule.cadence is Cadence.BUILD:
         return None
