@@ -57,6 +57,12 @@ def run_due(desk: DigestDesk) -> list[TickRow]:
     return _run(desk, lambda store, intent: _due_now(store, intent, desk.sender.now()))
 
 
+def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
+    """Whether a schedule has named a moment since the last one that had its tick; nothing is written."""
+    moment, served = last_due(intent.schedule, now), store.served_at(intent.name)
+    return moment is not None and served is not None and moment > datetime.fromisoformat(served)
+
+
 def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
     """A tick of each intent, or of those named, for which something waits, whatever its schedule says."""
 
