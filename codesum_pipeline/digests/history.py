@@ -45,8 +45,8 @@ _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 class AggregateResult:
     """What came of a roll-up: `rows_used` of `rows_total` digests were shown to a model.
 
-    With none, nothing was asked, and `problem` says why. The result is empty then. `cost_usd` are all attempts for it,
-    those of a process that was killed too; `dropped_claims` had no quote that holds.
+    With none, nothing was asked, the result is empty, and `problem` says why. `cost_usd` are all attempts for it, those
+    of a process that was killed too; `dropped_claims` had no quote that holds.
     """
 
     result: SummaryResult
@@ -182,30 +182,32 @@ def aggregate_history(
         job_id=job_id,
         now=now,
     )
-    checked = heard.checked
-    used = {number for claim in checked.claims for number in claim.numbers}
+    used = {number for claim in heard.checked.claims for number in claim.numbers}
     numbered = dict(enumerate(request.block.citations, start=1))
-    result = result_of(intent.name, checked, numbered, items=len(used))
-    left_out = len(rows) - request.block.rows_used
-    if left_out or request.block.rows_cut:
-        _log.warning(
-            "the roll-up of %s: of %d digests the oldest %d left out and %d cut to fit the prompt",
-            intent.name,
-            len(rows),
-            left_out,
-            request.block.rows_cut,
-        )
-    if left_out:
+    result = result_of(intent.name, heard.checked, numbered, items=len(used))
+    if left_out := len(rows) - request.block.rows_used:
         told = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
         result = replace(result, summary=f"{result.summary}\n\n{told}")
+    _tell_cut(intent, request.block, len(rows))
     return AggregateResult(
         result=result,
         rows_used=request.block.rows_used,
         rows_total=len(rows),
         model=heard.request.model_name,
         cost_usd=heard.cost_usd,
-        dropped_claims=checked.dropped,
+        dropped_claims=heard.checked.dropped,
     )
+
+
+def _tell_cut(intent: Intent, block: PastBlock, rows_total: int) -> None:
+    if block.rows_cut or block.rows_used < rows_total:
+        _log.warning(
+            "the roll-up of %s: of %d digests the oldest %d left out and %d cut to fit the prompt",
+            intent.name,
+            rows_total,
+            rows_total - block.rows_used,
+            block.rows_cut,
+        )
 
 
 def _asked(rows: Sequence[PastDigest], intent: Intent, templates: HistoryTemplates, room: int) -> AggregateRequest:
