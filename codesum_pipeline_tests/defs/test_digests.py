@@ -46,6 +46,7 @@ def told(receiver: WebhookReceiver) -> list[str]:
     return [each.json["intent"] for each in receiver.received]
 
 
+@pytest.mark.slow
 def test_a_change_that_concerns_a_question_is_told_once(
     shop: DigestHome, run: RunJob, receiver: WebhookReceiver
 ) -> None:
