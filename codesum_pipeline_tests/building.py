@@ -1,5 +1,6 @@
 """The steps of a build in order: the same functions that the assets call."""
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -17,6 +18,7 @@ from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import write_serving_file
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.repositories import GitRepo
 
 Reports = Mapping[str, Any]
 
@@ -31,6 +33,23 @@ def workspace_of(home: Home, entry: RepositoryEntry, *, run_id: str = "run", for
     if entry.key not in {known.key for known in home.registry.entries()}:
         home.registry.add(entry)
     return home.workspace(entry.key, run_id=run_id, force=force, now=lambda: datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def built_once(folder: Path, files: Mapping[str, str | bytes], *, key: str = "shop", **settings: Any) -> Path:
+    """`folder` with `repository`, and `home` in which that was built: see `copy_built`."""
+    repo = GitRepo.create(folder / "repository", files)
+    build(workspace_of(open_home(folder / "home", **settings), RepositoryEntry(key, str(repo.path))))
+    return folder
+
+
+def copy_built(once: Path, folder: Path, *, repository: str = "repository") -> GitRepo:
+    """A copy of the home and of its repository, which is where the copied registry says."""
+    repo = GitRepo(Path(shutil.copytree(once / "repository", folder / repository, symlinks=True)))
+    repo.git("update-index", "--refresh")
+    shutil.copytree(once / "home", folder / "home", symlinks=True)
+    registry = folder / "home" / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(once / "repository"), str(repo.path)))
+    return repo
 
 
 def build(

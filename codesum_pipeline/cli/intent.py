@@ -13,6 +13,7 @@ from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.completion import complete_intents, complete_keys
 from codesum_pipeline.cli.failures import MISCONFIGURED
 from codesum_pipeline.cli.home_folder import make_home
+from codesum_pipeline.cli.intent_test import test
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.render import count, note, show, table
 from codesum_pipeline.cli.safe_text import one_line, safe_json
@@ -173,6 +174,9 @@ def remove(
     intents.remove(name)
     show(f"{name}: removed from {intents.file}")
     show(f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them")
+
+
+intent.command(cls=PlainCommand)(test)
 
 
 def _intents(called: Invocation) -> Intents:

@@ -5,7 +5,6 @@ settings: the same digest is the same request, whose answer is found again in
 the books or in a recording.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,14 +14,13 @@ from pathlib import Path
 from codesum_pipeline.digests.affording import affordable_chars
 from codesum_pipeline.digests.articles import Articles, fill_articles, first_entry_chars
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
-from codesum_pipeline.digests.conversation import DigestConversation
+from codesum_pipeline.digests.conversation import ask_for_claims
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed
 from codesum_pipeline.llm.budgets import body_budget
 from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template, pinned_digest
 from codesum_pipeline.llm.factory import build_backend
-from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
 from codesum_pipeline.llm.prices import price_of
 from codesum_pipeline.llm.shut import why_shut
 from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind
@@ -83,9 +81,9 @@ def write_by_model(
     now: Callable[[], datetime],
     make_backend: MakeBackend = build_backend,
 ) -> Written:
-    """The digest of `items`, the most important to be shown first; `books` is `digests.sqlite`.
+    """The digest of `items`, the most important to be shown first.
 
-    `job_id` is the same whenever the same digest is made again, or what a killed run paid for is paid again.
+    `books` is `digests.sqlite`. `job_id` is the digest's: its attempts stand under it, and its cap counts them.
 
     Raises what `check_gates` does, `TemplateNotFound` and `TemplateRenderError`, `ConfigurationError` where the
     templates leave no room, `DigestCapReached`, and `SummaryError` where the model failed.
@@ -95,38 +93,41 @@ def write_by_model(
     template = turns.resolved
     backend = make_backend(options.llm, {template.level: template})
     articles = _articles(items, turns, backend.max_prompt_chars, options, about=f"the digest of {intent.name}")
-    prompt = turns.prompt(articles.block)
     numbered = {number: item.citation for number, item in enumerate(items, start=1)}
 
     def read(response: SummaryResponse, form: AnswerForm) -> CheckedClaims:
         return read_claims(response, form, articles.shown)
 
-    async def ask() -> tuple[CheckedClaims, SummaryRequest, float, int]:
-        with open_ledger(books, run_id=job_id, now=now) as ledger:
-            # Who makes this digest is the only one: what is open is a dead run's.
-            ledger.recover_own()
-            talk = DigestConversation(
-                backend, ledger, options.llm, options.digests, template, prompt, job_id, intent.name, read
-            )
-            try:
-                checked, request = await talk.claims()
-            finally:
-                await backend.aclose()
-            return checked, request, ledger.spent(), talk.calls
-
-    checked, request, cost_usd, calls = asyncio.run(ask())
-    _tell(intent, checked)
+    heard = ask_for_claims(
+        backend,
+        template,
+        turns.prompt(articles.block),
+        read,
+        options=options,
+        about=intent.name,
+        books=books,
+        job_id=job_id,
+        now=now,
+    )
+    _tell(intent, heard.checked)
     return Written(
-        result=result_of(intent.name, checked, numbered, items=len(items)),
-        model=request.model_name,
-        request_hash=request.request_hash,
-        cost_usd=cost_usd,
-        calls=calls,
-        dropped_claims=checked.dropped,
-        removed_numbers=checked.removed_numbers,
+        result=result_of(intent.name, heard.checked, numbered, items=len(items)),
+        model=heard.request.model_name,
+        request_hash=heard.request.request_hash,
+        cost_usd=heard.cost_usd,
+        calls=heard.calls,
+        dropped_claims=heard.checked.dropped,
+        removed_numbers=heard.checked.removed_numbers,
         left_out=articles.left_out,
         cut_count=articles.cut_count,
     )
+
+
+def digest_template(intent: Intent, llm: LlmOptions) -> ResolvedTemplate:
+    """The templates of an intent as they are now; raises `TemplateNotFound` or `TemplateRenderError`."""
+    turns = _Turns.of(intent, llm)
+    turns.prompt("")
+    return turns.resolved
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from codesum_pipeline.digests.sources import Source
 from codesum_pipeline.llm.masking import mask_secrets
@@ -122,7 +123,7 @@ def _by_date(changes: Sequence[DocumentChange], side: str) -> Mapping[str, str]:
 def _read(fields: Sequence[str]) -> Iterator[tuple[_Commit, list[str]]]:
     """A marked commit id begins the fields of a commit; its subject follows, then paths."""
     starts = [place for place, field in enumerate(fields) if field.lstrip("\n").startswith(_MARK)]
-    for start, end in zip(starts, [*starts[1:], len(fields)], strict=True):
+    for start, end in pairwise([*starts, len(fields)]):
         paths = [path for field in fields[start + 2 : end] if (path := field.strip("\n"))]
         yield _Commit(fields[start].lstrip("\n" + _MARK), _subject(fields[start + 1])), paths
 

@@ -1,11 +1,15 @@
 """A model is asked for a digest until one of its answers can be taken, each attempt paid for within the caps.
 
-An answer that an earlier run paid for is taken from the books, one that could
-not be taken as well: the same question is never paid for twice.
+A request says nothing of when or by whom it is made: an answer that an earlier
+run paid for is found in the books by it, one that could not be taken as well.
+The same question is not paid for twice.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
 
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES
@@ -13,7 +17,7 @@ from codesum_pipeline.llm.attempts import settled_good, settled_unusable
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, checked
 from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.factory import form_of
-from codesum_pipeline.llm.ledger import Attempt, Ledger, Settled
+from codesum_pipeline.llm.ledger import Attempt, Ledger, Settled, open_ledger
 from codesum_pipeline.llm.paying import Cap, Till
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import price_of, worst_case_usd
@@ -21,7 +25,7 @@ from codesum_pipeline.llm.retrying import with_retries
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.errors import DigestCapReached, SummaryCallFailed, SummaryOutputInvalid
-from codesum_pipeline.model.options import DigestOptions, LlmOptions
+from codesum_pipeline.model.options import DigestOptions, LlmOptions, Options
 
 # Where a level stands of a text.
 LEVEL = "digest"
@@ -29,6 +33,49 @@ LEVEL = "digest"
 MAX_RETRIES = 2
 LONGEST_WAIT_S = 20.0
 Read = Callable[[SummaryResponse, AnswerForm], CheckedClaims]
+
+
+@dataclass(frozen=True, slots=True)
+class HeardClaims:
+    """The claims of a digest that hold, and the request that they answer. `cost_usd` are all attempts of the job, also
+    those of a run that was killed; `calls` are this run's."""
+
+    checked: CheckedClaims
+    request: SummaryRequest
+    cost_usd: float
+    calls: int
+
+
+def ask_for_claims(
+    backend: SummaryBackend,
+    template: ResolvedTemplate,
+    prompt: str,
+    read: Read,
+    *,
+    options: Options,
+    about: str,
+    books: Path,
+    job_id: str,
+    now: Callable[[], datetime],
+) -> HeardClaims:
+    """Ask for the claims of one digest, and close the backend.
+
+    `read` takes an answer or raises `AnswerProblem`. `job_id` is the digest's, under which the attempts stand in the
+    file `books`. Raises as `DigestConversation.claims`.
+    """
+
+    async def ask() -> HeardClaims:
+        with open_ledger(books, run_id=job_id, now=now) as ledger:
+            # Who makes a digest is the only one: what is open is a dead run's.
+            ledger.recover_own()
+            talk = DigestConversation(backend, ledger, options.llm, options.digests, template, prompt, about, read)
+            try:
+                checked, request = await talk.claims()
+            finally:
+                await backend.aclose()
+            return HeardClaims(checked, request, ledger.spent(), talk.calls)
+
+    return asyncio.run(ask())
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +97,6 @@ class DigestConversation:
     digests: DigestOptions
     template: ResolvedTemplate
     prompt: str
-    job_id: str
     about: str
     read: Read
     calls: int = 0
@@ -94,8 +140,6 @@ class DigestConversation:
             parameters=Parameters(max_tokens=self.digests.max_tokens, form=form),
             sources=(self.prompt, *turns),
             max_output_bytes=MAX_OUTPUT_BYTES,
-            job_id=self.job_id,
-            is_evidence=False,
         )
 
     async def _heard(self, request: SummaryRequest) -> Heard:

@@ -6,6 +6,7 @@ cites what the claim cites, as a claim about code needs one from the code.
 """
 
 import asyncio
+import logging
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_cla
 from codesum_pipeline.digests.conversation import DigestConversation
 from codesum_pipeline.digests.past import PastBlock, PastDigest, join_past, numbers_in, renumbered
 from codesum_pipeline.llm.backend import SummaryBackend
-from codesum_pipeline.llm.budgets import LEAST_SHOWN, body_budget, prompt_chars
+from codesum_pipeline.llm.budgets import body_budget, prompt_chars
 from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.ledger import open_ledger
@@ -36,6 +37,10 @@ from codesum_pipeline.model.options import LlmOptions, Options
 # A template of this name beside the one of an intent is that of its roll-ups: one template cannot do for both, since
 # `{history}` has no value in a digest.
 ROLLUP_SUFFIX = "-history"
+# An answer that cannot be taken is asked for once more.
+_CALLS = 2
+_LEAST_ROOM = 1_000
+_log = logging.getLogger(__name__)
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 
 
@@ -123,23 +128,20 @@ def request_for(
     empty, max_prompt_chars = _turns(templates, intent, ""), prompt_chars(options.llm)
     schema = digest_tool().schema_bytes.decode()
     room = body_budget(max_prompt_chars, system=empty[0], wrapper_chars=len(empty[1]) + len(schema))
-    places = templates.system.has_history + templates.instruction.has_history
-    request = _asked(rows, intent, templates, room // places)
-    most = options.digests.max_cost_usd_per_digest
-    worst = 0.0 if options.llm.asks_nobody else request.worst_usd(options.llm, options.digests.max_tokens)
-    if worst > most:
-        # Of a prompt that is too dear less is shown, as of one that is too long.
-        always = worst_case_usd(
-            price_of(options.llm.model, options.llm), tokens_upper(*empty, schema), options.digests.max_tokens
-        )
-        share = max(0.0, most - always) / (worst - always)
-        fewer = _asked(rows, intent, templates, int(len(request.block.text) * share))
-        # Where no digest could be shown, the cap says so.
-        request = fewer if fewer.block.rows_used else request
-    if rows and not request.block.rows_used:
+    room //= templates.system.has_history + templates.instruction.has_history
+    request = _asked(rows, intent, templates, room)
+    # Of a prompt that is too dear less is shown, as of one that is too long. The caps stop what is too dear even so.
+    most = options.digests.max_cost_usd_per_digest / _CALLS
+    while not options.llm.asks_nobody and room > _LEAST_ROOM:
+        worst = request.worst_usd(options.llm, options.digests.max_tokens)
+        if worst <= most:
+            break
+        room = int(min(room, len(request.block.text)) * max(0.5, 0.95 * most / worst))
+        request = _asked(rows, intent, templates, room)
+    if not request.block.rows_used:
         raise ConfigurationError(
-            f"llm.max_prompt_chars = {max_prompt_chars:,}: {room:,} characters are left for earlier digests, and the "
-            f"newest one alone needs more than {LEAST_SHOWN}: raise it, or shorten the templates"
+            f"llm.max_prompt_chars = {max_prompt_chars:,}: {room:,} characters are left for earlier digests, which is "
+            f"less than the newest one needs, however short it is cut: raise it, or shorten the templates"
         )
     return request
 
@@ -173,6 +175,14 @@ def aggregate_history(
     numbered = dict(enumerate(request.block.citations, start=1))
     result = result_of(intent.name, checked, numbered, items=len(used))
     left_out = len(rows) - request.block.rows_used
+    if left_out or request.block.rows_cut:
+        _log.warning(
+            "the roll-up of %s: of %d digests the oldest %d left out and %d cut to fit the prompt",
+            intent.name,
+            len(rows),
+            left_out,
+            request.block.rows_cut,
+        )
     if left_out:
         told = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
         result = replace(result, summary=f"{result.summary}\n\n{told}")
@@ -216,7 +226,7 @@ async def _ask(
 
 
 def _asked(rows: Sequence[PastDigest], intent: Intent, templates: HistoryTemplates, room: int) -> AggregateRequest:
-    block = join_past(rows, room, about=f"the roll-up of {intent.name}")
+    block = join_past(rows, room)
     system, prompt = _turns(templates, intent, block.text)
     names = tuple(f"{each.kind}/{each.name}" for each in (templates.system, templates.instruction))
     template = ResolvedTemplate(

@@ -115,9 +115,9 @@ def closer(lines: Sequence[str]) -> list[str]:
 
 
 def _cut(lines: list[str]) -> Hunk:
-    while lines and not lines[0].strip():
+    while lines and not lines[0][1:].strip():
         del lines[0]
-    while lines and not lines[-1].strip():
+    while lines and not lines[-1][1:].strip():
         del lines[-1]
     shown = lines[:MOST_LINES]
     text = "\n".join(f"{line[: LINE_CHARS - 1]}…" if len(line) > LINE_CHARS else line.rstrip() for line in shown)

@@ -6,7 +6,6 @@ from the oldest one that still has room, and those before it are left out. Every
 digest's sources: what is left out at the other end changes no number.
 """
 
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ LABEL = "DIGEST"
 _FENCED = r"(?:^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z))"
 _SPAN = r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
 _NUMBER = re.compile(rf"{_FENCED}|{_SPAN}|(?<!\w)\[(?P<number>\d{{1,6}})\](?!\()", re.MULTILINE | re.DOTALL)
-_log = logging.getLogger(__name__)
 
 
 class PastDigest(Protocol):
@@ -57,8 +55,8 @@ class PastBlock:
     citations: tuple[DigestCitation, ...]
 
 
-def join_past(rows: Sequence[PastDigest], room: int, *, about: str) -> PastBlock:
-    """As many of the newest digests as fit into `room` characters; `about` is logged where some do not."""
+def join_past(rows: Sequence[PastDigest], room: int) -> PastBlock:
+    """As many of the newest digests as fit into `room` characters."""
     merged = MergedCitations()
     blocks: list[str] = []
     texts: list[str] = []
@@ -79,15 +77,6 @@ def join_past(rows: Sequence[PastDigest], room: int, *, about: str) -> PastBlock
         room -= len(block) + 1
         if rows_cut:
             break
-    if len(blocks) < len(rows) or rows_cut:
-        left_out = len(rows) - len(blocks)
-        _log.warning(
-            "%s: of %d digests the oldest %d left out and %d cut to fit the prompt",
-            about,
-            len(rows),
-            left_out,
-            rows_cut,
-        )
     return PastBlock("\n".join(reversed(blocks)), tuple(texts), len(blocks), rows_cut, tuple(merged.listed[:known]))
 
 

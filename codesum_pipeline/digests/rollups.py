@@ -236,11 +236,7 @@ def _row_of(desk: DigestDesk, intent: Intent, plan: RollupPlan, found: Aggregate
 
 def _links_of(rows: Sequence[DigestRow]) -> dict[tuple[str, str, str], str | None]:
     """Where each source is shown on the web, as its digest had it."""
-    return {
-        _key(cited): link
-        for row in rows
-        for cited, link in zip(row.result.citations, row.links, strict=False)
-    }
+    return {_key(cited): link for row in rows for cited, link in zip(row.result.citations, row.links, strict=False)}
 
 
 def _key(cited: DigestCitation) -> tuple[str, str, str]:

@@ -57,6 +57,12 @@ def run_due(desk: DigestDesk) -> list[TickRow]:
     return _run(desk, lambda store, intent: _due_now(store, intent, desk.sender.now()))
 
 
+def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
+    """Whether a schedule has named a moment since the last one that had its tick; nothing is written."""
+    moment, served = last_due(intent.schedule, now), store.served_at(intent.name)
+    return moment is not None and served is not None and moment > datetime.fromisoformat(served)
+
+
 def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
     """A tick of each intent, or of those named, for which something waits, whatever its schedule says."""
 
@@ -117,18 +123,19 @@ def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
 
 
 def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _Due | None:
-    moment = last_due(intent.schedule, now)
-    if moment is None:
+    if intent.schedule.cadence is Cadence.BUILD:
         return None
     served = store.served_at(intent.name)
-    if served is None:
+    if served is None or _is_of_wrong_clock(served, now):
+        if served is not None:
+            _log.warning(
+                "intent %s had its last digest at %s, long after now: its schedule begins anew", intent.name, served
+            )
         store.mark_served(intent.name, iso_moment(now))
         return None
-    served_at = datetime.fromisoformat(served)
-    if served_at > now + _WRONG_CLOCK:
-        _log.warning(
-            "intent %s had its last digest at %s, long after now: its schedule begins anew", intent.name, served
-        )
-        store.mark_served(intent.name, iso_moment(now))
-        return None
-    return _Due(at=iso_moment(moment)) if moment > served_at else None
+    moment = last_due(intent.schedule, now)
+    return _Due(at=iso_moment(moment)) if moment is not None and is_due(store, intent, now) else None
+
+
+def _is_of_wrong_clock(served: str, now: datetime) -> bool:
+    return datetime.fromisoformat(served) > now + _WRONG_CLOCK

@@ -215,7 +215,7 @@ def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
             parts.append([])
         elif line[:1] in ("+", "-"):
             parts[-1].append(line)
-    parts = [part for part in parts if part]
+    parts = [kept for part in parts if (kept := _without_blank_ends(part))]
     if sum(map(len, parts)) > most:
         # What was said before says least.
         parts = [kept for part in parts if (kept := [line for line in part if not _OLD_COMMENT.match(line)])]
@@ -227,6 +227,11 @@ def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
             left -= len(parts[place]) + 1
     shown = [line for place in sorted(chosen) for line in (*parts[place], PART)]
     return closer(shown[:-1][:most])
+
+
+def _without_blank_ends(part: list[str]) -> list[str]:
+    said = [place for place, line in enumerate(part) if line[1:].strip()]
+    return part[said[0] : said[-1] + 1] if said else []
 
 
 def block(hunk: Hunk, lines: Sequence[str]) -> str:

@@ -108,6 +108,8 @@ class Intents:
 
     def remove(self, name: str) -> None:
         """Take an entry out, also one that cannot be used; raises `ConfigurationError` with the nearest name."""
+        if not self.file.exists():
+            raise _unknown(name, [])
         with self.locked():
             names = [entry.name for entry in read_written(self.file).entries]
             if name not in names:

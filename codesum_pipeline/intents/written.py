@@ -192,7 +192,7 @@ def _plain(text: str) -> dict[str, Any]:
         loader = _Loader(text)
         content = loader.get_single_data() or {}
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ConfigurationError(f"line {_line_of(error, text)}: {_told(error)}") from error
+        raise ConfigurationError(f"line {_line_of(error, text) or 1}: {_told(error)}") from error
     if not isinstance(content, dict) or set(content) - {ROOT} or not isinstance(content.get(ROOT) or {}, dict):
         raise ConfigurationError(f"it is no mapping whose only key is {ROOT!r}")
     return content.get(ROOT) or {}
@@ -240,36 +240,42 @@ def _read_pieces(file: str, text: str, error: Exception) -> WrittenIntents:
     """
     entries: list[WrittenEntry] = []
     problems: Problems = {}
-    for name, piece in _pieces(text):
+    for name, start, piece in _pieces(text):
         try:
             found, more = _entries_of(file, _compose(piece))
         except ConfigurationError as wrong:
             problems[name] = wrong
         except (yaml.YAMLError, RecursionError) as wrong:
-            problems[name] = ConfigurationError(f"{file}:{_line_of(wrong, piece)}: {name!r}: {_told(wrong)}")
+            problems[name] = ConfigurationError(f"{file}:{_line_of(wrong, piece) or start}: {name!r}: {_told(wrong)}")
         else:
             entries += found
             problems.update(more)
     if not problems:
-        raise ConfigurationError(f"{file}:{_line_of(error, text)}: {_told(error)}") from error
+        raise ConfigurationError(f"{file}:{_line_of(error, text) or 1}: {_told(error)}") from error
     return WrittenIntents(text, tuple(entries), problems)
 
 
-def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """For each entry of a block its name, and its lines below a head of their own, at their place in the text."""
+def _pieces(text: str) -> Iterator[tuple[str, int, str]]:
+    """For each entry of a block its name, its line, and its lines below a head of their own, at their place."""
     lines = _lines(text)
     head = next((number for number, line in enumerate(lines) if _HEAD.fullmatch(line.rstrip())), None)
     starts = [number for number, line in enumerate(lines) if line.strip() and line.lstrip()[0] != "#"]
     starts = [number for number in starts if head is not None and number > head]
     if not starts:
         return
-    indent = len(lines[starts[0]]) - len(lines[starts[0]].lstrip())
-    starts = [number for number in starts if len(lines[number]) - len(lines[number].lstrip()) <= indent]
+    indent = _indent(lines[starts[0]])
+    starts = [number for number in starts if _indent(lines[number]) <= indent]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         named = _NAME.fullmatch(lines[start].strip())
-        is_inside = len(lines[start]) - len(lines[start].lstrip()) == indent
+        is_inside = _indent(lines[start]) == indent
         above = "\n" * (start - 1) + f"{ROOT}:\n" if is_inside else "\n" * start
-        yield (named["name"] if named else lines[start].strip()), above + "".join(lines[start:end])
+        yield (named["name"] if named else lines[start].strip()), start + 1, above + "".join(lines[start:end])
+
+
+def _indent(line: str) -> int:
+    """A tab, which YAML does not know, counts as a person sees it."""
+    wide = line.expandtabs()
+    return len(wide) - len(wide.lstrip())
 
 
 def _lines(text: str) -> list[str]:
@@ -298,14 +304,16 @@ def _dumped(content: Mapping[str, Any]) -> str:
 
 
 def _line_of(error: Exception, text: str) -> int:
+    """Where something was found; 0 where that is not known."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is not None:
         return int(mark.line) + 1
-    return len(_lines(text[: getattr(error, "position", 0)])) or 1
+    return len(_lines(text[: error.position + 1])) if isinstance(error, yaml.reader.ReaderError) else 0
 
 
 def _told(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "not valid YAML: nested deeper than any intent is"
     said = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    return f"not valid YAML: {redact(str(said))}; text with ': ' or ' #' in it goes into quotes"
+    way_out = "put the text into quotes" if "mapping values" in str(said) else "mend the entry there"
+    return f"not valid YAML: {redact(str(said))}: {way_out}"

@@ -48,10 +48,8 @@ class SummaryRequest:
     and what was wrong with it, in turns. `prompt_template_blake3` covers the
     system template and the instruction template of the level; `schema_blake3`
     the bytes of the answer's schema. `max_output_bytes` bounds the answer.
-    `job_id` names the job that an answer is for, as in compaction; it is None
-    when indexing. Where the answer is no evidence, as in a digest, what a job
-    takes is what indexing takes; of what is asked that changes nothing, nor of
-    the hash.
+    `job_id` names the job that an answer is evidence for, as in compaction; it
+    is None when indexing, and of a digest.
     """
 
     level: Level
@@ -62,12 +60,11 @@ class SummaryRequest:
     sources: tuple[str, ...]
     max_output_bytes: int | None = None
     job_id: str | None = None
-    is_evidence: bool = True
 
     @property
     def is_strict(self) -> bool:
-        """Whether the answer must come under the pinned name byte for byte, and at once."""
-        return self.job_id is not None and self.is_evidence
+        """Whether the answer must come under the pinned name byte for byte, and at once: that of a job."""
+        return self.job_id is not None
 
     @cached_property
     def request_hash(self) -> str:

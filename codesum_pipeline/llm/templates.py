@@ -251,7 +251,7 @@ def save_template_atomic(prompts_dir: Path, kind: TemplateKind, name: str, conte
 
 def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_name: str) -> Path:
     """Give a template of the project another name that it has not used yet."""
-    old, new = _own(prompts_dir, kind, old_name), _path_in(prompts_dir, kind, new_name)
+    old, new = own_template(prompts_dir, kind, old_name), _path_in(prompts_dir, kind, new_name)
     if new.exists():
         raise ConfigurationError(f"template {kind}/{new_name} is there already, in {new}: delete it first")
     content = _read(FoundTemplate(kind, old_name, old, is_packaged=False))
@@ -265,7 +265,7 @@ def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_na
 
 def delete_template(prompts_dir: Path, kind: TemplateKind, name: str) -> None:
     """Remove a template of the project; raises `TemplateNotFound` where it has none of that name."""
-    path = _own(prompts_dir, kind, name)
+    path = own_template(prompts_dir, kind, name)
     with writing(path):
         path.unlink()
 
@@ -312,8 +312,8 @@ def _is_template(folder: Path, kind: TemplateKind, name: str) -> bool:
         return False
 
 
-def _own(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
-    """The file of a template that the project can change."""
+def own_template(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
+    """The file of a template that the project can change; raises `ConfigurationError` where it has none."""
     path = _path_in(prompts_dir, kind, name)
     if path.is_file():
         return path

@@ -14,13 +14,13 @@ from pathlib import Path
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version
 from codesum_pipeline.matching.baseline import Baseline, drop_baseline, hold_documents, move_baseline, read_baseline
-from codesum_pipeline.matching.differing import ChangedFile, Differing, Line, differing_documents
+from codesum_pipeline.matching.differing import Differing, Line, differing_documents
 from codesum_pipeline.matching.renames import find_renames
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import MissingTable, RepositoryUnavailable
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
-from codesum_pipeline.source.git import run_git
+from codesum_pipeline.source.history import FileChange, files_between
 from codesum_pipeline.store.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def changes_among(
     repository: str,
     before: str,
     after: str,
-    files: Mapping[str, ChangedFile],
+    files: Mapping[str, FileChange],
     date: str | None,
 ) -> tuple[DocumentChange, ...]:
     """The changes to tell of all documents that differ between two commits."""
@@ -106,7 +106,7 @@ def changes_among(
 
 
 def _state(
-    line: Line | None, commit: str, blob: Callable[[ChangedFile], str | None], files: Mapping[str, ChangedFile]
+    line: Line | None, commit: str, blob: Callable[[FileChange], str | None], files: Mapping[str, FileChange]
 ) -> DocumentState | None:
     if line is None:
         return None
@@ -164,21 +164,15 @@ def _above(id_: str, lines: Mapping[str, Line]) -> Iterator[str]:
         line = lines[parent]
 
 
-def _changed_files(ws: Workspace, since: Baseline, version: Version) -> dict[str, ChangedFile] | None:
+def _changed_files(ws: Workspace, since: Baseline, version: Version) -> dict[str, FileChange] | None:
     """The files whose blobs differ between two trees; None where git does not know one of them any more."""
-    arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", since.tree, version.manifest["tree"]]
+    mirror, timeout_s = ws.layout.mirror(ws.key), ws.options.scan.git_timeout_s
     try:
-        output = run_git(arguments, git_dir=ws.layout.mirror(ws.key), timeout_s=ws.options.scan.git_timeout_s)
+        found = files_between(mirror, since.tree, version.manifest["tree"], timeout_s=timeout_s)
     except RepositoryUnavailable as error:
         _log.warning("%s: its trees cannot be compared: %s", ws.key, error)
         return None
-    fields = output.decode("utf-8", "surrogateescape").split("\0")
-    entries = zip(fields[::2], fields[1::2], strict=False)
-    return {path: ChangedFile(*(_blob(id_) for id_ in entry.split()[2:4])) for entry, path in entries}
-
-
-def _blob(object_id: str) -> str | None:
-    return object_id if object_id.strip("0") else None
+    return {change.path: change for change in found}
 
 
 def _date(ws: Workspace, commit: str) -> str | None:

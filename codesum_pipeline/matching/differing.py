@@ -6,7 +6,7 @@ moved, provenance, a model's new words and new rules of hashing change no code.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,6 @@ from codesum_pipeline.model.ids import ROOT_MODULE
 
 Line = Mapping[str, Any]
 _NUMBERS = {str(level): number for number, level in enumerate(LEVELS)}
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
-    """The blobs of a path in two trees; None in a tree that does not have it."""
-
-    before: str | None
-    after: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +32,9 @@ class Differing:
     def line(self, id_: str) -> Line:
         return self.after[id_] if id_ in self.after else self.before[id_]
 
-    def drop(self, id_: str) -> None:
-        self.before.pop(id_, None)
-        self.after.pop(id_, None)
 
-
-def differing_documents(before: Path, after: Path, files: Mapping[str, ChangedFile] | None) -> Differing:
-    """What differs between two files of documents; `files` are those whose blobs differ, None where that is not
+def differing_documents(before: Path, after: Path, files: Collection[str] | None) -> Differing:
+    """What differs between two files of documents; `files` are the paths whose blobs differ, None where that is not
     known."""
     found = Differing()
     may_differ = _in_changed_files(files)
@@ -90,7 +78,7 @@ def _key(line: Line) -> tuple[int, str]:
     return _NUMBERS[line["type"]], line["id"]
 
 
-def _in_changed_files(files: Mapping[str, ChangedFile] | None) -> Callable[[Line], bool]:
+def _in_changed_files(files: Collection[str] | None) -> Callable[[Line], bool]:
     """Whether the file of a document, or one in its folder, is another one."""
     if files is None:
         return lambda line: True

@@ -214,7 +214,7 @@ def test_a_work_tree_is_judged_by_its_content_and_not_by_its_dates(codesum, tmp_
 def test_files_that_do_not_parse_are_told_with_what_was_lost_in_them(git_repo, codesum):
     project = git_repo({"a.py": "def a():\n    return 1\n", "b.py": "def b(x:\n    return (\n\n\nclass C D:\n"}).path
 
-    built = run_codesum("index", ".", cwd=project)
+    built = fork_codesum("index", ".", cwd=project)
     status = codesum(project / ".codesum", "status", "project")
     again = json.loads(codesum(project / ".codesum", "index", "--force", "--json").stdout)
 

@@ -120,7 +120,7 @@ def test_what_is_missing_later_is_listed_with_the_intent_and_the_others_stay_rea
     first, second, broken = rows(listed)
 
     assert listed.exit_code == 2
-    assert first["errors"] == ["there is no template digest_system/ours; there are: default"]
+    assert first["errors"] == ["there is no template digest_system/ours; there are: default, default-history"]
     assert first["warnings"] == [
         "channel 'team' has no secret: the environment variable HOOK_SECRET is empty or not set"
     ]

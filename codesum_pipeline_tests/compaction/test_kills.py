@@ -1,29 +1,22 @@
 """A job that is killed at any moment leaves the old rows or the compaction, and is carried out by its next run."""
 
-import os
-import signal
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
 
-import codesum_pipeline
 from codesum_pipeline.compaction.attestation import SignedAttestation
 from codesum_pipeline.compaction.sources import CompactionSource
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline_tests.compaction.home import CLAIM, MODEL, OldHome, signed
+from codesum_pipeline_tests.killing import killed_at
 
 # Where something can be half done; what they call is killed with them.
-_WATCHED = tuple(
-    str(Path(codesum_pipeline.__file__).parent / place)
-    for place in (
-        "compaction/compacting.py", "compaction/paying.py", "compaction/history_rows.py", "compaction/prompt_texts.py",
-        "compaction/digest_rows.py", "digests/store.py", "llm/ledger.py", "llm/cache.py", "store/tables.py",
-        "store/atomic.py", "store/transactions.py", "store/lease.py",
-    )
+_WATCHED = (
+    "compaction/compacting.py", "compaction/paying.py", "compaction/history_rows.py", "compaction/prompt_texts.py",
+    "compaction/digest_rows.py", "digests/store.py", "llm/paying.py", "llm/ledger.py", "llm/cache.py",
+    "store/tables.py", "store/atomic.py", "store/transactions.py", "store/lease.py",
 )  # fmt: skip
 # The last lines, among which rows and compaction change, are those to be killed before one by one.
 _QUICK, _MANY, _LAST = 4, 60, 80
@@ -70,42 +63,12 @@ class Job:
 
     def killed_at(self, number: int) -> bool:
         """Run in a process that kills itself before the `number`-th line; whether it lived so long."""
-        child = os.fork()
-        if child == 0:
-            _run_and_die(self, number)
-        _, status = os.waitpid(child, 0)
-        assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-        return os.WIFSIGNALED(status)
+        return killed_at(number, self.run, watched=_WATCHED, counted=self.calls.with_name("lines"))
 
     @property
     def lines(self) -> int:
         """How many lines the run had that was not killed."""
         return int(self.calls.with_name("lines").read_text())
-
-
-def _run_and_die(job: Job, number: int) -> None:
-    """Do not return."""
-    count = 0
-
-    def trace(frame: FrameType, event: str, _value: object) -> Any:
-        nonlocal count
-        if frame.f_code.co_filename not in _WATCHED:
-            return None
-        if event == "line":
-            count += 1
-            if count == number:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return trace
-
-    status = 1
-    try:
-        sys.settrace(trace)
-        job.run()
-        sys.settrace(None)
-        job.calls.with_name("lines").write_text(str(count))
-        status = 0
-    finally:
-        os._exit(status)
 
 
 @dataclass

@@ -87,8 +87,13 @@ def partitions(home: Home) -> list[str]:
         return sorted(instance.get_dynamic_partitions("codesum_repos"))
 
 
-def test_processes_that_begin_at_one_moment_in_a_fresh_home_all_find_its_records_whole(home: Home) -> None:
-    keys = ["one", "two", "three", "four"]
+@pytest.mark.parametrize(
+    "keys",
+    [pytest.param(["one", "two"], id="two"), pytest.param(["1", "2", "3", "4"], id="four", marks=pytest.mark.slow)],
+)
+def test_processes_that_begin_at_one_moment_in_a_fresh_home_all_find_its_records_whole(
+    home: Home, keys: list[str]
+) -> None:
 
     done = subprocess.run([sys.executable, "-c", AT_ONCE, home.layout.home, *keys], capture_output=True, text=True)
 

@@ -108,7 +108,7 @@ def recorded(home: Home) -> dict[str, Any]:
 def test_both_ways_build_and_record_the_same(register: Callable[[str], GitRepo], home: Home, tmp_path: Path) -> None:
     repo = register("shop")
     apart = open_home(tmp_path / "apart")
-    told = run_codesum("--home", apart.layout.home, "index", repo.path, "--key", "shop", "--json", cwd=tmp_path)
+    told = fork_codesum("--home", apart.layout.home, "index", repo.path, "--key", "shop", "--json", cwd=tmp_path)
     assert told.returncode == 0, told.stderr
 
     (outcome,) = index_repositories(home, ["shop"])

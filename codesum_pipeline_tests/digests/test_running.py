@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.digests.rows import TickOutcome
-from codesum_pipeline.digests.running import run_after_build, run_due, run_now
+from codesum_pipeline.digests.running import is_due, run_after_build, run_due, run_now
+from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.cli.calling import environment
 from codesum_pipeline_tests.delivery.receivers import webhook_receiver
@@ -35,7 +36,12 @@ def shop(tmp_path: Path) -> Shop:
 def at(shop: Shop, moment: str) -> list[TickOutcome]:
     """What is due at a moment (UTC)."""
     shop.moment = datetime.fromisoformat(moment).replace(tzinfo=UTC)
-    return [row.outcome for row in run_due(shop.desk)]
+    desk = shop.desk
+    with open_digests(desk.layout.digests, now=shop.now) as store:
+        due = [intent for intent in desk.intents.survey().intents if is_due(store, intent, shop.moment)]
+    rows = run_due(desk)
+    assert len(rows) == len(due)
+    return [row.outcome for row in rows]
 
 
 def daily(shop: Shop, zone: str = "UTC") -> None:

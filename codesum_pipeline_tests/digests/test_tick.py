@@ -204,17 +204,18 @@ def test_steps_5_and_6_no_room_for_what_changed_names_the_settings_and_is_told(
     assert (asking.pending(), asking.digests(), server.seen) == (1, [], [])
 
 
-def test_step_7_ten_thousand_matches_fit_into_the_prompt_and_the_log_says_what_was_cut(
-    asking: Shop, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_step_7_any_number_of_matches_fits_into_the_prompt_and_the_log_says_what_was_cut(
+    asking: Shop, server: ScriptedServer, caplog: pytest.LogCaptureFixture, count: int
 ) -> None:
     server.script = lambda _asked: Answers(answer(1, quote="Opens a session that"))
     asking.ask(server.base, max_prompt_chars=60_000)
     asking.options = replace(asking.options, digests=replace(asking.options.digests, grouped=False))
-    asking.find(*(asking.change(f"sign_{number}") for number in range(10_000)))
+    asking.find(*(asking.change(f"sign_{number}") for number in range(count)))
     with caplog.at_level(logging.WARNING):
         row = asking.tick(replace(INTENT, schedule=IntentSchedule(Cadence.DAILY)))
 
-    assert (row.outcome, row.matches, row.items) == (TickOutcome.QUEUED, 10_000, 10_000)
+    assert (row.outcome, row.matches, row.items) == (TickOutcome.QUEUED, count, count)
     [asked] = server.seen
     assert len(asked.system) + len(asked.prompt) < 0.85 * 60_000
     assert "further changes matched, too, and are not shown" in asked.prompt
@@ -381,6 +382,19 @@ def test_a_digest_tells_of_all_repositories_and_after_a_build_of_one(shop: Shop)
 
     assert [digest.repositories for digest in shop.digests()] == [("blog",), ("blog", "shop")]
     assert (after_build.repository, after_build.matches, of_all.repository, of_all.matches) == ("blog", 1, None, 2)
+
+
+@pytest.mark.parametrize(
+    ("cadence", "is_grouped", "items"),
+    [(Cadence.BUILD, False, 1), (Cadence.DAILY, True, 1), (Cadence.DAILY, False, 2), (Cadence.WEEKLY, False, 2)],
+    ids=["with each build always", "daily", "daily, switched off", "weekly, switched off"],
+)
+def test_near_duplicates_are_one_item(shop: Shop, cadence: Cadence, is_grouped: bool, items: int) -> None:
+    shop.options = replace(shop.options, digests=replace(shop.options.digests, grouped=is_grouped))
+    shop.find(*(shop.change(document_id=f"{folder}/auth.py::sign") for folder in ("src", "vendor")))
+    row = shop.tick(replace(INTENT, schedule=IntentSchedule(cadence)))
+
+    assert (row.matches, row.items) == (2, items)
 
 
 def test_of_builds_that_each_had_their_best_a_digest_tells_the_best_of_all(shop: Shop) -> None:

@@ -16,7 +16,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.building import build, built_once, copy_built
 from codesum_pipeline_tests.repositories import GitRepo
 
 CART = '''"""Carts."""
@@ -57,16 +57,22 @@ SAID = {
 }
 
 
+FILES = {"shop/cart.py": CART, "tests/test_cart.py": TESTS, "README.md": "# Shop\n"}
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_once(tmp_path_factory.mktemp("once"), FILES, key="project")
+
+
 @pytest.fixture
 def repo(git_repo: Callable[..., GitRepo]) -> GitRepo:
-    return git_repo({"shop/cart.py": CART, "tests/test_cart.py": TESTS, "README.md": "# Shop\n"})
+    return git_repo(FILES)
 
 
 @pytest.fixture
-def built(repo: GitRepo, make_workspace: Callable[..., Workspace]) -> Workspace:
-    workspace = make_workspace(repo.path)
-    build(workspace)
-    return workspace
+def built(once: Path, tmp_path: Path, make_workspace: Callable[..., Workspace]) -> Workspace:
+    return make_workspace(copy_built(once, tmp_path).path)
 
 
 def published(workspace: Workspace) -> PublishedIndex:

@@ -145,6 +145,14 @@ def test_a_schedule_is_a_word_or_a_mapping(intents: Intents, schedule: str, mean
         ("!!python/object/apply:os.system [ls]", "'bad': cannot be read: could not determine a constructor"),
         ("{text: *a}", "'bad': not valid YAML: an alias (*a) is not read: write the value out"),
         ("{text: t", "'bad': not valid YAML: expected ',' or '}'"),
+        ("{text: pay: all of it", "'bad': not valid YAML: "),
+        (
+            "\n    text: pay: all of it",
+            "'bad': not valid YAML: mapping values are not allowed here: put the text into quotes",
+        ),
+        ("[" * 500, "'bad': not valid YAML: nested deeper than any intent is"),
+        ("\n\ttext: t", "'bad': not valid YAML: found character '\\t' that cannot start any token"),
+        ("\n    text: t\n   odd: 1", "'bad': not valid YAML: expected <block end>"),
         ('{text: "t}', "'bad': not valid YAML: found unexpected end of stream"),
         ("{text: \x1b[31m}", "'bad': not valid YAML: special characters are not allowed"),
     ],
@@ -155,7 +163,7 @@ def test_a_broken_entry_is_named_with_its_line_and_stops_no_other(intents: Inten
     assert [intent.name for intent in intents.survey().intents] == ["first", "last"]
     assert list(problems(intents)) == ["bad"]
     assert f": {problem}" in problems(intents)["bad"]
-    assert problems(intents)["bad"].startswith(("intents.yaml:4: ", "intents.yaml:5: "))
+    assert problems(intents)["bad"].startswith(("intents.yaml:4: ", "intents.yaml:5: ", "intents.yaml:6: "))
     with pytest.raises(ConfigurationError, match="intents.yaml:"):
         intents.get("bad")
 
@@ -299,7 +307,9 @@ def test_a_broken_file_is_not_changed(intents: Intents) -> None:
     broken = "intents:\n  a: {text: t\n  b: {text: u}\n"
     write(intents, broken)
 
-    with pytest.raises(ConfigurationError, match="intents.yaml is not changed while it is broken: line 3: not valid YAML"):
+    with pytest.raises(
+        ConfigurationError, match="intents.yaml is not changed while it is broken: line 3: not valid YAML"
+    ):
         intents.add(BILLING)
     with pytest.raises(ConfigurationError, match="not changed while it is broken"):
         intents.remove("b")

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from codesum_pipeline_tests.mcp_server.test_stdio import parameters
 from codesum_pipeline_tests.repositories import GitRepo
 
 CLIENTS = 32
+# Between two publications; without one, they take the time of the answers.
+PAUSE_S = 0.002
 WORDS = ("apple", "banana")
 PARTS = range(6)
 CALLS = (
@@ -123,6 +126,7 @@ def test_every_answer_to_32_clients_is_of_one_whole_version(tmp_path: Path) -> N
         aside = link.with_name(".turning")
         aside.symlink_to(places[turn % len(places)])
         os.replace(aside, link)
+        time.sleep(PAUSE_S)
 
     server = server_of(boxes.home)
     with again_and_again(point):

@@ -8,7 +8,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.building import build, built_once, copy_built, open_home, workspace_of
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.repositories import GitRepo
 
@@ -24,11 +24,14 @@ FILES = {
 }
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return built_once(tmp_path_factory.mktemp("built"), FILES)
+
+
 @pytest.fixture
-def shop(tmp_path):
-    repo = GitRepo.create(tmp_path / "shop", FILES)
-    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
-    return repo
+def shop(built, tmp_path):
+    return copy_built(built, tmp_path, repository="shop")
 
 
 def search(repo, query, *arguments, home=None):
@@ -102,10 +105,11 @@ def test_another_branch_is_answered_as_it_is(shop):
     assert "src/lamp.py::light_lamp" not in search(shop, "light the lamp over the counter")[0]
 
 
-def test_twenty_work_trees_share_one_index_and_no_hit_comes_from_another(shop, tmp_path):
+@pytest.mark.parametrize("count", [6, pytest.param(20, marks=pytest.mark.slow)])
+def test_many_work_trees_share_one_index_and_no_hit_comes_from_another(shop, tmp_path, count):
     home = open_home(tmp_path / "home")
     catalogue = Catalogue(home.settings, home.layout, home.registry)
-    trees = [GitRepo(tmp_path / f"tree-{number}") for number in range(20)]
+    trees = [GitRepo(tmp_path / f"tree-{number}") for number in range(count)]
     for number, tree in enumerate(trees):
         shop.git("worktree", "add", "-q", "-b", f"branch-{number}", str(tree.path))
         tree.write({f"src/brass_{number}.py": function(f"polish_{number}", "Polish the brass handles.", "x.polish()")})

@@ -4,24 +4,25 @@ import time
 
 import pytest
 
-from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.building import built_once, copy_built, open_home
 from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.repositories import GitRepo
 
 LAGS = "texts of folders are those of the commit"
 EDIT = '\n\ndef weigh_parcel(parcel):\n    """Weigh a parcel on the brass scales."""\n    return parcel.weigh()\n'
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return built_once(tmp_path_factory.mktemp("built"), SHOP)
+
+
 @pytest.fixture
-def shop(tmp_path):
-    repo = GitRepo.create(tmp_path / "shop", SHOP)
-    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
-    return repo
+def shop(built, tmp_path):
+    return copy_built(built, tmp_path, repository="shop")
 
 
 @pytest.fixture

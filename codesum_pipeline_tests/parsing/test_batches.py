@@ -46,6 +46,7 @@ def test_any_number_of_workers_gives_the_same_rows_in_the_same_order() -> None:
     assert failures_in_processes == failures == [Failure("gone.py", "unreadable: blob b is not in the mirror")]
 
 
+@pytest.mark.slow
 def test_a_file_that_kills_its_worker_is_a_failure_and_a_plain_text_and_no_other_file_is() -> None:
     deadly = [SourceText(f"deadly{number}.py", "python", "b", b"crash\n") for number in range(2)]
     files = [*FILES[:250], deadly[0], *FILES[250:500], deadly[1], *FILES[500:]]

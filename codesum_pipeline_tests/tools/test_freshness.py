@@ -14,7 +14,7 @@ from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.building import build, built_once, copy_built, open_home, workspace_of
 from codesum_pipeline_tests.repositories import GitRepo
 
 FIRST = {
@@ -27,12 +27,17 @@ SECOND = {
 }
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_once(tmp_path_factory.mktemp("built"), FIRST, key="sums")
+
+
 @pytest.fixture
-def place(tmp_path: Path):
+def place(built: Path, tmp_path: Path):
     """A repository that is indexed, and ways to ask of it and to index it again."""
 
     class Place:
-        repository = GitRepo.create(tmp_path / "repository", FIRST)
+        repository = copy_built(built, tmp_path)
         home = open_home(tmp_path / "home")
         entry = RepositoryEntry(key="sums", location=str(repository.path))
         catalogue = Catalogue.of(load_settings({"home": tmp_path / "home"}, environ={}))
@@ -43,9 +48,7 @@ def place(tmp_path: Path):
         def ask(self, tool, /, *, folder=tmp_path, **arguments):
             return tools_by_name()[tool].ask(Call(self.catalogue, folder), arguments)
 
-    found = Place()
-    found.index("first")
-    return found
+    return Place()
 
 
 def standing(page):
