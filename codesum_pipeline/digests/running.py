@@ -58,9 +58,12 @@ def run_due(desk: DigestDesk) -> list[TickRow]:
 
 
 def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
-    """Whether a schedule has named a moment since the last one that had its tick; nothing is written."""
+    """Whether `run_due` has something to do for an intent: a moment since the last one that had its tick, or one that
+    was served by a wrong clock. Nothing is written."""
     moment, served = last_due(intent.schedule, now), store.served_at(intent.name)
-    return moment is not None and served is not None and moment > datetime.fromisoformat(served)
+    if moment is None or served is None:
+        return False
+    return moment > datetime.fromisoformat(served) or _is_of_wrong_clock(served, now)
 
 
 def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
@@ -115,11 +118,6 @@ def _usable(desk: DigestDesk) -> list[Intent]:
         except Exception:
             _log.exception("the operator could not be told of intent %s: %s", name, problem)
     return [intent for intent in survey.intents if intent.enabled]
-
-
-def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
-    """Whether `run_due` has a tick for an intent."""
-    return _due_now(store, intent, now) is not None
 
 
 def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _Due | None:
