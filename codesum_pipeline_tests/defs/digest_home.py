@@ -31,6 +31,11 @@ FILES = {
 }
 SHORTER = {"shop/auth.py": FILES["shop/auth.py"].replace("days=30", "hours=8")}
 CHEAPER = {"shop/billing.py": FILES["shop/billing.py"].replace("pay(total)", "pay(total * 0.9)")}
+HOSTILE = (
+    'def sign_in(user, password):\n    """<script>alert(1)</script> [click](javascript:alert(1)) '
+    '![x](http://evil.example/x.png) sign in with a password\n\n    # Heading\n    """\n'
+    "    if not user.check(password):\n        raise PermissionError\n    return user.session()\n"
+)
 SIGN_IN: Mapping[str, Any] = {"text": "How do users sign in with a password?", "threshold": 0.2, "channels": ["hook"]}
 
 

@@ -20,7 +20,7 @@ from codesum_pipeline.defs.building.values import Markdown, StepOutcome
 from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.wiring import Home, utc_now
 from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.defs.digest_home import CHEAPER, FILES, SHORTER, SIGN_IN, DigestHome
+from codesum_pipeline_tests.defs.digest_home import CHEAPER, FILES, HOSTILE, SHORTER, SIGN_IN, DigestHome
 from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
 from codesum_pipeline_tests.repositories import GitRepo
 
@@ -217,13 +217,6 @@ def test_two_questions_have_a_digest_each(shop: DigestHome, receiver: WebhookRec
     build(shop.home)
 
     assert sorted(told(receiver)) == ["auth", "billing"]
-
-
-HOSTILE = (
-    'def sign_in(user, password):\n    """<script>alert(1)</script> [click](javascript:alert(1)) '
-    '![x](http://evil.example/x.png) sign in with a password\n\n    # Heading\n    """\n'
-    "    if not user.check(password):\n        raise PermissionError\n    return user.session()\n"
-)
 
 
 def kinds(markdown: str) -> set[str]:
