@@ -48,8 +48,8 @@ _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 class AggregateResult:
     """What came of a roll-up: `rows_used` of `rows_total` digests were shown to a model.
 
-    With none, nothing was asked, and `problem` says why. The result is empty then. `cost_usd` are all attempts for it, those of a process that
-    was killed too; `dropped_claims` had no quote that holds.
+    With none, nothing was asked, and `problem` says why. The result is empty then. `cost_usd` are all attempts for it,
+    those of a process that was killed too; `dropped_claims` had no quote that holds.
     """
 
     result: SummaryResult
@@ -216,7 +216,7 @@ async def _ask(
         # Who makes this roll-up is the only one: what is open is a dead process's.
         ledger.recover_own()
         talk = DigestConversation(
-            backend, ledger, options.llm, options.digests, request.template, request.prompt, job_id, intent.name, read
+            backend, ledger, options.llm, options.digests, request.template, request.prompt, intent.name, read
         )
         try:
             checked, asked = await talk.claims()
