@@ -118,6 +118,7 @@ def test_the_recorder_script_sees_a_build_end(repository: Path, tmp_path: Path) 
     assert b"published" in done.stdout
 
 
+@pytest.mark.slow
 def test_something_is_shown_before_anything_heavy_is_imported(repository: Path, tmp_path: Path) -> None:
     loud = [COMMAND[0], "-X", "importtime", *COMMAND[1:]]
     shown = watch(
