@@ -190,6 +190,6 @@ def has_left_over(ws: Workspace) -> bool:
 def is_standing(ws: Workspace) -> bool:
     """Whether no step failed on an item, and those that remember their last run would only repeat their reports."""
     looking = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
-    if read_failures(ws.layout.memos(ws.key)):
+    if read_failures(ws.layout.memos(ws.key)).keys() & {step.name for step in STEPS}:
         return False
     return all(is_current(step, ws) for step in STEPS if step not in looking) and is_evaluated(ws)

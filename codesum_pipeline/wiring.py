@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.graph.build import GRAPH_VERSION
 from codesum_pipeline.indexes.author_words import AUTHOR_WORDS_VERSION
@@ -18,9 +20,11 @@ from codesum_pipeline.indexes.embedders import check_embedder, embedder_of
 from codesum_pipeline.indexes.finished_vectors import discard
 from codesum_pipeline.indexes.lane_texts import LANES_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.ledger import erase_ledger
 from codesum_pipeline.llm.masking import MASKING_VERSION
+from codesum_pipeline.model.intents import Cadence
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.settings import Settings
@@ -34,6 +38,9 @@ from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint
 from codesum_pipeline.summaries.by_model.setup import templates_of, writer_of
 from codesum_pipeline.summaries.extractive import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
+
+if TYPE_CHECKING:
+    from codesum_pipeline.digests.tick import DigestDesk
 
 
 def utc_now() -> datetime:
@@ -58,6 +65,32 @@ class Home:
     @cached_property
     def tables(self) -> TableStore:
         return TableStore(self.layout.warehouse)
+
+    @property
+    def intents(self) -> Intents:
+        """The standing questions."""
+        return Intents(Path(self.settings.options.digests.intents_file))
+
+    def digest_desk(self, *, now: Callable[[], datetime] = utc_now) -> "DigestDesk":
+        """What digests are written and sent with; the keys of channels are in this process's environment."""
+        # Few commands send anything.
+        from codesum_pipeline.delivery.sending import Sender
+        from codesum_pipeline.digests.tick import DigestDesk
+
+        settings = self.settings
+        sender = Sender(settings.home, settings.delivery, now, offline=settings.offline)
+        return DigestDesk(self.layout, self.registry, self.intents, settings.options, sender)
+
+    def has_digest_waiting(self, key: str) -> bool:
+        """Whether a digest that goes out with the builds of a repository was held, and is to be tried again."""
+        if not self.layout.digests.exists():
+            return False
+        with open_digests(self.layout.digests, now=utc_now) as digests:
+            waiting = digests.count_pending(key)
+        return bool(waiting) and any(
+            intent.enabled and intent.schedule.cadence is Cadence.BUILD and intent.name in waiting
+            for intent in self.intents.survey().intents
+        )
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -149,12 +182,16 @@ class Home:
             layout.memos(key),
             layout.overlays(key),
             layout.tree_views(key),
+            layout.compared(key),
         ):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (layout.hold(key), layout.outages(key), layout.recorded(key)):
             file.unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
         erase_ledger(layout.state(key))
+        if layout.digests.exists():
+            with open_digests(layout.digests, now=utc_now) as digests:
+                digests.purge(key)
         self.tables.drop(key)
         write_serving_file(self.tables, layout.duckdb_file)
 

@@ -32,4 +32,6 @@ def test_a_wheel_indexes_and_searches_outside_the_tree(tmp_path: Path) -> None:
     assert run("-c", "import codesum_pipeline; print(codesum_pipeline.__file__)").startswith(str(tmp_path / "site"))
     run("-m", "codesum_pipeline.cli", "index", str(repo.path))
     assert "shop/cart.py" in run("-m", "codesum_pipeline.cli", "search", "the cart of a customer")
+    for kind in ("system", "instruction", "digest_system", "digest_instruction"):
+        assert run("-m", "codesum_pipeline.cli", "prompts", "show", kind, "default")
     assert (tmp_path / "home" / "dagster" / "dagster.yaml").exists()

@@ -3,18 +3,15 @@
 from codesum_pipeline.llm.backend import check_allowed
 from codesum_pipeline.llm.model_list import declares, listed
 from codesum_pipeline.llm.prices import price_of
+from codesum_pipeline.llm.shut import why_shut
 from codesum_pipeline.model.errors import ConfigurationError, ModelNotInAllowlist
-from codesum_pipeline.model.options import BackendName, LlmOptions
+from codesum_pipeline.model.options import LlmOptions
 
 
 def why_no_model(llm: LlmOptions, *, is_offline: bool) -> str | None:
     """The first gate that is shut: offline, `llm.enabled`, the allowlist, the price."""
-    if is_offline and not llm.asks_nobody:
-        return "codesum is offline"
-    if not llm.enabled:
-        return "no model is set up (llm.enabled is false)"
-    if llm.backend is BackendName.NOOP:
-        return "llm.backend is 'noop'"
+    if shut := why_shut(llm, is_offline=is_offline):
+        return shut
     for model in (llm.model, *llm.fallback_models):
         try:
             check_allowed(model, llm)

@@ -1,17 +1,15 @@
 """A message of the model, paid for: gates and caps before it is asked, the ledger before and after.
 
-The ledger is that of texts, in the store's own file. A call's worst case is put aside in the same transaction that
-looks at the caps, so that two questions at once cannot pass the cap of the day together.
+The ledger is that of texts, in the store's own file.
 """
 
 import asyncio
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from codesum_pipeline.llm.attempts import settled_by
 from codesum_pipeline.llm.chat import ChatBackend, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.ledger import Attempt, Ledger, Settled
+from codesum_pipeline.llm.paying import Cap, Till
 from codesum_pipeline.llm.prices import Price, worst_case_usd
 from codesum_pipeline.llm.retrying import wait_before_retry
 from codesum_pipeline.llm.tokens import tokens_upper
@@ -86,26 +84,20 @@ class Payer:
     async def _attempt(self, request: ChatRequest, number: int, on_text: OnText, timeout_s: float) -> ChatResponse:
         if self.llm.asks_nobody:
             return await self.backend.chat(request, on_text, timeout_s=timeout_s)
-        sequence = self._reserve(request, number)
-        started = time.monotonic()
-        try:
-            response = await self.backend.chat(request, on_text, timeout_s=timeout_s)
-        except BaseException as error:
-            self._settle(sequence, settled_by(error, time.monotonic() - started))
-            raise
-        self._settle(sequence, _settled(response, time.monotonic() - started))
-        return response
-
-    def _reserve(self, request: ChatRequest, number: int) -> int:
         worst = worst_case_usd(self.price_of(request.model_name), tokens_upper(*request.texts), request.max_tokens)
         attempt = Attempt(self.turn, LEVEL, request.request_hash, request.model_name, number, worst)
-        with self.ledger.together():
-            _check_cap("ask.max_cost_usd_per_question", self.ask.max_cost_usd_per_question, worst, self.ledger.spent())
-            _check_cap("ask.max_cost_usd_per_day", self.ask.max_cost_usd_per_day, worst, self.ledger.spent_today())
-            return self.ledger.reserve(attempt)
+        return await self._till().pay(
+            attempt, lambda: self.backend.chat(request, on_text, timeout_s=timeout_s), _settled, self._count
+        )
 
-    def _settle(self, sequence: int, settled: Settled) -> None:
-        self.ledger.settle(sequence, settled)
+    def _till(self) -> Till:
+        caps = (
+            Cap("ask.max_cost_usd_per_question", self.ask.max_cost_usd_per_question, self.ledger.spent),
+            Cap("ask.max_cost_usd_per_day", self.ask.max_cost_usd_per_day, self.ledger.spent_today),
+        )
+        return Till(self.ledger, caps, CostCapReached, "ask a cheaper model")
+
+    def _count(self, settled: Settled) -> None:
         self.usd = self.ledger.spent()
         if settled.outcome is not AttemptOutcome.NOT_SENT:
             self.calls += 1
@@ -123,11 +115,3 @@ def _settled(response: ChatResponse, latency_s: float) -> Settled:
         has_tool_call=bool(response.calls),
         model_echoed=response.model_name_echoed,
     )
-
-
-def _check_cap(name: str, most: float, worst: float, spent: float) -> None:
-    if spent + worst > most:
-        raise CostCapReached(
-            f"{name} = {most:g}: ${spent:.4f} are spent, and the next call could cost ${worst:.4f}: "
-            f"raise {name}, or ask a cheaper model"
-        )

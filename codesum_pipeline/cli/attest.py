@@ -56,7 +56,12 @@ def new(
         typer.Option(metavar="DATE", formats=["%Y-%m-%d"], show_default=False, help="Rows older than this day, UTC."),
     ] = None,
     ids: Annotated[
-        str | None, typer.Option(metavar="PATTERN", show_default=False, help="Only documents whose ids match.")
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            show_default=False,
+            help="Only documents whose ids match; of digests, intents whose names do.",
+        ),
     ] = None,
     prompt_version: Annotated[
         str | None, typer.Option(metavar="DIGEST", show_default=False, help="The old prompt version of the texts.")

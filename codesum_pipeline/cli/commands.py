@@ -64,7 +64,8 @@ COMMANDS = (
     Command("attest", _OPERATE, "Attest which old rows are to be compressed into one: make, sign, verify the file."),
     Command("compact", _OPERATE, "Compress old rows into one text, as an attestation says; list what was."),
     Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),
-    Command("digest", _OPERATE, "Show what was sent and what waits, send it, and try channels."),
+    Command("intent", _OPERATE, "Add, list, try and remove standing questions: digests tell what changed about them."),
+    Command("digest", _OPERATE, "Show digests and send them; show what waits, and try channels."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
 )
 

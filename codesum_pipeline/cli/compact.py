@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from codesum_pipeline.cli.compaction import all_compactions, attested_fields, compactor, source
+from codesum_pipeline.cli.compaction import all_compactions, attested_fields, compaction_as_json, compactor, source
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.render import count, fields, note, show, table
 from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.compaction.attestation import Attestation, read_signed
-from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.errors import ConfigurationError
 
 
@@ -58,7 +57,7 @@ def compact(
     found = signed.attestation
     done = compactor(called).run(signed, source(called, found.kind, found.repository))
     if as_json:
-        typer.echo(safe_json(_as_json(done.record) | {"is_done_before": done.is_done_before}))
+        typer.echo(safe_json(compaction_as_json(done.record) | {"is_done_before": done.is_done_before}))
     else:
         show(fields({**attested_fields(found), "text": escaped(done.record.claim)}))
     if done.is_done_before:
@@ -69,7 +68,7 @@ def _list(called: Invocation, repo: str | None, *, as_json: bool) -> None:
     records = list(all_compactions(called, repo))
     if as_json:
         for record in records:
-            typer.echo(safe_json(_as_json(record)))
+            typer.echo(safe_json(compaction_as_json(record)))
         return
     if not records:
         note("nothing was compacted")
@@ -90,23 +89,3 @@ def _list(called: Invocation, repo: str | None, *, as_json: bool) -> None:
             )
         )
     show(table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows))
-
-
-def _as_json(record: CompactionRecord) -> dict[str, object]:
-    found = Attestation.of(record.attestation.encode())
-    return {
-        "job_id": record.job_id,
-        "kind": found.kind,
-        "repository": found.repository,
-        "policy": found.policy.value,
-        "sources": [{"id": source.id, "blake3": source.blake3} for source in found.sources],
-        "text": record.claim,
-        "model": record.model_name_echoed,
-        "request_hash": record.request_hash,
-        "cost_usd": record.cost_usd,
-        "compacted_at": record.compacted_at,
-        "attested_by": found.attested_by,
-        "attested_at": found.attested_at,
-        "attestation": record.attestation,
-        "signature": record.signature,
-    }

@@ -66,3 +66,24 @@ def attested_fields(attestation: Attestation) -> dict[str, Any]:
         "template": attestation.prompt_template_blake3,
         "attested by": f"{attestation.attested_by} at {attestation.attested_at}",
     }
+
+
+def compaction_as_json(record: CompactionRecord) -> dict[str, object]:
+    """All of a compaction, for a program."""
+    found = Attestation.of(record.attestation.encode())
+    return {
+        "job_id": record.job_id,
+        "kind": found.kind,
+        "repository": found.repository,
+        "policy": found.policy.value,
+        "sources": [{"id": source.id, "blake3": source.blake3} for source in found.sources],
+        "text": record.claim,
+        "model": record.model_name_echoed,
+        "request_hash": record.request_hash,
+        "cost_usd": record.cost_usd,
+        "compacted_at": record.compacted_at,
+        "attested_by": found.attested_by,
+        "attested_at": found.attested_at,
+        "attestation": record.attestation,
+        "signature": record.signature,
+    }

@@ -1,5 +1,7 @@
 """What a shell completes: the keys of the registry. Only repos.yaml is read, and whatever goes wrong is silent."""
 
+from pathlib import Path
+
 import typer
 
 from codesum_pipeline.cli.invocation import Invocation
@@ -17,6 +19,20 @@ def complete_keys(ctx: typer.Context, incomplete: str) -> list[str]:
 def complete_languages(incomplete: str) -> list[str]:
     """The names of languages that begin so."""
     return [name for name in sorted(LANGUAGES) if _begins(name, incomplete)]
+
+
+def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The names of intents that begin so."""
+    from codesum_pipeline.intents.file import Intents
+
+    try:
+        flags = ctx.find_root().params
+        options = Invocation({name: flags.get(name) for name in ("home", "settings_file")}).settings.options
+        survey = Intents(Path(options.digests.intents_file)).survey()
+    except (CodesumError, OSError, ValueError):
+        return []
+    names = [*(intent.name for intent in survey.intents), *survey.problems]
+    return [name for name in sorted(names) if _begins(name, incomplete)]
 
 
 def _begins(key: str, incomplete: str) -> bool:

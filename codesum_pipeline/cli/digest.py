@@ -1,4 +1,4 @@
-"""`codesum digest`: what is to be sent, what became of it, and whether channels work."""
+"""`codesum digest`: what was told; what is to be sent, what became of it, and whether channels work."""
 
 import os
 from dataclasses import asdict
@@ -9,6 +9,7 @@ import typer
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.past_digests import JsonOption, list_digests, show_digest
 from codesum_pipeline.cli.render import count, fields, note, show, table
 from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.delivery.channels import open_channel
@@ -25,9 +26,10 @@ digest = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     no_args_is_help=True,
-    help="Show what was sent and what waits, send it, and try channels.",
+    help="Show digests and send them; show what waits, and try channels.",
 )
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+digest.command("list", cls=PlainCommand)(list_digests)
+digest.command("show", cls=PlainCommand)(show_digest)
 
 
 @digest.command(cls=PlainCommand)

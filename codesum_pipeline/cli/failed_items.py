@@ -16,6 +16,8 @@ _SAID = {
     "dense_index": ("document", "could not be embedded"),
     "sparse_index": ("document", "could not be split into words"),
     "retrieval_evaluation": ("question", "could not be asked"),
+    "intent_matches": ("standing question", "could not be looked at"),
+    "intent_digests": ("digest", "could not be written, so what changed is kept for the next try"),
 }
 _TEXT = ("text", "could not be written, so another one stands in")
 

@@ -1,22 +1,27 @@
 """`codesum prompts`: the templates of what a language model is told."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
+from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, on_terminal, show, table
 from codesum_pipeline.cli.safe_text import escaped, safe_json
+from codesum_pipeline.intents.file import Intents
+from codesum_pipeline.intents.templates import FIELDS, delete_digest_template, rename_digest_template
 from codesum_pipeline.llm.budgets import prompt_chars
+from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template
 from codesum_pipeline.llm.fitting_templates import fitting_template, fitting_templates
 from codesum_pipeline.llm.templates import (
     ASK_TEMPLATES,
     COMPACTION_NAME,
+    HISTORY,
     SHORT_NAME,
     FoundTemplate,
     ResolvedTemplate,
@@ -34,6 +39,7 @@ from codesum_pipeline.llm.templates import (
 )
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.intents import Intent
 
 prompts = typer.Typer(
     name="prompts",
@@ -45,7 +51,9 @@ prompts = typer.Typer(
     rich_markup_mode="rich",
 )
 
-Kind = Annotated[TemplateKind, typer.Argument(help="Of the system turn, or of the user's turn (instruction).")]
+Kind = Annotated[
+    TemplateKind, typer.Argument(help="Of the system turn, or of the user's turn (instruction); those of digests.")
+]
 Name = Annotated[str, typer.Argument(help="A level (function, class, file, module), default, or a name of your own.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 
@@ -56,19 +64,21 @@ _Systems = Mapping[Level, FoundTemplate | None]
 
 @prompts.command("list", cls=PlainCommand)
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """List all templates: whose they are, and which levels use them.
+    """List all templates: whose they are, and which levels and intents use them.
 
     A template of your own comes before the package's; a level uses the one of its name, else [bold]default[/], and
     [bold]short[/] where the model's prompt has no room for that one.
     """
-    folder, used = _folder(ctx), _used_systems(ctx)
-    rows = [_listed(folder, used, kind, name) for kind in TemplateKind for name in list_templates(folder, kind)]
+    folder, used, intents = _folder(ctx), _used_systems(ctx), _known_intents(ctx)
+    rows = [
+        _listed(folder, used, intents, kind, name) for kind in TemplateKind for name in list_templates(folder, kind)
+    ]
     if as_json:
         for row in rows:
             typer.echo(safe_json(row))
         return
     columns = ("kind", "name", "from", "used for", "path")
-    cells = [(*list(row.values())[:3], ", ".join(row["levels"]) or _other_use(row), row["path"]) for row in rows]
+    cells = [(*list(row.values())[:3], _uses(row), row["path"]) for row in rows]
     show(table(columns, cells))
 
 
@@ -78,7 +88,7 @@ def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: AsJson = False) -
     folder = _folder(ctx)
     text = load_template(folder, kind, name)
     if as_json:
-        typer.echo(safe_json(_listed(folder, _used_systems(ctx), kind, name) | {"text": text}))
+        typer.echo(safe_json(_listed(folder, _used_systems(ctx), _known_intents(ctx), kind, name) | {"text": text}))
     else:
         typer.echo(escaped(text) if on_terminal() else text, nl=False)
 
@@ -124,32 +134,79 @@ def rename(
     name: Name,
     new_name: Annotated[str, typer.Argument(help="A name that no template of your own has yet.")],
 ) -> None:
-    """Give a template of your own another name, as that of the level that shall use it."""
-    path = rename_template(_folder(ctx), kind, name, new_name)
+    """Give a template of your own another name, as that of the level that shall use it.
+
+    Intents that use one of a digest are changed, too.
+    """
+    if kind in FIELDS:
+        make_home(invocation(ctx).settings)
+        path, _ = rename_digest_template(_intents(ctx), _folder(ctx), kind, name, new_name)
+    else:
+        path = rename_template(_folder(ctx), kind, name, new_name)
     _tell_saved(ctx, kind, new_name, f"renamed to {path}")
 
 
 @prompts.command(cls=PlainCommand)
 def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
-    """Delete a template of your own; the package's stay, and are used again."""
+    """Delete a template of your own; the package's stay, and are used again. One that intents use is not deleted."""
     folder = _folder(ctx)
-    delete_template(folder, kind, name)
+    if kind in FIELDS:
+        make_home(invocation(ctx).settings)
+        users = delete_digest_template(_intents(ctx), folder, kind, name)
+    else:
+        users = []
+        delete_template(folder, kind, name)
     note(f"deleted {kind}/{name} in {folder}")
+    if users:
+        note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")
 
 
 def _folder(ctx: typer.Context) -> Path:
     return Path(invocation(ctx).settings.options.llm.prompts_folder)
 
 
-def _listed(folder: Path, used: _Systems, kind: TemplateKind, name: str) -> dict[str, Any]:
+def _intents(ctx: typer.Context) -> Intents:
+    return Intents(Path(invocation(ctx).settings.options.digests.intents_file))
+
+
+def _known_intents(ctx: typer.Context) -> Sequence[Intent]:
+    """The intents; where their file cannot be read, that is told, and templates are shown all the same."""
+    try:
+        return _intents(ctx).survey().intents
+    except ConfigurationError as error:
+        complain(str(error))
+        return ()
+
+
+def _listed(folder: Path, used: _Systems, intents: Sequence[Intent], kind: TemplateKind, name: str) -> dict[str, Any]:
     found = find_template(folder, kind, name)
     return {
         "kind": kind.value,
         "name": name,
         "from": "package" if found.is_packaged else "project",
         "levels": _levels_of(folder, used, found),
+        "intents": _users_of(found, intents),
         "path": str(found.path),
     }
+
+
+def _users_of(found: FoundTemplate, intents: Sequence[Intent]) -> list[str]:
+    """The intents whose digests or roll-ups a template is used for."""
+    named = {
+        TemplateKind.DIGEST_SYSTEM: lambda intent: intent.system_template,
+        TemplateKind.DIGEST_INSTRUCTION: lambda intent: intent.instruction_template,
+    }.get(found.kind)
+    names = {found.name, found.name.removesuffix(ROLLUP_SUFFIX)}
+    return [intent.name for intent in intents if named and named(intent) in names]
+
+
+def _uses(row: Mapping[str, Any]) -> str | None:
+    return ", ".join(row["levels"]) or _digests_of(row["name"], row["intents"]) or _other_use(row)
+
+
+def _digests_of(name: str, intents: Sequence[str]) -> str:
+    what = "roll-ups" if name.endswith(ROLLUP_SUFFIX) else "digests"
+    return f"{what} of {', '.join(intents)}" if intents else ""
 
 
 def _other_use(row: Mapping[str, Any]) -> str | None:
@@ -162,7 +219,9 @@ def _levels_of(folder: Path, used: _Systems, found: FoundTemplate) -> list[str]:
     """The levels that a template is used for with the model that is set."""
     if found.kind is TemplateKind.SYSTEM:
         return [level.value for level in LEVELS if used[level] == found]
-    return [level.value for level in LEVELS if find_for(folder, found.kind, level) == found]
+    if found.kind is TemplateKind.INSTRUCTION:
+        return [level.value for level in LEVELS if find_for(folder, found.kind, level) == found]
+    return []
 
 
 def _used_systems(ctx: typer.Context) -> _Systems:
@@ -218,6 +277,9 @@ def _text(file: Path) -> str:
 
 
 def _tell_saved(ctx: typer.Context, kind: TemplateKind, name: str, done: str) -> None:
+    if kind in FIELDS:
+        _tell_saved_for_digests(ctx, kind, name, done)
+        return
     folder = _folder(ctx)
     found = find_template(folder, kind, name)
     if levels := _levels_of(folder, _used_systems(ctx), found):
@@ -225,6 +287,14 @@ def _tell_saved(ctx: typer.Context, kind: TemplateKind, name: str, done: str) ->
         note("texts of these levels are written again by the next run; `codesum plan --llm` says at what price")
     else:
         note(f"{done}: {_why_unused(folder, found)}")
+
+
+def _tell_saved_for_digests(ctx: typer.Context, kind: TemplateKind, name: str, done: str) -> None:
+    template = load_digest_template(_folder(ctx), kind, name)
+    users = _users_of(find_template(_folder(ctx), kind, name), _known_intents(ctx))
+    note(f"{done}: {f'used for {_digests_of(name, users)}' if users else 'no intent uses a template of this name'}")
+    if template.has_history:
+        note(f"it has {{{HISTORY}}}: a roll-up can be written with it, a digest cannot")
 
 
 def _why_unused(folder: Path, found: FoundTemplate) -> str:
@@ -236,6 +306,6 @@ def _why_unused(folder: Path, found: FoundTemplate) -> str:
         return (
             "it stands in where the full template does not fit; with the model that is set no level is written with it"
         )
-    if found in [find_for(folder, found.kind, level) for level in LEVELS]:
+    if found.kind is TemplateKind.SYSTEM and found in [find_for(folder, found.kind, level) for level in LEVELS]:
         return f"the prompt of the model that is set has no room for it, and {found.kind}/{SHORT_NAME} stands in"
     return "no level uses a template of this name"

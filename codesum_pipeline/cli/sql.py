@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,12 +10,14 @@ import typer
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, on_terminal, show, table
 from codesum_pipeline.cli.safe_text import escaped, safe_json
+from codesum_pipeline.digests.sql_tables import read_sql_tables
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, create_views
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 # A terminal is no place for more; pipes and files get every row.
 _ROWS_ON_A_TERMINAL = 500
@@ -39,8 +42,8 @@ def sql(
 
     codesum sql "SELECT repo, type, count(*) FROM documents GROUP BY ALL ORDER BY ALL"
     """
-    store = TableStore(invocation(ctx).layout.warehouse)
-    columns, rows = _select(store, query)
+    layout = invocation(ctx).layout
+    columns, rows = _select(TableStore(layout.warehouse), read_sql_tables(layout.digests, query=query), query)
     if as_json:
         for row in rows:
             typer.echo(safe_json(_plain(dict(zip(columns, row, strict=True)))))
@@ -52,12 +55,14 @@ def sql(
         _show(columns, rows)
 
 
-def _select(store: TableStore, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Run one SELECT that can read the warehouse and nothing else."""
+def _select(store: TableStore, more: "Mapping[str, pa.Table]", query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Run one SELECT that can read the warehouse, the tables `more` and nothing else."""
     import duckdb
 
     with connect() as connection:
         create_views(connection, store)
+        for name, rows in more.items():
+            connection.register(name, rows)
         connection.execute(_CONFINE.format(folder=f"{store.root}/".replace("'", "''")))
         try:
             _check_reads_only(connection, query)

@@ -51,6 +51,8 @@ def _standing(home: Home, key: str, *, is_confirmed: bool = False) -> Standing |
         if hold is None and (version.manifest["commit"], version.manifest["fingerprint"]) != (commit, fingerprint):
             return None
         mirror = Mirror(workspace.layout.mirror(key), timeout_s=home.settings.options.scan.git_timeout_s)
+        if home.has_digest_waiting(key):
+            return None
         if not is_standing(workspace) or mirror.head_commit(workspace.entry, offline=home.settings.offline) != commit:
             return None
         return Standing(commit, hold.because if hold else None) if _is_recorded(home, key, fingerprint) else None

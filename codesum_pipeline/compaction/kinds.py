@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from codesum_pipeline.compaction.digest_rows import DIGESTS, DigestRows
 from codesum_pipeline.compaction.history_rows import TABLE, HistoryRows
 from codesum_pipeline.compaction.prompt_texts import KIND, PromptTexts
 from codesum_pipeline.compaction.sources import CompactionSource
@@ -14,7 +15,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.summaries.by_model.setup import templates_of
 
-KINDS = (TABLE, KIND)
+KINDS = (TABLE, KIND, DIGESTS)
 
 
 def source_of(
@@ -23,9 +24,11 @@ def source_of(
     """The rows that an attestation speaks of; raises `ConfigurationError`."""
     if kind not in KINDS:
         raise ConfigurationError(f"kind {kind!r}: rows of these kinds can be compacted: {', '.join(KINDS)}")
+    if kind != TABLE and repository is not None:
+        raise ConfigurationError(f"{kind} are those of all repositories: leave --repo out")
+    if kind == DIGESTS:
+        return DigestRows(layout.digests, now)
     if kind == KIND:
-        if repository is not None:
-            raise ConfigurationError(f"{KIND} are those of all repositories: leave --repo out")
         return PromptTexts(
             AnswerCache(Path(llm.cache_folder), now=now),
             in_use=frozenset(template.digest for template in templates_of(llm).values()),
@@ -40,4 +43,5 @@ def all_sources(
 ) -> list[CompactionSource]:
     """Every kind of rows, of each repository."""
     of_each = (source_of(TABLE, key, layout=layout, llm=llm, now=now) for key in repositories)
-    return [*of_each, source_of(KIND, None, layout=layout, llm=llm, now=now)]
+    of_all = (source_of(kind, None, layout=layout, llm=llm, now=now) for kind in (KIND, DIGESTS))
+    return [*of_each, *of_all]

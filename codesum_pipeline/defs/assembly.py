@@ -12,7 +12,8 @@ import dagster as dg
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.checks import CHECKS
 from codesum_pipeline.defs.jobs import index_repository, resources
-from codesum_pipeline.defs.schedules import nightly
+from codesum_pipeline.defs.scheduled import SCHEDULED_ASSETS, roll_up_digests, send_digests
+from codesum_pipeline.defs.schedules import digests_due, monthly_rollup, nightly
 from codesum_pipeline.defs.sensors import repository_changes
 from codesum_pipeline.settings import load_settings
 
@@ -22,10 +23,10 @@ def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     given = dict(overrides or {})
     planner = load_settings(given).planner
     return dg.Definitions(
-        assets=ASSETS,
+        assets=[*ASSETS, *SCHEDULED_ASSETS],
         asset_checks=CHECKS,
-        jobs=[index_repository],
-        schedules=[nightly(planner.nightly_cron)],
+        jobs=[index_repository, send_digests, roll_up_digests],
+        schedules=[nightly(planner.nightly_cron), digests_due, monthly_rollup],
         sensors=[repository_changes(planner.sensor_interval_s)],
         resources=resources(given),
         executor=dg.in_process_executor,

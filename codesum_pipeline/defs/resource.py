@@ -68,10 +68,12 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["CodesumResource"]:
-        """Hold the lease of the run's repository, if it has one, and close what was opened."""
+        """Hold the lease of the run's repository, if it has one, say whose run it is, and close what was opened."""
         with self._open:
             if context.run is not None and PARTITION_TAG in context.run.tags:
                 self._take_lease(context, context.run)
+            elif context.run is not None and context.instance is not None:
+                context.instance.add_run_tags(context.run.run_id, process_tags(this_process(context.run.run_id)))
             yield self
 
     def open_home(self) -> "Home":

@@ -1,11 +1,19 @@
-"""The nightly look at every repository, for those who stop the sensor."""
+"""The nightly look at every repository, for those who stop the sensor, and the looks for digests that are due."""
 
 import dagster as dg
 
 from codesum_pipeline.defs.jobs import index_repository
+from codesum_pipeline.defs.observing import ACTIVE
 from codesum_pipeline.defs.partitions import add_partitions
+from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.scheduled import roll_up_digests, send_digests
 from codesum_pipeline.defs.ticks import take_tick
+
+# The most that a digest is late. Questions name their own time zone, so that this one says nothing.
+DIGESTS_CRON = "*/15 * * * *"
+# Late on the first of a month, when it is the first everywhere; and a week long again, for what failed.
+ROLLUP_CRON = "0 14 1-7 * *"
 
 
 def nightly(cron: str) -> dg.ScheduleDefinition:
@@ -27,3 +35,43 @@ def nightly(cron: str) -> dg.ScheduleDefinition:
         return tick.run_requests or dg.SkipReason(tick.plan.summary())
 
     return schedule
+
+
+@dg.schedule(
+    name="digests",
+    job=send_digests,
+    cron_schedule=DIGESTS_CRON,
+    execution_timezone="UTC",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Starts a run where a daily or weekly digest is due, or something is to be tried or sent again.",
+)
+def digests_due(context: dg.ScheduleEvaluationContext, codesum: CodesumResource) -> dg.RunRequest | dg.SkipReason:
+    """A look: no run where nothing is due. After days without a look there is one, and so one digest."""
+    from codesum_pipeline.defs.building.scheduled_digests import wanted_now
+
+    home, at = codesum.open_home(), context.scheduled_execution_time
+    wanted = wanted_now(home, now=lambda: at)
+    if not wanted:
+        return dg.SkipReason("no digest is due")
+    end_vanished_runs(home.layout, context.instance)
+    if context.instance.get_runs_count(dg.RunsFilter(job_name=send_digests.name, statuses=list(ACTIVE))):
+        return dg.SkipReason(f"{wanted}; the run before goes on")
+    context.log.info(wanted)
+    return dg.RunRequest()
+
+
+@dg.schedule(
+    name="digest_rollup",
+    job=roll_up_digests,
+    cron_schedule=ROLLUP_CRON,
+    execution_timezone="UTC",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Has the digests of the month before written up in one, once a month.",
+)
+def monthly_rollup(context: dg.ScheduleEvaluationContext, codesum: CodesumResource) -> dg.RunRequest | dg.SkipReason:
+    """No run where the month before is rolled up, or has too little in it."""
+    from codesum_pipeline.defs.building.scheduled_digests import rollups_wanted
+
+    at = context.scheduled_execution_time
+    wanted = rollups_wanted(codesum.open_home(), now=lambda: at)
+    return dg.RunRequest() if wanted else dg.SkipReason("the month before is rolled up, or has too few digests")

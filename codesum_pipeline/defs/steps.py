@@ -9,7 +9,7 @@ import dagster as dg
 
 from codesum_pipeline.defs.building.builder import Builder
 from codesum_pipeline.defs.building.facts import MAIN_TABLES, stage_facts
-from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding
+from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, StepOutcome
 from codesum_pipeline.defs.metadata import column_schema, metadata_of
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
@@ -54,10 +54,7 @@ def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.
         builder = codesum.builder(context.partition_key, context.run.run_id, context.log)
         check_upstream(context, builder)
         done = builder.perform(step)
-        for failure in done.failures:
-            context.log.error("%s: %s; the rest goes on, and the next build tries it again\n%s", *astuple(failure))
-        for warning in done.warnings:
-            context.log.warning(warning)
+        log_outcome(context, done)
         return dg.MaterializeResult(
             data_version=dg.DataVersion(done.table_hash),
             metadata={
@@ -71,6 +68,14 @@ def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.
             tags={FINGERPRINT_TAG: done.built_from},
             check_results=check_results(context.asset_key, done.findings),
         )
+
+
+def log_outcome(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
+    """What failed on the way, and what a person should do."""
+    for failure in done.failures:
+        context.log.error("%s: %s; the rest goes on, and the next build tries it again\n%s", *astuple(failure))
+    for warning in done.warnings:
+        context.log.warning(warning)
 
 
 def check_results(asset: dg.AssetKey, findings: Sequence[CheckFinding]) -> list[dg.AssetCheckResult]:

@@ -11,7 +11,7 @@ import sys
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from codesum_pipeline.model.digests import DigestCitation, SummaryResult
+from codesum_pipeline.model.digests import SummaryResult
 
 
 def main() -> None:
@@ -29,8 +29,7 @@ def main() -> None:
 
 
 def _call(hook: str, kept: dict[str, Any]) -> object:
-    citations = tuple(DigestCitation(**each) for each in kept.pop("citations"))
-    found = EntryPoint(name="hook", value=hook, group="").load()(SummaryResult(**kept, citations=citations))
+    found = EntryPoint(name="hook", value=hook, group="").load()(SummaryResult.read(kept))
     value = asyncio.run(_awaited(found)) if inspect.isawaitable(found) else found
     # What cannot be told apart from True and False here is told by its kind.
     return value if value is None or isinstance(value, bool) else f"a {type(value).__name__}"

@@ -32,8 +32,11 @@ _STYLES = {
     "code": f"{_MONO};font-size:13px;background:#f1f3f6;padding:1px 4px;border-radius:3px;overflow-wrap:anywhere",
     "pre": f"{_MONO};font-size:13px;line-height:1.45;background:#f1f3f6;padding:10px 12px;border-radius:5px;"
     "margin:0 0 14px;white-space:pre-wrap;overflow-wrap:anywhere",
+    # A line of a diff that does not fit goes on further to the right than it began.
+    "line": "display:block;padding-left:2ch;text-indent:-2ch",
     "a": "color:#0b57b0;text-decoration:underline",
     "quiet": "color:#59616d;font-size:13px",
+    "number": "color:#59616d;font-size:13px;white-space:nowrap",
 }
 _SCHEME = """
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
@@ -42,9 +45,13 @@ _SCHEME = """
   code, pre { background: #24282f !important; }
   a { color: #8ab8ff !important; }
   .quiet { color: #a3abb8 !important; }
+  .come { color: #7ee787 !important; }
+  .gone { color: #ffa198 !important; }
   blockquote, hr, .rule { border-color: #3b414b !important; }
 }
 """
+# By the first letter of a line of a diff.
+_SIDES = {"+": ("come", "color:#0d5c23"), "-": ("gone", "color:#a1122b"), "@": ("quiet", "color:#59616d")}
 _REFERENCE = re.compile(r"\[(\d{1,4})\]")
 
 
@@ -102,7 +109,15 @@ def _code(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> s
 
 
 def _block(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> str:
-    return f'<pre style="{_STYLES["pre"]}">{escape(shown(tokens[place].content))}</pre>\n'
+    text = shown(tokens[place].content)
+    said = "".join(map(_diff_line, text.rstrip("\n").split("\n"))) if tokens[place].info == "diff" else escape(text)
+    return f'<pre style="{_STYLES["pre"]}">{said}</pre>\n'
+
+
+def _diff_line(line: str) -> str:
+    name, color = _SIDES.get(line[:1], ("", ""))
+    kind = f' class="{name}"' if name else ""
+    return f'<span{kind} style="{_STYLES["line"]};{color}">{escape(line) or " "}</span>'
 
 
 def _sources(post: Post) -> str:
@@ -112,7 +127,7 @@ def _sources(post: Post) -> str:
         name = escape(shown(source.name))
         said = " · ".join([escape(shown(source.place)), *(escape(shown(each)) for each in source.about)])
         rows.append(
-            f'<tr><td class="quiet" style="vertical-align:top;padding:3px 8px 3px 0;{_STYLES["quiet"]}">'
+            f'<tr><td class="quiet" style="vertical-align:top;padding:3px 8px 3px 0;{_STYLES["number"]}">'
             f'[{source.number}]</td><td style="padding:3px 0;font-size:14px;overflow-wrap:anywhere">'
             f"{_link(source.url, name) if source.url else name}"
             f'<br><span class="quiet" style="{_STYLES["quiet"]}">{said}</span></td></tr>'

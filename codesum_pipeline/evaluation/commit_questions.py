@@ -5,26 +5,23 @@ changed is found by parsing the files before and after: a function is touched
 when its canonical source differs, so comments and layout do not count.
 """
 
-import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 
 from codesum_pipeline.evaluation.questions import Question, Target
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
-from codesum_pipeline.model.files import FileStatus, Snapshot, SourceFile
+from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.guard import Guard, guarded
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.parsing.testing import read_tests
-from codesum_pipeline.source.git import BlobReader, run_git
-from codesum_pipeline.source.history import history_of
+from codesum_pipeline.source.git import BlobReader
+from codesum_pipeline.source.history import MOST_BYTES_PARSED, CommitChanges, FileChange, commits_with_changes
 from codesum_pipeline.store.workspace import Workspace
-
-_log = logging.getLogger(__name__)
 
 CATEGORY = "commit"
 LEAST_WORDS = 4
@@ -33,8 +30,6 @@ MOST_FILES = 5
 MOST_FUNCTIONS = 5
 # Files of any kind: tests, change logs and documents come along with a change of code.
 _MOST_FILES_OF_ANY_KIND = 20
-# Larger ones take longer to parse twice than a question is worth.
-_MOST_BYTES = 300_000
 
 # `fix(scope)!: `, `[tag] `, `module: ` and `#123 - ` at the beginning; `(#123)` and `closes #123` anywhere.
 _PREFIX = re.compile(r"^(?:\[[^\]]*\]\s*|(?:GH-|#)\d+\s*[-:]?\s*|[\w./-]+(?:\([^)]*\))?!?:\s+)+")
@@ -49,22 +44,6 @@ _CHORE = re.compile(
     r"copyright|licen[cs]e|dependenc(?:y|ies)|dependabot|upgrade|submodule|wip)\b",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """One file before and after a commit, as blobs."""
-
-    path: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Commit:
-    id: str
-    subject: str
-    changes: list[_Change] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +86,7 @@ def commit_questions(ws: Workspace, *, commits: int, guard: Guard | None = None)
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
         # What one commit found a file to be, the one before it left.
         functions_of = cache(partial(_functions, blobs, files))
-        for commit in _history(ws, commits):
+        for commit in commits_with_changes(ws, commits):
             changes = [change for change in commit.changes if change.path in files]
             query = clean_subject(commit.subject)
             is_small = 1 <= len(changes) <= MOST_FILES and len(commit.changes) <= _MOST_FILES_OF_ANY_KIND
@@ -126,33 +105,7 @@ def clean_subject(subject: str) -> str:
     return text if len(text.split()) >= LEAST_WORDS and not _CHORE.search(subject) else ""
 
 
-def _history(ws: Workspace, commits: int) -> Iterator[_Commit]:
-    """Commits with one parent, each with the files that it changed. A folder's only commit has none."""
-    (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
-    history = history_of(ws, snapshot.commit, commits=commits)
-    if history.short_because:
-        _log.warning(
-            "%s: %d of its last %d commits are asked about; more of its history cannot be had: %s",
-            ws.key, len(history.commits), commits, history.short_because,
-        )  # fmt: skip
-    if not history.commits:
-        return
-    switches = ["--no-walk=unsorted", "--stdin", "--min-parents=1", "--max-parents=1", "--no-renames", "--raw"]
-    output = run_git(
-        ["log", *switches, "--no-abbrev", "-z", "--format=%x01%H %s"],
-        git_dir=ws.layout.mirror(ws.key),
-        timeout_s=ws.options.scan.git_timeout_s,
-        data="".join(f"{commit}\n" for commit in history.commits).encode(),
-    )
-    for part in output.decode("utf-8", "replace").split("\x01")[1:]:
-        head, *rest = part.split("\0")
-        id_, _, subject = head.strip().partition(" ")
-        fields = [entry.lstrip("\n") for entry in rest if entry.strip()]
-        changes = [_Change(path, *entry.split()[2:4]) for entry, path in zip(fields[::2], fields[1::2], strict=False)]
-        yield _Commit(id_, subject, changes)
-
-
-def _touched(functions_of: Callable[[str, str], list[_Function]], changes: Sequence[_Change]) -> list[str]:
+def _touched(functions_of: Callable[[str, str | None], list[_Function]], changes: Sequence[FileChange]) -> list[str]:
     """The ids of the innermost functions that are new or say something else, in order."""
     found: list[str] = []
     for change in changes:
@@ -164,13 +117,13 @@ def _touched(functions_of: Callable[[str, str], list[_Function]], changes: Seque
     return found
 
 
-def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, blob: str) -> list[_Function]:
+def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, blob: str | None) -> list[_Function]:
     """The functions of one version of a file; none where there is none, or none that can be read."""
-    if not blob.strip("0"):
+    if blob is None:
         return []
     try:
         data = blobs.read(blob)
-        if len(data) > _MOST_BYTES:
+        if len(data) > MOST_BYTES_PARSED:
             return []
         parsed = parse_file(path, files[path].language, data, blob=blob, hash_policy=HashPolicy.CANONICAL)
     except SkippedFile:
@@ -184,9 +137,9 @@ def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, bl
 
 def _question(
     ws: Workspace,
-    commit: _Commit,
+    commit: CommitChanges,
     query: str,
-    changes: Sequence[_Change],
+    changes: Sequence[FileChange],
     touched: Sequence[_Place],
     files: Mapping[str, SourceFile],
 ) -> Question:

@@ -40,29 +40,31 @@ Invariant = Annotated[str, Field(min_length=10, max_length=300)]
 CitedField = Literal["purpose", "inputs", "returns", "side_effects", "invariants"]
 
 
-class _Part(BaseModel):
+class AnswerPart(BaseModel):
+    """What every answer and each part of one has: all of its fields, and no others."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class InputAnswer(_Part):
+class InputAnswer(AnswerPart):
     name: str = Field(min_length=1, max_length=200)
     type: str = Field(max_length=200, description="As declared, or as the code shows; empty if neither.")
     description: str = Field(min_length=20, max_length=200)
 
 
-class ReturnsAnswer(_Part):
+class ReturnsAnswer(AnswerPart):
     type: str = Field(max_length=200, description="As declared, or as the code shows; empty if neither.")
     type_summary: str = Field(min_length=10, max_length=80)
     details: str = Field(min_length=20, max_length=400)
 
 
-class CitationAnswer(_Part):
+class CitationAnswer(AnswerPart):
     field: CitedField
     start_line: int = Field(ge=1, description="A number at the head of a line that was shown.")
     end_line: int = Field(ge=1)
 
 
-class FunctionAnswer(_Part):
+class FunctionAnswer(AnswerPart):
     """Of a function or method; each filled field of `CitedField` is cited at least once."""
 
     purpose: Purpose = Field(description="What it does. Does not open with 'This function', 'This method' …")
@@ -77,14 +79,14 @@ class FunctionAnswer(_Part):
     citations: list[CitationAnswer] = Field(min_length=1, description="The lines that support each filled field.")
 
 
-class ResponsibilityAnswer(_Part):
+class ResponsibilityAnswer(AnswerPart):
     text: str = Field(min_length=10, max_length=200)
     children: list[Annotated[str, Field(min_length=1)]] = Field(
         min_length=1, max_length=12, description="The parts that do it, by their names as listed."
     )
 
 
-class UpperAnswer(_Part):
+class UpperAnswer(AnswerPart):
     """Of a class, a file or a folder."""
 
     summary: str = Field(min_length=30, max_length=600)
@@ -97,7 +99,7 @@ class UpperAnswer(_Part):
 
 @dataclass(frozen=True)
 class AnswerTool:
-    """The tool of one level; `schema_bytes` are the JSON of `schema` without spaces, fields in their order."""
+    """A tool that a model is made to call; `schema_bytes` are the JSON of `schema` without spaces, fields in order."""
 
     name: str
     description: str
@@ -114,11 +116,16 @@ def answer_model(level: Level) -> type[FunctionAnswer] | type[UpperAnswer]:
 @cache
 def answer_tool(level: Level) -> AnswerTool:
     """The tool that a model of this level is made to call."""
-    raw = answer_model(level).model_json_schema()
+    return tool_for(answer_model(level), name=TOOL_NAME, description=_DESCRIPTIONS[level])
+
+
+def tool_for(shape: type[BaseModel], *, name: str, description: str) -> AnswerTool:
+    """The tool whose arguments have a shape."""
+    raw = shape.model_json_schema()
     # The tool's description stands in the schema, too: so the digest that requests pin covers it.
-    value = {"description": _DESCRIPTIONS[level], **_plain(raw, raw.get("$defs", {}))}
+    value = {"description": description, **_plain(raw, raw.get("$defs", {}))}
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return AnswerTool(TOOL_NAME, _DESCRIPTIONS[level], json.loads(text), text.encode(), blake3_of(text))
+    return AnswerTool(name, description, json.loads(text), text.encode(), blake3_of(text))
 
 
 def _plain(part: Any, shapes: dict[str, Any]) -> Any:

@@ -191,7 +191,16 @@ def _read(response: SummaryResponse, read: Read, id_: str) -> Answered:
 
 
 def _settled(response: SummaryResponse, answered: Answered, latency_s: float) -> Settled:
-    found = Settled(
+    if answered.text:
+        return settled_good(response, latency_s)
+    # An answer that is paid and cannot be read yet is kept as those that cannot be taken are: it is read again.
+    why = Unforeseen(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
+    return settled_unusable(response, latency_s, why)
+
+
+def settled_good(response: SummaryResponse, latency_s: float) -> Settled:
+    """How an attempt ended whose answer is taken."""
+    return Settled(
         AttemptOutcome.GOOD,
         response.cost_usd,
         latency_s,
@@ -200,12 +209,12 @@ def _settled(response: SummaryResponse, answered: Answered, latency_s: float) ->
         has_tool_call=response.has_tool_call,
         model_echoed=response.model_name_echoed,
     )
-    if answered.text:
-        return found
-    # An answer that is paid and cannot be read yet is kept as those that cannot be taken are: it is read again.
-    why = Unforeseen(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
+
+
+def settled_unusable(response: SummaryResponse, latency_s: float, why: SummaryError) -> Settled:
+    """How one ended whose answer breaks the rules for answers, and is paid for."""
     said = str(why)[:_MAX_COMPLAINT_CHARS]
-    return replace(found, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=said)
+    return replace(settled_good(response, latency_s), outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=said)
 
 
 def settled_by(error: BaseException, latency_s: float) -> Settled:

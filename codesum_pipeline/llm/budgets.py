@@ -123,8 +123,19 @@ def water_fill(bodies: Sequence[str], budget: int, *, about: str) -> Filled:
     return Filled(tuple(cut(body, cap) for body in bodies), cap, cut_count)
 
 
-def fill_entries(entries: Sequence[Entry], budget: int, *, about: str) -> FilledEntries:
+def fill_entries(
+    entries: Sequence[Entry],
+    budget: int,
+    *,
+    about: str,
+    around_chars: int = 0,
+    called: str = "children",
+    further: int = 0,
+) -> FilledEntries:
     """As many entries from the front as can show something of their body, water-filled.
+
+    `around_chars` stand around each of them; `called` is what the log calls them. `further` are after them,
+    and so many that surely none of these fits.
 
     A folder of thousands of files is no mistake in the settings: its last
     files are counted instead of shown. The first entry is always shown.
@@ -132,15 +143,15 @@ def fill_entries(entries: Sequence[Entry], budget: int, *, about: str) -> Filled
     shown = 0
     used = 0
     for entry in entries:
-        used += len(entry.head) + min(len(entry.body), LEAST_SHOWN)
+        used += len(entry.head) + around_chars + min(len(entry.body), LEAST_SHOWN)
         if used > budget and shown:
             break
         shown += 1
     kept = entries[:shown]
-    left_out = len(entries) - shown
+    left_out = len(entries) + further - shown
     if left_out:
-        _log.warning("%s: %d of %d children left out to fit the prompt", about, left_out, len(entries))
-    heads = sum(len(entry.head) for entry in kept)
+        _log.warning("%s: %d of %d %s left out to fit the prompt", about, left_out, len(entries) + further, called)
+    heads = sum(len(entry.head) + around_chars for entry in kept)
     filled = water_fill([entry.body for entry in kept], max(budget - heads, 0), about=about)
     parts = tuple(Entry(entry.head, body) for entry, body in zip(kept, filled.bodies, strict=True))
     return FilledEntries(parts, left_out, filled.cap, filled.cut_count)

@@ -8,12 +8,12 @@ once, so that a model needs one more try and not one each.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.llm.answers import (
-    TOOL_NAME,
+    AnswerTool,
     FunctionAnswer,
     ResponsibilityAnswer,
     UpperAnswer,
@@ -27,11 +27,7 @@ from codesum_pipeline.llm.repairs import repaired
 from codesum_pipeline.model.documents import Citation, InputSpec, Level, Returns, WrittenText
 
 _MAX_COMPLAINTS = 12
-_WANTED = {
-    AnswerForm.TOOL: f"Call the tool {TOOL_NAME} with every field.",
-    AnswerForm.JSON_SCHEMA: "Answer with a JSON object with every field.",
-    AnswerForm.JSON_TEXT: "Answer with a JSON object with every field.",
-}
+_Answer = TypeVar("_Answer", bound=BaseModel)
 
 
 class AnswerProblem(Exception):
@@ -64,28 +60,42 @@ class Shown:
 
 def read_answer(response: SummaryResponse, form: AnswerForm, shown: Shown) -> WrittenText:
     """The text of an answer; raises `AnswerProblem`."""
-    if not response.claim.strip():
-        raise AnswerProblem(f"Your answer was empty. {_WANTED[form]}")
-    if form is AnswerForm.TOOL and response.claim.startswith(CALL_OF) and not response.has_tool_call:
-        raise AnswerProblem(f"You called another tool. {_WANTED[form]}")
-    if form is AnswerForm.TOOL and not response.has_tool_call:
-        raise AnswerProblem(f"You answered in text. Call the tool {TOOL_NAME} with every field instead.")
-    value = _without_receivers(repaired(_read_json(response.claim, form), answer_tool(shown.level).schema), shown)
-    try:
-        answer = answer_model(shown.level).model_validate(value)
-    except ValidationError as error:
-        _complain([*_in_words(error)])
+    value = _without_receivers(object_of(response, form, answer_tool(shown.level)), shown)
+    answer = validated(value, answer_model(shown.level))
     written, complaints = (
         (_function_text(answer), _function_complaints(answer, shown))
         if isinstance(answer, FunctionAnswer)
         else (_upper_text(answer, shown), _upper_complaints(answer, shown))
     )
     if found := [*complaints, *_leaks(written, shown), *forbidden_in(value, shown.level, shown.name)]:
-        _complain(found)
+        complain(found)
     return written
 
 
-def _complain(complaints: list[str]) -> NoReturn:
+def object_of(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> Any:
+    """The object of an answer in the tool's schema, repaired where that can be; raises `AnswerProblem`."""
+    wanted = "Answer with a JSON object with every field."
+    if form is AnswerForm.TOOL:
+        wanted = f"Call the tool {tool.name} with every field."
+    if not response.claim.strip():
+        raise AnswerProblem(f"Your answer was empty. {wanted}")
+    if form is AnswerForm.TOOL and response.claim.startswith(CALL_OF) and not response.has_tool_call:
+        raise AnswerProblem(f"You called another tool. {wanted}")
+    if form is AnswerForm.TOOL and not response.has_tool_call:
+        raise AnswerProblem(f"You answered in text. {wanted.removesuffix('.')} instead.")
+    return repaired(_read_json(response.claim, form), tool.schema)
+
+
+def validated(value: Any, shape: type[_Answer]) -> _Answer:
+    """The value as an answer of a shape; raises `AnswerProblem`."""
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        complain([*_in_words(error)])
+
+
+def complain(complaints: list[str]) -> NoReturn:
+    """Raise all of them as one `AnswerProblem`."""
     lines = "\n".join(f"- {complaint}" for complaint in complaints[:_MAX_COMPLAINTS])
     raise AnswerProblem(f"The answer cannot be taken:\n{lines}\nAnswer again, with every field.")
 

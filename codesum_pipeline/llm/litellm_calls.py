@@ -42,9 +42,10 @@ class LiteLlmCalls:
 
     async def ask(self, request: SummaryRequest) -> SummaryResponse:
         """The answer as it came, without any key; raises `SummaryCallFailed`."""
-        tool = answer_tool(request.level)
+        template = self._templates[request.level]
+        tool = template.tool or answer_tool(request.level)
         await self._turn()
-        answer = await self._complete(arguments_of(request, self._templates[request.level], tool))
+        answer = await self._complete(arguments_of(request, template, tool))
         return self._read(request, tool, answer)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:

@@ -49,7 +49,7 @@ class SummaryRequest:
     system template and the instruction template of the level; `schema_blake3`
     the bytes of the answer's schema. `max_output_bytes` bounds the answer.
     `job_id` names the job that an answer is evidence for, as in compaction; it
-    is None when indexing.
+    is None when indexing, and of a digest.
     """
 
     level: Level
@@ -63,7 +63,7 @@ class SummaryRequest:
 
     @property
     def is_strict(self) -> bool:
-        """Whether the answer must come under the pinned name byte for byte, and at once: all but indexing."""
+        """Whether the answer must come under the pinned name byte for byte, and at once: that of a job."""
         return self.job_id is not None
 
     @cached_property

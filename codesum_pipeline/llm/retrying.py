@@ -24,6 +24,7 @@ async def with_retries(
     attempts: int,
     on_attempt: Callable[[int], None],
     first_wait_s: float = FIRST_WAIT_S,
+    longest_asked_wait_s: float = LONGEST_ASKED_WAIT_S,
 ) -> Answer:
     """Return the first answer of at most `attempts` calls; raises what the last one did.
 
@@ -35,18 +36,26 @@ async def with_retries(
         try:
             return await call()
         except SummaryCallFailed as failure:
-            wait_s = wait_before_retry(failure, attempt, first_wait_s=first_wait_s)
+            wait_s = wait_before_retry(
+                failure, attempt, first_wait_s=first_wait_s, longest_asked_wait_s=longest_asked_wait_s
+            )
             if attempt == attempts or wait_s is None:
                 raise
         await asyncio.sleep(wait_s)
     raise ValueError(f"attempts is {attempts}: at least one is needed")
 
 
-def wait_before_retry(failure: SummaryCallFailed, attempt: int, *, first_wait_s: float = FIRST_WAIT_S) -> float | None:
+def wait_before_retry(
+    failure: SummaryCallFailed,
+    attempt: int,
+    *,
+    first_wait_s: float = FIRST_WAIT_S,
+    longest_asked_wait_s: float = LONGEST_ASKED_WAIT_S,
+) -> float | None:
     """How long to wait after a failed attempt, counted from 1; None where another one makes no sense."""
     if not failure.is_passing:
         return None
     if failure.retry_after_s is not None:
-        return failure.retry_after_s if failure.retry_after_s <= LONGEST_ASKED_WAIT_S else None
+        return failure.retry_after_s if failure.retry_after_s <= longest_asked_wait_s else None
     doubled: float = first_wait_s * 2 ** (attempt - 1)
     return min(doubled, LONGEST_WAIT_S)

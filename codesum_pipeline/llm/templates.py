@@ -21,6 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from string import Formatter
 
+from codesum_pipeline.llm.answers import AnswerTool
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
@@ -41,15 +42,21 @@ _SUFFIX = ".md"
 
 
 class TemplateKind(StrEnum):
-    """The system turn, the same for all documents of a level, and the user's turn, filled for each."""
+    """The system turn, the same for all documents of a level, and the user's turn, filled for each; both of digests."""
 
     SYSTEM = "system"
     INSTRUCTION = "instruction"
+    DIGEST_SYSTEM = "digest_system"
+    DIGEST_INSTRUCTION = "digest_instruction"
 
+
+HISTORY = "history"
+_LANGUAGE = "the natural language to write in"
+_HISTORY_MEANING = "earlier digests, in a roll-up alone: a digest cannot be written with it"
 
 PLACEHOLDERS = {
     TemplateKind.SYSTEM: {
-        "language": "the natural language to write in",
+        "language": _LANGUAGE,
     },
     TemplateKind.INSTRUCTION: {
         "level": "function, class, file or module",
@@ -59,6 +66,15 @@ PLACEHOLDERS = {
         "body": "a function's source in numbered lines, or a text file's text, between markers",
         "children": "names and texts of what a class, file or module holds, between markers",
         "context": "a function's class and file, names of callers, callees with their signatures, between markers",
+    },
+    TemplateKind.DIGEST_SYSTEM: {
+        "language": _LANGUAGE,
+        HISTORY: _HISTORY_MEANING,
+    },
+    TemplateKind.DIGEST_INSTRUCTION: {
+        "intent_text": "what the intent asks",
+        "articles": "the changes, numbered, the newest first, each between markers; nothing in a roll-up",
+        HISTORY: _HISTORY_MEANING,
     },
 }
 
@@ -95,6 +111,7 @@ class ResolvedTemplate:
     """The two templates of one level: `system` as it is sent, `instruction` as it is written.
 
     `digest` covers both raw texts and the language: it is what a request pins. `names` are those of the templates.
+    `tool` is what the answer is given by where it is no text of the level.
     """
 
     level: Level
@@ -102,10 +119,11 @@ class ResolvedTemplate:
     instruction: str
     digest: str
     names: tuple[str, ...] = ()
+    tool: AnswerTool | None = None
 
     def render(self, **fields: str) -> str:
         """The user's turn. `fields` are all placeholders of an instruction; those that do not apply are empty."""
-        return _fill(TemplateKind.INSTRUCTION, self.level, self.instruction, fields)
+        return fill_template(TemplateKind.INSTRUCTION, self.level, self.instruction, fields)
 
     @property
     def wrapper_chars(self) -> int:
@@ -134,13 +152,16 @@ def _resolved(prompts_dir: Path | None, level: Level, system: FoundTemplate, lan
     system_text, instruction_text = _read(system), _read(instruction)
     return ResolvedTemplate(
         level=level,
-        system=_fill(system.kind, system.name, system_text, {"language": language}),
+        system=fill_template(system.kind, system.name, system_text, {"language": language}),
         instruction=instruction_text,
-        digest=blake3_of(
-            canonical_json({"system": system_text, "instruction": instruction_text, "language": language})
-        ),
+        digest=digest_of_texts(system_text, instruction_text, language=language),
         names=tuple(f"{found.kind}/{found.name}" for found in (system, instruction)),
     )
+
+
+def digest_of_texts(system: str, instruction: str, *, language: str) -> str:
+    """What a request pins of its two templates: their texts as they are written, and the language."""
+    return blake3_of(canonical_json({"system": system, "instruction": instruction, "language": language}))
 
 
 def find_short(prompts_dir: Path | None, level: Level) -> FoundTemplate | None:
@@ -191,13 +212,13 @@ def load_template(prompts_dir: Path | None, kind: TemplateKind, name: str) -> st
 def render_system(prompts_dir: Path | None, name: str, *, language: str) -> str:
     """The system turn of a template."""
     text = load_template(prompts_dir, TemplateKind.SYSTEM, name)
-    return _fill(TemplateKind.SYSTEM, name, text, {"language": language})
+    return fill_template(TemplateKind.SYSTEM, name, text, {"language": language})
 
 
 def render_instruction(prompts_dir: Path | None, name: str, /, **fields: str) -> str:
     """The user's turn of a template; `fields` are all placeholders of an instruction."""
     text = load_template(prompts_dir, TemplateKind.INSTRUCTION, name)
-    return _fill(TemplateKind.INSTRUCTION, name, text, fields)
+    return fill_template(TemplateKind.INSTRUCTION, name, text, fields)
 
 
 def try_render(kind: TemplateKind, name: str, content: str) -> None:
@@ -209,9 +230,14 @@ def try_render(kind: TemplateKind, name: str, content: str) -> None:
         )
     if not content.strip():
         raise TemplateRenderError(f"template {kind}/{name} is empty: write what the model shall be told")
-    used = {field for _, field in _pieces(kind, name, content) if field}
+    used = used_placeholders(kind, name, content)
     if kind is TemplateKind.INSTRUCTION:
         _check_needed(kind, name, used)
+    if kind is TemplateKind.DIGEST_INSTRUCTION and used.isdisjoint({"articles", HISTORY}):
+        raise TemplateRenderError(
+            f"template {kind}/{name} lacks {{articles}} (or {{{HISTORY}}}, for a roll-up): the model would not see "
+            "what it is about"
+        )
 
 
 def save_template_atomic(prompts_dir: Path, kind: TemplateKind, name: str, content: str) -> Path:
@@ -225,7 +251,7 @@ def save_template_atomic(prompts_dir: Path, kind: TemplateKind, name: str, conte
 
 def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_name: str) -> Path:
     """Give a template of the project another name that it has not used yet."""
-    old, new = _own(prompts_dir, kind, old_name), _path_in(prompts_dir, kind, new_name)
+    old, new = own_template(prompts_dir, kind, old_name), _path_in(prompts_dir, kind, new_name)
     if new.exists():
         raise ConfigurationError(f"template {kind}/{new_name} is there already, in {new}: delete it first")
     content = _read(FoundTemplate(kind, old_name, old, is_packaged=False))
@@ -239,9 +265,19 @@ def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_na
 
 def delete_template(prompts_dir: Path, kind: TemplateKind, name: str) -> None:
     """Remove a template of the project; raises `TemplateNotFound` where it has none of that name."""
-    path = _own(prompts_dir, kind, name)
+    path = own_template(prompts_dir, kind, name)
     with writing(path):
         path.unlink()
+
+
+def check_template_name(name: str) -> str:
+    """The name, if a template can be called so; raises `ConfigurationError`."""
+    if not _NAME.fullmatch(name) or ".." in name:
+        raise ConfigurationError(
+            f"template name {name!r}: use up to 100 letters, digits, '.', '_' and '-', "
+            "beginning with a letter or digit and without '..'"
+        )
+    return name
 
 
 def packaged_prompts() -> Path:
@@ -257,11 +293,7 @@ def _folders(prompts_dir: Path | None) -> tuple[Path, ...]:
 
 def _path_in(folder: Path, kind: TemplateKind, name: str) -> Path:
     """The file of a template, which may not be there; raises `ConfigurationError` where it would lie outside."""
-    if not _NAME.fullmatch(name) or ".." in name:
-        raise ConfigurationError(
-            f"template name {name!r}: use up to 100 letters, digits, '.', '_' and '-', "
-            "beginning with a letter or digit and without '..'"
-        )
+    check_template_name(name)
     path = folder / kind / f"{name}{_SUFFIX}"
     if not path.resolve().is_relative_to(folder.resolve()):
         raise ConfigurationError(f"template {path} is a link that leads out of {folder}: put a copy there instead")
@@ -280,8 +312,8 @@ def _is_template(folder: Path, kind: TemplateKind, name: str) -> bool:
         return False
 
 
-def _own(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
-    """The file of a template that the project can change."""
+def own_template(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
+    """The file of a template that the project can change; raises `ConfigurationError` where it has none."""
     path = _path_in(prompts_dir, kind, name)
     if path.is_file():
         return path
@@ -322,12 +354,18 @@ def _check_needed(kind: TemplateKind, name: str, used: set[str]) -> None:
 def _check_filled(kind: TemplateKind, name: str, content: str) -> None:
     """Refuse what is surely a mistake when it is written; a template that has it already can be used."""
     if kind is TemplateKind.INSTRUCTION and name in set(Level):
-        used = {field for _, field in _pieces(kind, name, content) if field}
+        used = used_placeholders(kind, name, content)
         for field in sorted(used - FILLED[Level(name)]):
             raise TemplateRenderError(f"template {kind}/{name}: {{{field}}} is always empty at this level: remove it")
 
 
-def _fill(kind: TemplateKind, name: str, text: str, fields: dict[str, str]) -> str:
+def used_placeholders(kind: TemplateKind, name: str, text: str) -> set[str]:
+    """The placeholders in a template's text."""
+    return {field for _, field in _pieces(kind, name, text) if field}
+
+
+def fill_template(kind: TemplateKind, name: str, text: str, fields: dict[str, str]) -> str:
+    """The text with a value for each placeholder of its kind."""
     if fields.keys() != PLACEHOLDERS[kind].keys():
         odd = ", ".join(sorted(fields.keys() ^ PLACEHOLDERS[kind].keys()))
         raise TemplateRenderError(f"template {kind}/{name}: each placeholder takes one value, not so: {odd}")

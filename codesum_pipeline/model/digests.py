@@ -1,8 +1,9 @@
 """A digest: what changed about a standing question, and where."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NewType
+from typing import Any, NewType
 
 PostId = NewType("PostId", str)
 
@@ -47,12 +48,32 @@ class DigestCitation:
 
 
 @dataclass(frozen=True, slots=True)
+class DigestClaim:
+    """A sentence by a model. `quote` stands word for word in one of the citations that `numbers` name, from 1."""
+
+    text: str
+    numbers: tuple[int, ...]
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryResult:
-    """The digest of one intent: Markdown in which `[N]` is the N-th of the citations."""
+    """The digest of one intent: Markdown in which `[N]` is the N-th of the citations.
+
+    `claims` are what a model's digest is made of; one that was written without a model has none.
+    """
 
     intent_name: str
     summary: str
     citations: tuple[DigestCitation, ...] = ()
+    claims: tuple[DigestClaim, ...] = ()
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any]) -> "SummaryResult":
+        """The result of which `kept` are the fields, as JSON gives them back."""
+        citations = tuple(DigestCitation(**each) for each in kept["citations"])
+        claims = (DigestClaim(**{**each, "numbers": tuple(each["numbers"])}) for each in kept.get("claims", ()))
+        return cls(**{**kept, "citations": citations, "claims": tuple(claims)})
 
     @property
     def primary(self) -> DigestCitation | None:

@@ -25,6 +25,8 @@ CodesumError
 │   ├── PromptTemplateMismatch  refused before any call
 │   ├── SummaryCallFailed       the call: transport, provider, time-out, credentials
 │   └── SummaryOutputInvalid    the answer, after all repairs
+├── DigestGatedOff              write without a model: none may be asked
+│   └── DigestCapReached        the call could pass a cap in dollars
 ├── CompactionRefused           do not retry: nothing was changed, and what is wrong is said
 │   ├── AttestationInvalid      the file is no attestation
 │   ├── SignatureInvalid        it is not signed, or was changed after it was signed
@@ -210,6 +212,18 @@ class SummaryOutputInvalid(SummaryError):
     """An answer that is not what was asked for: another model's, empty, too long, or wrong after all repairs."""
 
     discriminator = "summary_output_validation_failed"
+
+
+class DigestGatedOff(DiscriminatedError):
+    """No model may be asked for a digest: offline, switched off, or a cap."""
+
+    discriminator = "digest_gated_off"
+
+
+class DigestCapReached(DigestGatedOff):
+    """The next call could pass a cap in dollars; it was not made."""
+
+    discriminator = "digest_cost_cap_reached"
 
 
 class CompactionRefused(DiscriminatedError):

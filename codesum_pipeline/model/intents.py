@@ -7,6 +7,9 @@ from enum import IntEnum, StrEnum
 from codesum_pipeline.model.documents import Level
 
 DEFAULT_TEMPLATE = "default"
+# Where an intent names neither a threshold nor a top-k: about one match in ten is wrong then, see
+# benchmarks/results/digests.md.
+DEFAULT_THRESHOLD = 0.75
 
 
 class Cadence(StrEnum):
@@ -44,7 +47,10 @@ class IntentSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One standing question. `repositories` are globs over keys; exactly one of `threshold` and `top_k` is set."""
+    """One standing question. `repositories` are globs over keys; exactly one of `threshold` and `top_k` is set.
+
+    `language` is the English name of one, with a region or script where it has one: `Portuguese (BR)`.
+    """
 
     name: str
     text: str
@@ -90,7 +96,8 @@ class DocumentState:
 class DocumentChange:
     """One document that differs between two builds; `before` is None for a new one, `after` for one that is gone.
 
-    `date` is that of the later commit, ISO 8601 in UTC, None where it is not known.
+    `date` is that of the later commit, ISO 8601 in UTC, None where it is not known. `renamed_from` is the id that the
+    document had before, where that was another one: `before` is of that id then.
     """
 
     repository: str
@@ -102,6 +109,7 @@ class DocumentChange:
     date: str | None
     is_test: bool = False
     is_vendored: bool = False
+    renamed_from: str | None = None
 
     @property
     def kind(self) -> ChangeKind:

@@ -2,6 +2,15 @@
 
 from datetime import UTC, datetime
 
+_LAST_SECOND = 253_402_300_799
+
+
+def moment_of(seconds: str) -> str:
+    """A commit's time, as git writes it, as ISO 8601 in UTC; one that no calendar has becomes the nearest that one
+    has."""
+    found = datetime.fromtimestamp(max(0, min(int(seconds or 0), _LAST_SECOND)), UTC)
+    return found.strftime("%Y-%m-%dT%H:%M:%SZ")
+
 
 def iso_moment(moment: datetime) -> str:
     """As ISO 8601 in UTC to the millisecond."""

@@ -191,7 +191,7 @@ class DigestOptions:
     intents_file: str = ""
     grouped: bool = True
     max_tokens: int = 4096
-    max_cost_usd_per_digest: float = 0.05
+    max_cost_usd_per_digest: float = 0.25
     max_cost_usd_per_day: float = 1.0
 
 

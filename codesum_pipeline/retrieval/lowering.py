@@ -1,12 +1,13 @@
 """What is no answer as often as its words say: tests, copies of others' code, texts around the code."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.retrieval.asked import Asked
 from codesum_pipeline.retrieval.candidates import Candidates
 from codesum_pipeline.retrieval.filters import Mask, WhichTests
+from codesum_pipeline.retrieval.weights import Weights
 from codesum_pipeline.source.roles import ROLES, Role
 
 # Who says one of these is looking for such files, or may be.
@@ -36,9 +37,15 @@ def lowered(asked: Asked, candidates: Candidates) -> Iterator[Lowered]:
         yield Lowered("test code, lowered", candidates.is_test, weights.test_factor)
     yield Lowered("vendored, lowered", candidates.is_vendored, weights.vendored_factor)
     yield Lowered("only re-exports, lowered", _unnamed_reexports(asked, candidates), weights.reexport_factor)
-    for role, factor in weights.role_factors.items():
-        if role in _NOTES and not asked.query.words & _WORDS[role]:
+    for role in weights.role_factors:
+        if role in _NOTES and (factor := role_factor(role, asked.query.words, weights)) != 1:
             yield Lowered(f"{_NOTES[role]}, lowered", candidates.roles == ROLES.index(role), factor)
+
+
+def role_factor(role: Role, words: Collection[str], weights: Weights) -> float:
+    """What files of a role count for a question with these words: all where it asks for such files."""
+    is_asked_for = not _WORDS[role].isdisjoint(words)
+    return 1.0 if is_asked_for else weights.role_factors.get(role, 1.0)
 
 
 def _unnamed_reexports(asked: Asked, candidates: Candidates) -> Mask:

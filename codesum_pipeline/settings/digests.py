@@ -20,7 +20,7 @@ class DigestSettings(BaseModel):
     )
     max_tokens: int = Field(default=4096, ge=1, description="Tokens of one answer about a digest at most.")
     max_cost_usd_per_digest: float = Field(
-        default=0.05,
+        default=0.25,
         ge=0,
         allow_inf_nan=False,
         description="At most so many US dollars for one digest; 0: only models that cost nothing.",

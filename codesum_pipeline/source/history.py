@@ -1,8 +1,13 @@
 """The commits before the one that is indexed: fetched when they are asked for, as many as are asked for."""
 
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from codesum_pipeline.model.errors import CannotWrite, LeaseHeld, RepositoryUnavailable
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.moments import moment_of
 from codesum_pipeline.source.fetching import fetch, lacks_objects, objects_missing, shallow_commits
 from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.locations import is_url
@@ -11,6 +16,12 @@ from codesum_pipeline.source.remote import find_ref, is_commit_id
 from codesum_pipeline.store.lease import holding_lease
 from codesum_pipeline.store.workspace import Workspace
 
+_log = logging.getLogger(__name__)
+
+# Larger files take longer to parse twice than is worth it to tell what a commit did.
+MOST_BYTES_PARSED = 300_000
+_RAW = ["--raw", "-z", "--no-renames", "--no-abbrev"]
+
 
 @dataclass(frozen=True, slots=True)
 class History:
@@ -18,6 +29,65 @@ class History:
 
     commits: tuple[str, ...]
     short_because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One path in two trees, as blobs; None in a tree that does not have it."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitChanges:
+    """A commit and the files that it changed against its first parent. `committed_at` is ISO 8601 in UTC."""
+
+    id: str
+    parent: str
+    subject: str
+    committed_at: str
+    changes: tuple[FileChange, ...]
+
+
+def commits_with_changes(ws: Workspace, commits: int, *, with_merges: bool = False) -> Iterator[CommitChanges]:
+    """The last `commits` commits of the first-parent line, newest first; merges among them are left out, unless they
+    are asked for. A folder's only commit has none."""
+    (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
+    history = history_of(ws, snapshot.commit, commits=commits)
+    if history.short_because:
+        _log.warning(
+            "%s: %d of its last %d commits are looked at; more of its history cannot be had: %s",
+            ws.key, len(history.commits), commits, history.short_because,
+        )  # fmt: skip
+    if not history.commits:
+        return
+    merges = ["--diff-merges=first-parent"] if with_merges else ["--max-parents=1"]
+    output = run_git(
+        ["log", "--no-walk=unsorted", "--stdin", "--min-parents=1", *merges, *_RAW, "--format=%x01%H %ct %P%x02%s"],
+        git_dir=ws.layout.mirror(ws.key),
+        timeout_s=ws.options.scan.git_timeout_s,
+        data="".join(f"{commit}\n" for commit in history.commits).encode(),
+    )
+    for part in output.decode("utf-8", "replace").split("\x01")[1:]:
+        head, *rest = part.split("\0")
+        told, _, subject = head.strip().partition("\x02")
+        id_, seconds, parent, *_ = told.split()
+        fields = [entry.lstrip("\n") for entry in rest if entry.strip()]
+        yield CommitChanges(id_, parent, subject, moment_of(seconds), tuple(_file_changes(fields)))
+
+
+def files_between(git_dir: Path, before: str, after: str, *, timeout_s: float) -> list[FileChange]:
+    """The files that differ between two trees; raises `RepositoryUnavailable` where git does not know one of them."""
+    output = run_git(["diff-tree", "-r", *_RAW, before, after], git_dir=git_dir, timeout_s=timeout_s)
+    return list(_file_changes(output.decode("utf-8", "replace").split("\0")))
+
+
+def _file_changes(fields: Sequence[str]) -> Iterator[FileChange]:
+    for entry, path in zip(fields[::2], fields[1::2], strict=False):
+        before, after = (blob if blob.strip("0") else None for blob in entry.split()[2:4])
+        yield FileChange(path, before, after)
 
 
 def history_of(ws: Workspace, commit: str, *, commits: int) -> History:

@@ -15,20 +15,29 @@ LARGEST_BYTES = 16 * 1024 * 1024
 
 def read_plain_yaml(file: Path) -> Any:
     """The content of a file; raises `ConfigurationError` naming the file and the place in it."""
+    text = read_bounded(file)
     try:
-        if file.stat().st_size > LARGEST_BYTES:
-            raise ConfigurationError(f"{file}: larger than {LARGEST_BYTES // 2**20} MB, which no registry is")
-        return yaml.load(file.read_text(encoding="utf-8"), Loader=_PlainLoader)
-    except OSError as error:
-        raise ConfigurationError(f"{file}: cannot be read: {error.strerror}") from error
+        return yaml.load(text, Loader=PlainLoader)
     except RecursionError as error:
         raise ConfigurationError(f"{file}: not valid YAML: nested deeper than any registry is") from error
-    # Numbers and dates that cannot be raise ValueError, as does text that is not UTF-8.
+    # Numbers and dates that cannot be raise ValueError.
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigurationError(f"{file}: not valid YAML: {redact(str(error))}") from error
 
 
-class _PlainLoader(yaml.SafeLoader):
+def read_bounded(file: Path) -> str:
+    """The text of a file with its own line ends; raises `ConfigurationError` naming the file."""
+    try:
+        if file.stat().st_size > LARGEST_BYTES:
+            raise ConfigurationError(f"{file}: larger than {LARGEST_BYTES // 2**20} MB, which no such file is")
+        return file.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{file}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{file}: not valid YAML: it is not UTF-8: {error}") from error
+
+
+class PlainLoader(yaml.SafeLoader):
     """Plain data alone, no key twice in one mapping, of which YAML would keep the last, and no alias.
 
     A few nested aliases stand for billions of values.

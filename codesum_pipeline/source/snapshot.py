@@ -8,12 +8,12 @@ are the same, so an unchanged file is not read again.
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import FileStatus, SkipReason, Snapshot, SourceFile
 from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.moments import moment_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.source.content import CONTENT_REASONS, Verdict, judge_content
 from codesum_pipeline.source.folders import LeftOut
@@ -27,7 +27,6 @@ from codesum_pipeline.store.workspace import Workspace
 _PROGRESS_EVERY = 200
 # Files of these tell by their licences whose a folder is, whether or not they are indexed.
 _HELD = frozenset({None, SkipReason.OUTSIDE_SUBDIR, SkipReason.EXCLUDED, SkipReason.NOT_INCLUDED, SkipReason.LANGUAGE})
-_LAST_SECOND = 253_402_300_799
 # Git's subject is the whole first paragraph.
 _LONGEST_SUBJECT = 500
 # The largest repositories that are known have half of it. A few hundred bytes of trees that hold each other ten
@@ -112,8 +111,7 @@ def _describe_commit(key: str, mirror: Mirror, commit: str, *, ref: str) -> Snap
     arguments = ["log", "-1", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", commit]
     output = run_git(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)
     tree, seconds, subject = output.decode("utf-8", "replace").rstrip("\n").split("\0", 2)
-    committed = datetime.fromtimestamp(max(0, min(int(seconds or 0), _LAST_SECOND)), UTC)
-    return Snapshot(key, commit, tree, ref, subject[:_LONGEST_SUBJECT], committed.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    return Snapshot(key, commit, tree, ref, subject[:_LONGEST_SUBJECT], moment_of(seconds))
 
 
 def _list_tree(mirror: Mirror, commit: str) -> list[_Listed]:

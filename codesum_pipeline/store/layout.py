@@ -75,6 +75,10 @@ class HomeLayout:
         """What those who ask for changes were told of work trees."""
         return self.home / "state" / f"{key}.views"
 
+    def compared(self, key: str) -> Path:
+        """The documents that were last compared for standing questions."""
+        return self.home / "state" / f"{key}.compared"
+
     @property
     def index_root(self) -> Path:
         return self.home / "index_root"

@@ -21,6 +21,20 @@ def exclusive(path: Path) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def exclusive_if_free(path: Path) -> Iterator[bool]:
+    """As `exclusive`, without waiting: whether nobody else is in such a block."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            was_free = False
+        else:
+            was_free = True
+        yield was_free
+
+
 def take_own(path: Path) -> int | None:
     """Lock a new file that is nobody else's, until the process ends or closes the handle; None where none can be."""
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)

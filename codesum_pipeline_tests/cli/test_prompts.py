@@ -29,6 +29,7 @@ def test_templates_are_listed_with_whose_they_are_and_who_uses_them(codesum, hom
         "name": "default",
         "from": "package",
         "levels": ["function", "class", "file", "module"],
+        "intents": [],
         "path": str(packaged_prompts() / "system" / "default.md"),
     }
     assert rows["instruction", "class"]["from"] == "project"
@@ -192,3 +193,50 @@ def test_every_command_of_the_group_is_explained():
     for command in group.commands.values():
         assert command.help
         assert all(parameter.help and parameter.help.endswith(".") for parameter in command.params)
+
+
+def test_a_template_of_digests_is_saved_used_renamed_and_kept_while_it_is_used(codesum, home):
+    saved = codesum(home, "prompts", "save", "digest_system", "ours", "-", stdin="In {language}.")
+    codesum(home, "intent", "add", "login", "How users log in", "--system", "ours")
+    again = codesum(home, "prompts", "save", "digest_system", "ours", "-", stdin="In {language}, shortly.")
+    renamed = codesum(home, "prompts", "rename", "digest_system", "ours", "mine")
+    refused = codesum(home, "prompts", "delete", "digest_system", "mine")
+    rows = {(row["kind"], row["name"]): row for row in _rows(codesum(home, "prompts", "list", "--json"))}
+    (intent,) = _rows(codesum(home, "intent", "list", "--json"))
+
+    assert "ours.md: no intent uses a template of this name" in saved.stderr
+    assert "ours.md: used for digests of login" in again.stderr
+    assert "mine.md: used for digests of login" in renamed.stderr
+    assert (refused.exit_code, "digest_system/mine is used by login" in refused.stderr) == (2, True)
+    assert rows["digest_system", "mine"]["intents"] == rows["digest_instruction", "default"]["intents"] == ["login"]
+    assert rows["digest_system", "default"]["intents"] == rows["system", "default"]["intents"] == []
+    assert rows["digest_instruction", "default"]["levels"] == []
+    assert (intent["system"], intent["errors"]) == ("mine", [])
+    assert "digests of login" in codesum(home, "prompts", "list").stdout
+
+
+def test_a_template_of_digests_is_checked_and_its_history_is_remarked_upon(codesum, home):
+    saved = codesum(home, "prompts", "save", "digest_instruction", "months", "-", stdin="{intent_text} {history}")
+    wrong = codesum(home, "prompts", "save", "digest_instruction", "x", "-", stdin="{articls}")
+    shown = codesum(home, "prompts", "show", "digest_instruction", "months")
+    fine = codesum(home, "prompts", "check")
+    (home / "prompts" / "digest_instruction" / "bad.md").write_text("{body}")
+    checked = codesum(home, "prompts", "check")
+    deleted = codesum(home, "prompts", "delete", "digest_instruction", "months")
+
+    assert "it has {history}: a roll-up can be written with it, a digest cannot" in saved.stderr
+    assert (wrong.exit_code, "unknown placeholder {articls}" in wrong.stderr) == (2, True)
+    assert shown.stdout == "{intent_text} {history}"
+    assert (fine.exit_code, checked.exit_code, deleted.exit_code) == (0, 2, 0)
+    assert "digest_instruction/bad: unknown placeholder {body}" in checked.stderr
+
+
+def test_templates_are_listed_beside_intents_that_cannot_be_read(codesum, home):
+    home.mkdir()
+    (home / "intents.yaml").write_text("intents: [\n")
+
+    listed = codesum(home, "prompts", "list", "--json")
+
+    assert listed.exit_code == 0
+    assert "intents.yaml:2: not valid YAML" in listed.stderr
+    assert ("digest_system", "default") in {(row["kind"], row["name"]) for row in _rows(listed)}

@@ -10,9 +10,13 @@ from typing import Any
 
 from codesum_pipeline.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
 from codesum_pipeline.compaction.compacting import LEDGER_FILE, Compactor
+from codesum_pipeline.compaction.digest_rows import DigestRows
 from codesum_pipeline.compaction.history_rows import TABLE, HistoryRows
 from codesum_pipeline.compaction.prompt_texts import PromptTexts
+from codesum_pipeline.compaction.sources import CompactionSource
 from codesum_pipeline.compaction.ssh_signatures import load_key, sign
+from codesum_pipeline.digests.rows import DigestRow, DigestState
+from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import open_ledger
@@ -27,6 +31,7 @@ from codesum_pipeline.model.options import (
 )
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline_tests.digests.making import digest
 
 OPS = "ops@example.org"
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -93,6 +98,24 @@ def kept_text(number: int, *, prompt_version: str = OLD_PROMPT) -> KeptText:
     )
 
 
+def old_digest(id_: str, day: str, **changed: Any) -> DigestRow:
+    """One that is sent, and of which the hooks have heard."""
+    moment = f"{day}T07:00:00.000Z"
+    return digest(id_, **{"created_at": moment, "told_at": moment, "state": DigestState.QUEUED, **changed})
+
+
+# Of those that are older than 2026 one is not in the outbox yet, and of one the hooks have not heard.
+DIGESTS = [
+    old_digest("january", "2025-01-05"),
+    old_digest("vetoed", "2025-02-05", intent="billing", state=DigestState.VETOED, told_at=None),
+    old_digest("written", "2025-03-05", state=DigestState.WRITTEN),
+    old_digest("untold", "2025-04-05", told_at=None),
+    old_digest("unsent", "2025-05-05", state=DigestState.UNSENT),
+    old_digest("lately", "2026-05-01"),
+]
+OLD_DIGESTS = ["january", "vetoed", "unsent"]
+
+
 @dataclass
 class OldHome:
     """The home; `llm` and `caps` can be set before a job is attested or run."""
@@ -144,6 +167,14 @@ class OldHome:
         return PromptTexts(self.cache, in_use=frozenset({PROMPT_IN_USE}))
 
     @property
+    def digest_rows(self) -> DigestRows:
+        return DigestRows(HomeLayout(self.folder).digests, self.clock)
+
+    def source(self, kind: str) -> CompactionSource:
+        found: dict[str, CompactionSource] = {"history": self.history_rows, "texts": self.prompt_texts}
+        return {**found, "digests": self.digest_rows}[kind]
+
+    @property
     def compactor(self) -> Compactor:
         return Compactor(Options(llm=self.llm, compaction=self.caps, scan=self.scan), self.folder, self.clock)
 
@@ -162,6 +193,23 @@ class OldHome:
         return self.compactor.attest(
             self.prompt_texts, OF_OLD_PROMPT, policy=policy, attested_by=OPS, max_output_bytes=1000
         )
+
+    def attest_digests(self, *, policy: Policy = Policy.TOMBSTONED) -> Attestation:
+        return self.compactor.attest(
+            self.digest_rows, BEFORE_2026, policy=policy, attested_by=OPS, max_output_bytes=1000
+        )
+
+    def attest_kind(self, kind: str) -> Attestation:
+        return {"history": self.attest, "texts": self.attest_texts, "digests": self.attest_digests}[kind]()
+
+    def add_digests(self, rows: Sequence[DigestRow] = DIGESTS) -> None:
+        with open_digests(HomeLayout(self.folder).digests, now=self.clock) as store:
+            for row in rows:
+                store.record(None, row)
+
+    def digests(self) -> list[DigestRow]:
+        with open_digests(HomeLayout(self.folder).digests, now=self.clock) as store:
+            return store.digests()
 
     def outcomes(self, job: str) -> Sequence[str]:
         """How the calls of a job ended."""

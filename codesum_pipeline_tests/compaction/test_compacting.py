@@ -14,7 +14,6 @@ from codesum_pipeline.compaction.attestation import Attestation, Policy, Selecti
 from codesum_pipeline.compaction.compacting import Compacted, Compactor
 from codesum_pipeline.compaction.history_rows import TABLE
 from codesum_pipeline.compaction.model_request import compaction_template, request_of
-from codesum_pipeline.compaction.sources import CompactionSource
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.noop import NoopBackend
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
@@ -166,6 +165,10 @@ def test_texts_of_a_prompt_version_in_use_are_not_compacted(home: OldHome) -> No
     [
         pytest.param("history", Selection(), "--before", id="a history without a day"),
         pytest.param("history", replace(BEFORE_2026, prompt_version="x"), "--prompt-version", id="of a prompt version"),
+        pytest.param("digests", Selection(), "--before", id="digests without a day"),
+        pytest.param(
+            "digests", replace(BEFORE_2026, prompt_version="x"), "--prompt-version", id="digests of a version"
+        ),
         pytest.param("texts", Selection(), "--prompt-version", id="texts without a prompt version"),
         pytest.param("texts", replace(OF_OLD_PROMPT, ids="a*"), "--ids", id="texts by ids"),
     ],
@@ -173,9 +176,8 @@ def test_texts_of_a_prompt_version_in_use_are_not_compacted(home: OldHome) -> No
 def test_a_selection_that_says_nothing_to_its_rows_is_refused(
     home: OldHome, kind: str, selection: Selection, said: str
 ) -> None:
-    source: CompactionSource = home.history_rows if kind == "history" else home.prompt_texts
     with pytest.raises(ConfigurationError, match=said):
-        source.rows(selection)
+        home.source(kind).rows(selection)
 
 
 def test_the_model_is_shown_every_row_in_the_attested_order(home: OldHome, server: ScriptedServer) -> None:
@@ -454,10 +456,10 @@ def test_a_job_id_stands_for_one_attestation(home: OldHome) -> None:
         run(home, replace(job, policy=Policy.TOMBSTONED))
 
 
-@pytest.mark.parametrize("kind", ["history", "texts"])
+@pytest.mark.parametrize("kind", ["history", "texts", "digests"])
 def test_of_two_at_once_the_second_is_told_who_is_at_it(home: OldHome, server: ScriptedServer, kind: str) -> None:
-    source: CompactionSource = home.history_rows if kind == "history" else home.prompt_texts
-    job = signed(home.attest() if kind == "history" else home.attest_texts())
+    home.add_digests()
+    source, job = home.source(kind), signed(home.attest_kind(kind))
 
     with source.held("the first job"), pytest.raises(LeaseHeld, match=r"run the first job, .* wait for it"):
         home.compactor.run(job, source)

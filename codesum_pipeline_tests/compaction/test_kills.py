@@ -1,29 +1,22 @@
 """A job that is killed at any moment leaves the old rows or the compaction, and is carried out by its next run."""
 
-import os
-import signal
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
 
-import codesum_pipeline
 from codesum_pipeline.compaction.attestation import SignedAttestation
 from codesum_pipeline.compaction.sources import CompactionSource
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline_tests.compaction.home import CLAIM, MODEL, OldHome, signed
+from codesum_pipeline_tests.killing import killed_at
 
 # Where something can be half done; what they call is killed with them.
-_WATCHED = tuple(
-    str(Path(codesum_pipeline.__file__).parent / place)
-    for place in (
-        "compaction/compacting.py", "compaction/paying.py", "compaction/history_rows.py", "compaction/prompt_texts.py",
-        "llm/ledger.py", "llm/cache.py", "store/tables.py", "store/atomic.py", "store/transactions.py",
-        "store/lease.py",
-    )
+_WATCHED = (
+    "compaction/compacting.py", "compaction/paying.py", "compaction/history_rows.py", "compaction/prompt_texts.py",
+    "compaction/digest_rows.py", "digests/store.py", "llm/paying.py", "llm/ledger.py", "llm/cache.py",
+    "store/tables.py", "store/atomic.py", "store/transactions.py", "store/lease.py",
 )  # fmt: skip
 # The last lines, among which rows and compaction change, are those to be killed before one by one.
 _QUICK, _MANY, _LAST = 4, 60, 80
@@ -55,8 +48,9 @@ class Job:
         folder.mkdir()
         self.home = OldHome.at(folder)
         self.calls = folder / "calls"
-        self.source: CompactionSource = self.home.history_rows if kind == "history" else self.home.prompt_texts
-        self.signed: SignedAttestation = signed(self.home.attest() if kind == "history" else self.home.attest_texts())
+        self.home.add_digests()
+        self.source: CompactionSource = self.home.source(kind)
+        self.signed: SignedAttestation = signed(self.home.attest_kind(kind))
 
     def run(self) -> None:
         paid = Paid(self.calls)
@@ -64,46 +58,17 @@ class Job:
 
     def state(self) -> tuple[Any, ...]:
         """Rows and compactions; of these, what does not tell the time."""
-        return self.home.history(), self.home.texts(), [record.claim for record in self.source.compactions()]
+        ids = [row.id for row in self.home.digests()]
+        return self.home.history(), self.home.texts(), ids, [record.claim for record in self.source.compactions()]
 
     def killed_at(self, number: int) -> bool:
         """Run in a process that kills itself before the `number`-th line; whether it lived so long."""
-        child = os.fork()
-        if child == 0:
-            _run_and_die(self, number)
-        _, status = os.waitpid(child, 0)
-        assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-        return os.WIFSIGNALED(status)
+        return killed_at(number, self.run, watched=_WATCHED, counted=self.calls.with_name("lines"))
 
     @property
     def lines(self) -> int:
         """How many lines the run had that was not killed."""
         return int(self.calls.with_name("lines").read_text())
-
-
-def _run_and_die(job: Job, number: int) -> None:
-    """Do not return."""
-    count = 0
-
-    def trace(frame: FrameType, event: str, _value: object) -> Any:
-        nonlocal count
-        if frame.f_code.co_filename not in _WATCHED:
-            return None
-        if event == "line":
-            count += 1
-            if count == number:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return trace
-
-    status = 1
-    try:
-        sys.settrace(trace)
-        job.run()
-        sys.settrace(None)
-        job.calls.with_name("lines").write_text(str(count))
-        status = 0
-    finally:
-        os._exit(status)
 
 
 @dataclass
@@ -139,12 +104,12 @@ def must_be_carried_out(folder: Path, kind: str, number: int, undisturbed: Undis
 
 def outline(state: tuple[Any, ...]) -> Any:
     """Without the job's id, signature and hashes, which differ between two homes."""
-    history, texts, claims = state
+    history, texts, digests, claims = state
     rows = [(row.sequence, row.event, row.compaction.claim if row.compaction else row.id) for row in history]
-    return rows, texts, claims
+    return rows, texts, digests, claims
 
 
-@pytest.mark.parametrize("kind", ["history", "texts"])
+@pytest.mark.parametrize("kind", ["history", "texts", "digests"])
 def test_a_job_killed_at_some_moments_leaves_the_old_state_or_the_new_one(tmp_path: Path, kind: str) -> None:
     undisturbed = Undisturbed.of(tmp_path / "undisturbed", kind)
 
@@ -155,7 +120,7 @@ def test_a_job_killed_at_some_moments_leaves_the_old_state_or_the_new_one(tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["history", "texts"])
+@pytest.mark.parametrize("kind", ["history", "texts", "digests"])
 def test_a_job_killed_before_any_line_leaves_the_old_state_or_the_new_one(tmp_path: Path, kind: str) -> None:
     undisturbed = Undisturbed.of(tmp_path / "undisturbed", kind)
     last = range(undisturbed.lines - _LAST, undisturbed.lines + 1)

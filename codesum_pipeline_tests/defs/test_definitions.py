@@ -9,6 +9,7 @@ import pytest
 
 import codesum_pipeline
 from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.store.schemas import TABLES
 
 # The flow of the design: each asset with the assets it waits for.
@@ -28,8 +29,17 @@ GRAPH = {
     "retrieval_evaluation": {"index_candidate"},
     "published_index": {"retrieval_evaluation"},
     "repo_overview": {"published_index"},
+    "intent_matches": {"published_index"},
+    "intent_digests": {"intent_matches"},
+    "scheduled_digests": {"intent_matches"},
+    "digest_rollups": {"intent_digests", "scheduled_digests"},
 }
+# One digest may be about several repositories.
+OF_THE_HOME = ("scheduled_digests", "digest_rollups")
 
+SCHEMAS = {name: table.schema for name, table in TABLES.items()} | {
+    name: schema for name, (schema, _) in SQL_TABLES.items()
+}
 CHECKS = {
     ("summary_documents", "ids_are_unique"): True,
     ("summary_documents", "no_orphans"): True,
@@ -60,14 +70,14 @@ def test_every_asset_says_what_it_is(definitions: dg.Definitions) -> None:
     for spec in definitions.resolve_all_asset_specs():
         schema = spec.metadata["dagster/column_schema"]
         said = {
-            "group": spec.group_name in ("source", "graph", "summaries", "indexes", "publishing"),
+            "group": spec.group_name in ("source", "graph", "summaries", "indexes", "publishing", "digests"),
             "owner": list(spec.owners) == ["team:codesum"],
-            "partition": spec.partitions_def == dg.DynamicPartitionsDefinition(name="codesum_repos"),
+            "partition": spec.partitions_def
+            == (None if spec.key.path[-1] in OF_THE_HOME else dg.DynamicPartitionsDefinition(name="codesum_repos")),
             "kinds": bool(spec.kinds),
             "version": bool(spec.code_version),
             "description": "ne row is" in (spec.description or "") or spec.key.path[-1] in NOT_ROWS,
-            "columns": [column.name for column in schema.columns]
-            == TABLES[spec.metadata["codesum/table"]].schema.names,
+            "columns": [column.name for column in schema.columns] == SCHEMAS[spec.metadata["codesum/table"]].names,
         }
         assert said == dict.fromkeys(said, True), spec.key
 
@@ -89,14 +99,16 @@ def test_definitions_are_loadable(definitions: dg.Definitions) -> None:
 
 def test_runs_start_within_one_process(definitions: dg.Definitions) -> None:
     assert definitions.executor == dg.in_process_executor
-    assert definitions.resolve_job_def("index_repository").executor_def == dg.in_process_executor
+    for job in ("index_repository", "send_digests", "roll_up_digests"):
+        assert definitions.resolve_job_def(job).executor_def == dg.in_process_executor
 
 
-def test_sensor_and_schedule_are_on_unless_somebody_stops_them(definitions: dg.Definitions) -> None:
+def test_sensor_and_schedules_are_on_unless_somebody_stops_them(definitions: dg.Definitions) -> None:
     repository = definitions.get_repository_def()
 
     assert repository.get_sensor_def("repository_changes").default_status == dg.DefaultSensorStatus.RUNNING
-    assert repository.get_schedule_def("nightly").default_status == dg.DefaultScheduleStatus.RUNNING
+    for schedule in ("nightly", "digests", "digest_rollup"):
+        assert repository.get_schedule_def(schedule).default_status == dg.DefaultScheduleStatus.RUNNING
 
 
 def test_settings_say_when_the_planner_looks(tmp_path: Path) -> None:

@@ -3,32 +3,15 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push, tell_after
 from codesum_pipeline_tests.delivery.desk import RESULT
+from codesum_pipeline_tests.hooks import Install, install
 
-Install = Callable[..., None]
-
-
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Installs a package whose module has one function `hook`."""
-
-    def put(name: str, group: str, body: str) -> None:
-        folder = tmp_path / name
-        (folder / f"{name}-1.0.dist-info").mkdir(parents=True)
-        (folder / f"{name}.py").write_text(body)
-        (folder / f"{name}-1.0.dist-info" / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
-        )
-        (folder / f"{name}-1.0.dist-info" / "entry_points.txt").write_text(f"[codesum.{group}]\n{name} = {name}:hook\n")
-        monkeypatch.syspath_prepend(str(folder))
-
-    yield put
+__all__ = ["install"]
 
 
 def test_without_hooks_a_digest_may_go_and_nobody_is_told() -> None:

@@ -1,5 +1,6 @@
 """The assets: one per box of the flow, each one row-by-row description of a table."""
 
+from codesum_pipeline.defs.assets.digests import intent_digests, intent_matches
 from codesum_pipeline.defs.assets.graph import call_graph
 from codesum_pipeline.defs.assets.indexes import dense_index, sparse_index
 from codesum_pipeline.defs.assets.publishing import (
@@ -34,4 +35,6 @@ ASSETS = (
     retrieval_evaluation,
     published_index,
     repo_overview,
+    intent_matches,
+    intent_digests,
 )

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, BuildOptions
+from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
 from codesum_pipeline.defs.building.facts import MAIN_TABLES
 from codesum_pipeline.defs.building.faults import CHECKS
 from codesum_pipeline.defs.building.report_values import report_values
@@ -97,6 +98,8 @@ class Build:
         """Carry out a step; a step that need not run is `is_reused`."""
         ws = self.workspace
         ws.layout.recorded(self.key).unlink(missing_ok=True)
+        if step in DIGEST_STEPS:
+            return perform_digest_step(step, self.home, ws, built_from=self.built_from())
         start = time.perf_counter()
         done = carry_out(_STEPS[step], ws, progress=self.progress)
         seconds = time.perf_counter() - start
@@ -114,6 +117,8 @@ class Build:
 
     def show(self, step: str) -> Values:
         """What a person sees of a step's table; nothing of one that has none of its own."""
+        if step in DIGEST_STEPS:
+            return show_digest_step(step, self.home, self.workspace)
         show = _SHOWS.get(step)
         return show(self.workspace) if show else {}
 
@@ -133,8 +138,10 @@ class Build:
         outages = standing_outages(ws.layout, self.key, fingerprint=fingerprint)
         unanswered = None
         if outages:
-            # The run fails here, before its last step; what is published has its page all the same.
+            # The run fails here, before its last steps; what is published has its page, and is told of, all the same.
             carry_out(REPO_OVERVIEW, ws, progress=self.progress)
+            for step in DIGEST_STEPS:
+                self.perform(step)
             whys = "; ".join(outage.because for outage in outages.values())
             unanswered = (
                 f"the index is {'held back' if hold else 'up to date'} with extractive texts instead: {whys} "

@@ -24,6 +24,8 @@ MAIN_TABLES = {
     "retrieval_evaluation": "evaluations",
     "published_index": "candidate",
     "repo_overview": "overviews",
+    "intent_matches": "intent_matches",
+    "intent_digests": "digests",
 }
 
 

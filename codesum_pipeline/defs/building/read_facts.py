@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from codesum_pipeline.defs.building.facts import Column, StageFacts
+from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.evaluation.step import EVALUATION_VERSION
 from codesum_pipeline.graph.build import GRAPH_VERSION
 from codesum_pipeline.indexes.author_words import AUTHOR_WORDS_VERSION
@@ -15,6 +16,8 @@ from codesum_pipeline.store.columns import describe_column
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER
 
+# Of how changes are matched and told; no index depends on it.
+DIGESTS_VERSION = "1"
 _WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
 CODE_VERSIONS = {
     "repo_snapshot": RULES_VERSION,
@@ -32,17 +35,31 @@ CODE_VERSIONS = {
     "retrieval_evaluation": EVALUATION_VERSION,
     "published_index": str(INDEX_SCHEMA_VERSION),
     "repo_overview": OVERVIEW_VERSION,
+    "intent_matches": DIGESTS_VERSION,
+    "intent_digests": DIGESTS_VERSION,
+    "scheduled_digests": DIGESTS_VERSION,
+    "digest_rollups": DIGESTS_VERSION,
 }
 
 
 def read_facts() -> StageFacts:
     """Every asset's code version, and every table's columns."""
-    return StageFacts(CODE_VERSIONS, {name: _columns(name, table.schema) for name, table in TABLES.items()})
+    of_warehouse = {name: _columns(name, table.schema) for name, table in TABLES.items()}
+    of_digests = {name: _described(schema) for name, (schema, _) in SQL_TABLES.items()}
+    return StageFacts(CODE_VERSIONS, of_warehouse | of_digests)
 
 
 def _columns(table: str, schema: pa.Schema) -> tuple[Column, ...]:
     return tuple(
         Column(field.name, _type_name(field.type), describe_column(table, field.name), field.nullable)
+        for field in schema
+    )
+
+
+def _described(schema: pa.Schema) -> tuple[Column, ...]:
+    """Of columns that say themselves what they hold."""
+    return tuple(
+        Column(field.name, _type_name(field.type), field.metadata[b"description"].decode(), field.nullable)
         for field in schema
     )
 

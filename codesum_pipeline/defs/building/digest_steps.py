@@ -1,0 +1,137 @@
+"""The last two steps of a build: which changes concern which standing question, and the digests that go out at once.
+
+The index is published when they begin, and nothing that happens in them fails the build: it is reported, what changed
+is kept, and the next build or look of the schedule goes on with it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from codesum_pipeline.defs.building.report_values import rows_of
+from codesum_pipeline.defs.building.shows_digests import DIGESTS_SHOWN, show_digests, show_matches
+from codesum_pipeline.defs.building.told import Telling
+from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome, Values
+from codesum_pipeline.digests.running import run_after_build
+from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.intents.repositories import covers
+from codesum_pipeline.matching.baseline import hold_documents, move_baseline, read_baseline
+from codesum_pipeline.matching.changes import Comparison, compare_published
+from codesum_pipeline.matching.scores import match
+from codesum_pipeline.matching.wording import reading
+from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.intents import Intent, Match
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.git import BlobReader
+from codesum_pipeline.store.failures import keep_failures
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.wiring import Home
+
+
+def find_matches(home: Home, ws: Workspace, telling: Telling) -> None:
+    """Compare what is published with what was compared last, keep the matches, then move on from it."""
+    with telling.guarded(home.intents.file.name):
+        survey = home.intents.survey()
+        telling.note_problems(survey)
+        asking = [intent for intent in survey.intents if intent.enabled and covers(intent, ws.key)]
+        telling.values["questions"] = len(asking)
+        if not asking:
+            _move_on(ws)
+            return
+        comparison = compare_published(ws)
+        if comparison is None:
+            return
+        found = _matches(ws, comparison, asking)
+        telling.did_something = bool(comparison.changes)
+        telling.values |= {"changes": len(comparison.changes), "matches": len(found)}
+        if comparison.changes and comparison.since is not None:
+            with open_digests(ws.layout.digests, now=ws.now) as store:
+                store.add_matches(
+                    found,
+                    changes=comparison.changes,
+                    repository=ws.key,
+                    comparison=f"{comparison.since.digest}:{comparison.version.digest}",
+                )
+        comparison.keep()
+    with telling.guarded("what waits for a digest"):
+        _count_waiting(ws, telling)
+
+
+def tell_of_build(home: Home, ws: Workspace, telling: Telling) -> None:
+    """The digests that go out with each build, and another try for what the outbox has."""
+    with telling.guarded(home.intents.file.name):
+        desk = home.digest_desk(now=ws.now)
+        if ws.layout.digests.exists():
+            telling.note_ticks(desk, run_after_build(desk, ws.key))
+    with telling.guarded("the digests of this repository"):
+        _count_digests(ws, telling)
+
+
+_STEPS: Mapping[str, Callable[[Home, Workspace, Telling], None]] = {
+    "intent_matches": find_matches,
+    "intent_digests": tell_of_build,
+}
+DIGEST_STEPS = tuple(_STEPS)
+
+
+def perform_digest_step(step: str, home: Home, ws: Workspace, *, built_from: str) -> StepOutcome:
+    """Carry out one of the two; nothing is raised but what ends the whole process."""
+    telling = Telling()
+    _STEPS[step](home, ws, telling)
+    with suppress(CodesumError, OSError):
+        keep_failures(ws.layout.memos(ws.key), step, telling.failures)
+    return telling.outcome(built_from=built_from)
+
+
+def show_digest_step(step: str, home: Home, ws: Workspace) -> Values:
+    """What a person sees of it."""
+    telling = Telling()
+    with telling.guarded(step):
+        if not ws.layout.digests.exists():
+            return {}
+        with open_digests(ws.layout.digests, now=ws.now) as store:
+            if step == "intent_matches":
+                return {PREVIEW: show_matches([store.pending(name, ws.key) for name in store.count_pending(ws.key)])}
+            return {PREVIEW: show_digests(store.newest(ws.key, limit=DIGESTS_SHOWN))}
+    return {}
+
+
+def _move_on(ws: Workspace) -> None:
+    """Whoever asks next hears of what changes from now on; nothing is compared for nobody."""
+    version = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
+    folder = ws.layout.compared(ws.key)
+    last = read_baseline(folder)
+    if version is not None and (last is None or last.digest != version.digest):
+        hold_documents(folder, version)
+        move_baseline(folder, version)
+
+
+def _matches(ws: Workspace, comparison: Comparison, asking: Sequence[Intent]) -> list[Match]:
+    if not comparison.changes:
+        return []
+    index = PublishedIndex.of_version(comparison.version.folder)
+    with BlobReader(ws.layout.mirror(ws.key)) as blobs:
+        return match(comparison.changes, asking, index, embedder_of(ws.options), reading(blobs))
+
+
+def _count_waiting(ws: Workspace, telling: Telling) -> None:
+    waiting: Mapping[str, int] = {}
+    if ws.layout.digests.exists():
+        with open_digests(ws.layout.digests, now=ws.now) as store:
+            waiting = store.count_pending(ws.key)
+    telling.rows = sum(waiting.values())
+    if waiting:
+        telling.values["waiting"] = rows_of([{"question": name, "changes": n} for name, n in waiting.items()])
+    last = read_baseline(ws.layout.compared(ws.key))
+    telling.table_hash = hash_of([last.digest if last else None, dict(waiting)])
+
+
+def _count_digests(ws: Workspace, telling: Telling) -> None:
+    newest: Sequence[str] = ()
+    if ws.layout.digests.exists():
+        with open_digests(ws.layout.digests, now=ws.now) as store:
+            telling.rows = store.count(ws.key)
+            newest = [digest.id for digest in store.newest(ws.key, limit=DIGESTS_SHOWN)]
+    telling.table_hash = hash_of([telling.rows, *newest])

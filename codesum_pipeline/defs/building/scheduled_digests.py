@@ -1,0 +1,151 @@
+"""What is told by schedule: the daily and weekly digests that are due, another try for what was held, and roll-ups."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from codesum_pipeline.defs.building.shows_digests import DIGESTS_SHOWN, show_digests
+from codesum_pipeline.defs.building.told import Telling
+from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome
+from codesum_pipeline.delivery.channels import open_channel
+from codesum_pipeline.delivery.outbox import OUTBOX_FILE, open_outbox
+from codesum_pipeline.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
+from codesum_pipeline.digests.rows import DigestKind
+from codesum_pipeline.digests.running import deliver, is_due, run_after_build, run_due
+from codesum_pipeline.digests.store import DigestStore, open_digests
+from codesum_pipeline.digests.tick import DigestDesk
+from codesum_pipeline.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.model.guard import Failure
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.intents import Cadence, Intent
+from codesum_pipeline.wiring import Home, utc_now
+
+_log = logging.getLogger(__name__)
+# A build tries at once; a model or a hook that failed then is not asked every few minutes.
+HELD_AGAIN_AFTER = timedelta(hours=1)
+
+
+def wanted_now(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
+    """Why a run would do something now; empty where it would not. Looks at two small files at most."""
+    desk = home.digest_desk(now=now)
+    return "; ".join(_reasons(home, desk))
+
+
+def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
+    """One digest of each question that is due, over all its repositories, and of each that a build held; then what
+    the outbox has is sent."""
+    telling, desk = Telling(), home.digest_desk(now=now)
+    with telling.guarded(desk.intents.file.name):
+        telling.note_problems(desk.intents.survey())
+        ticks = []
+        if desk.layout.digests.exists():
+            ticks = run_due(desk)
+            for repository in _held(desk):
+                ticks += run_after_build(desk, repository)
+        if (home.settings.home / OUTBOX_FILE).exists():
+            deliver(desk)
+        telling.note_ticks(desk, ticks)
+    return _with_preview(telling, desk)
+
+
+def rollups_wanted(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
+    """Of which questions the month before is to be rolled up; empty where it is done, or has too little in it."""
+    desk = home.digest_desk(now=now)
+    if not desk.layout.digests.exists():
+        return ""
+    with open_digests(desk.layout.digests, now=now) as store:
+        return ", ".join(intent.name for intent in _enabled(desk) if _is_to_be_rolled_up(desk, store, intent))
+
+
+def roll_up(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
+    """The digests of the month before in one, of each question that had at least two and no roll-up yet."""
+    telling, desk = Telling(), home.digest_desk(now=now)
+    with telling.guarded(desk.intents.file.name):
+        telling.note_problems(desk.intents.survey())
+        done = run_monthly(desk) if desk.layout.digests.exists() else []
+        telling.failures += [Failure(each.intent_name, each.problem) for each in done if each.digest_id is None]
+        telling.values["rollups"] = sum(each.digest_id is not None for each in done)
+        telling.did_something = bool(done)
+        telling.note_ticks(desk, [])
+    return _with_preview(telling, desk)
+
+
+def _is_to_be_rolled_up(desk: DigestDesk, store: DigestStore, intent: Intent) -> bool:
+    try:
+        plan = plan_rollup(desk, store, intent, month_before(intent, desk.sender.now())[0])
+    except CodesumError:
+        # The run says what is wrong.
+        return True
+    known = {row.id for row in store.digests(intent.name, kind=DigestKind.ROLLUP)}
+    return len(plan.rows) >= LEAST_MONTHLY and plan.id not in known
+
+
+def _reasons(home: Home, desk: DigestDesk) -> Iterator[str]:
+    if desk.layout.digests.exists():
+        with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+            due = [intent.name for intent in _enabled(desk) if is_due(store, intent, desk.sender.now())]
+            if due:
+                yield f"due: {', '.join(due)}"
+            if left := store.unfinished():
+                yield f"written and not in the outbox: {', '.join(digest.id for digest in left)}"
+        if held := _held(desk):
+            yield f"to be tried again: {', '.join(held)}"
+    if not home.settings.offline and (home.settings.home / OUTBOX_FILE).exists():
+        with open_outbox(home.settings.home, now=desk.sender.now) as outbox:
+            channels = [name for name in outbox.due_channels() if _is_usable(desk, name)]
+        if channels:
+            yield f"to be sent on {', '.join(channels)}"
+
+
+def _is_usable(desk: DigestDesk, channel: str) -> bool:
+    """Whether it could be sent on; why not, the outbox says since the first time."""
+    try:
+        open_channel(channel, desk.sender.options, home=desk.sender.home, environ=desk.sender.environ)
+    except ConfigurationError:
+        return False
+    return True
+
+
+def _held(desk: DigestDesk) -> list[str]:
+    """The repositories of which a digest should have gone out with a build, and none did for a while."""
+    asking = [each for each in _enabled(desk) if each.schedule.cadence is Cadence.BUILD]
+    if not asking:
+        return []
+    with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+        return [
+            entry.key
+            for entry in desk.registry.survey().entries
+            if _may_be_tried(store, asking, entry.key, now=desk.sender.now())
+        ]
+
+
+def _enabled(desk: DigestDesk) -> list[Intent]:
+    """None where the file cannot be read, which each build says."""
+    try:
+        return [intent for intent in desk.intents.survey().intents if intent.enabled]
+    except ConfigurationError as error:
+        _log.error("%s", error)
+        return []
+
+
+def _may_be_tried(store: DigestStore, asking: Sequence[Intent], repository: str, *, now: datetime) -> bool:
+    waiting = store.count_pending(repository)
+    last = [
+        next((tick for tick in store.ticks(intent.name) if tick.repository == repository), None)
+        for intent in asking
+        if intent.name in waiting
+    ]
+    long_ago = now - HELD_AGAIN_AFTER
+    return bool(last) and all(tick is None or datetime.fromisoformat(tick.ended_at) <= long_ago for tick in last)
+
+
+def _with_preview(telling: Telling, desk: DigestDesk) -> StepOutcome:
+    """The last digests of all repositories stand beside what this run came to."""
+    with telling.guarded("the digests so far"):
+        if desk.layout.digests.exists():
+            with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+                newest = store.newest(limit=DIGESTS_SHOWN)
+                telling.rows = store.count()
+            telling.values[PREVIEW] = show_digests(newest)
+            telling.table_hash = hash_of([telling.rows, *(digest.id for digest in newest)])
+    return telling.outcome()

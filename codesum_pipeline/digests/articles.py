@@ -1,0 +1,219 @@
+"""What a model is shown of each change: a numbered entry, all of it data.
+
+The number stands before the markers, where no text of a repository can put
+another one. Texts are masked before they are cut; a cut ends with a line or a
+sentence, and a fence that it left open is closed.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codesum_pipeline.digests.material import Happening, Item
+from codesum_pipeline.llm.budgets import CUT_MARK, Entry, fill_entries
+from codesum_pipeline.llm.marking import enclose, visible
+from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.model.intents import DocumentChange, DocumentState
+from codesum_pipeline.model.options import LlmOptions, Trust
+from codesum_pipeline.model.printable import clean, one_line
+
+_LABEL = "CHANGE"
+_NAME_CHARS = 200
+_PLACE_CHARS = 300
+_SUBJECT_CHARS = 150
+_MOST_SUBJECTS = 5
+_MOST_ALIKE = 5
+_LEFT_OUT_CHARS = 120
+# What stands around an entry: its number, the markers, a fence that is closed.
+AROUND_CHARS = len(enclose("x", _LABEL)) + len("[1000000]\n\n\n````````````\n")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_TICKS = re.compile(r"`{3,}")
+# A fence that is closed must not take more than is set aside for it.
+_LONG_FENCE = re.compile(r"`{9,}|~{9,}")
+# A shorter quote proves nothing, unless it is all of a text: `return None` stands everywhere.
+LEAST_QUOTE_CHARS = 12
+_LEAST_WHOLE_CHARS = 4
+_REMOVED, _ADDED = "-", "+"
+_HAPPENED = {
+    Happening.ADDED: "new",
+    Happening.CHANGED: "changed",
+    Happening.MOVED: "moved or renamed",
+    Happening.REMOVED: "removed",
+    Happening.REWORDED: "described in other words, with the same code:",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One change as it is shown. `sources` are its texts, as far as they are shown, each with single spaces."""
+
+    number: int
+    text: str
+    sources: tuple[str, ...]
+
+    def has(self, quote: str) -> bool:
+        """Whether a quote stands word for word in one of the texts; white space does not count."""
+        return any(map(self._has, {_spaced(quote), _spaced(quote.strip().lstrip("+-"))}))
+
+    def _has(self, wanted: str) -> bool:
+        solid = len(wanted) - wanted.count(" ")
+        if solid < LEAST_QUOTE_CHARS:
+            return solid >= _LEAST_WHOLE_CHARS and wanted in self.sources
+        return any(wanted in source for source in self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Articles:
+    """The entries that fit, and how many at the end do not. `cap` is the length above which texts were cut."""
+
+    shown: tuple[Article, ...]
+    left_out: int
+    cap: int | None
+    cut_count: int
+
+    @property
+    def block(self) -> str:
+        """All of it, as it stands in a prompt."""
+        parts = [article.text for article in self.shown]
+        if self.left_out:
+            parts.append(f"({self.left_out:,} further changes matched, too, and are not shown: there was no room.)")
+        return "\n\n".join(parts)
+
+
+def first_entry_chars(items: Sequence[Item]) -> int:
+    """What is always shown besides texts that can be cut: a prompt that has no room for it is a mistake of settings."""
+    return (len(_head(items[0])) + AROUND_CHARS if items else 0) + _LEFT_OUT_CHARS
+
+
+def fill_articles(items: Sequence[Item], budget: int, llm: LlmOptions, *, about: str) -> Articles:
+    """As many items from the front as can show something, in `budget` characters beyond what is always shown."""
+    room = budget + first_entry_chars(items) - _LEFT_OUT_CHARS
+    # No more of them can fit, whatever they say.
+    most = 1 + room // AROUND_CHARS
+    bodies = [_Body.of(item, sends_code=_sends_code(item.change, llm)) for item in items[:most]]
+    entries = [Entry(_head(item), body.text) for item, body in zip(items, bodies, strict=False)]
+    further = len(items) - len(entries)
+    filled = fill_entries(entries, room, about=about, around_chars=AROUND_CHARS, called="changes", further=further)
+    shown = tuple(
+        Article(number, f"[{number}]\n{enclose(_joined(entry), _LABEL)}", tuple(body.sources(entry.body)))
+        for number, (entry, body) in enumerate(zip(filled.entries, bodies, strict=False), start=1)
+    )
+    return Articles(shown, filled.left_out, filled.cap, filled.cut_count)
+
+
+def with_closed_fence(text: str) -> str:
+    """The text with an end to a fence of code that has none."""
+    fence = ""
+    for line in text.split("\n"):
+        found = _FENCE.fullmatch(line)
+        if found is None:
+            continue
+        if not fence:
+            fence = found[1]
+        elif found[1].startswith(fence) and not found[2].strip():
+            fence = ""
+    return f"{text}\n{fence}" if fence else text
+
+
+def _sends_code(change: DocumentChange, llm: LlmOptions) -> bool:
+    """Whether lines of it may be shown: tests by the setting, and under `trust` none, for here nobody knows which are
+    touched by an indexer's edges."""
+    return llm.trust is Trust.OFF and (llm.tests or not change.is_test)
+
+
+def _joined(entry: Entry) -> str:
+    return f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
+
+
+def _head(item: Item) -> str:
+    """What it is and where: never cut."""
+    change, citation = item.change, item.citation
+    name, place = _line(citation.name, _NAME_CHARS), _line(citation.place, _PLACE_CHARS)
+    lines = [
+        f"{_HAPPENED[item.happening]} {change.level}: {name}",
+        f"at: {place}",
+        f"repository: {_line(citation.repository, 100)}",
+    ]
+    if citation.date:
+        lines.append(f"date: {one_line(citation.date)[:10]}")
+    if change.before and item.happening is Happening.MOVED:
+        lines.append(f"was: {_old(change.before)}")
+    if item.alike:
+        names = ", ".join(_line(each.state.name, 60) for each in item.alike[:_MOST_ALIKE])
+        more = ", …" if len(item.alike) > _MOST_ALIKE else ""
+        lines.append(f"the same change in {len(item.alike):,} others: {names}{more}")
+    if item.parts:
+        lines.append(f"with {len(item.parts):,} changed documents inside or around it")
+    return "\n".join(lines)
+
+
+def _old(state: DocumentState) -> str:
+    return f"{_line(state.name, _NAME_CHARS)} in {_line(state.file_path, _PLACE_CHARS)}"
+
+
+def _line(text: str, most: int) -> str:
+    shown = mask_secrets(one_line(text)).text
+    return f"{shown[: most - 1]}…" if len(shown) > most else shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The texts of one item in one text, the first to be cut last, and where in it each of them begins and ends."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, item: Item, *, sends_code: bool) -> "_Body":
+        text, spans = "", []
+        for opening, shown, closing in _parts(item, sends_code=sends_code):
+            start = len(text) + len(opening)
+            text += f"{opening}{shown}{closing}\n"
+            spans.append((start, start + len(shown)))
+        return cls(text.removesuffix("\n"), tuple(spans))
+
+    def sources(self, shown: str) -> Iterator[str]:
+        """The texts as far as they stand in what is shown of the body."""
+        kept = len(self.text) if shown == self.text else len(shown.removesuffix(CUT_MARK).rstrip())
+        for start, end in self.spans:
+            part = self.text[start : min(end, kept)]
+            if part.strip():
+                yield _spaced(part)
+                yield from _sides(part)
+
+
+def _parts(item: Item, *, sends_code: bool) -> Iterator[tuple[str, str, str]]:
+    """Each text with what stands before and after it."""
+    before, after = (with_closed_fence(_masked(text)) if text else "" for text in (item.before, item.after))
+    if before == after:
+        yield "what it is, before and now: ", after, ""
+    elif after:
+        yield "what it is now: ", after, ""
+    if before and before != after:
+        yield "what it was before: ", before, ""
+    for subject in item.subjects[:_MOST_SUBJECTS]:
+        yield "commit: ", _line(subject, _SUBJECT_CHARS), ""
+    hunk = item.hunk
+    if hunk and hunk.text and sends_code:
+        lines = _masked(hunk.text)
+        # A line of the code may be a fence itself.
+        ticks = "`" * (1 + max((len(found) for found in _TICKS.findall(lines)), default=2))
+        yield f"its lines:\n{ticks}diff\n", lines, f"\n{ticks}"
+
+
+def _masked(text: str) -> str:
+    shown = _LONG_FENCE.sub(lambda found: found[0][:8], visible(clean(text)))
+    return mask_secrets(shown).text.strip("\n")
+
+
+def _sides(part: str) -> Iterator[str]:
+    """Of lines of a difference the old ones and the new ones, as they stand in the file."""
+    lines = part.split("\n")
+    for mark in (_REMOVED, _ADDED):
+        if any(line.startswith(mark) for line in lines):
+            yield _spaced("\n".join(line[1:] for line in lines if line[:1] in (mark, " ")))
+
+
+def _spaced(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())

@@ -1,0 +1,125 @@
+"""How the lines of a document changed: a short diff that is safe to show and quick to make.
+
+Words of HTML, Markdown and reStructuredText are compared, not their markup;
+secrets are masked, and what a reader cannot see is taken out, before lines are
+compared. The time is bounded by lengths, never by a clock: the same change
+gives the same diff.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codesum_pipeline.digests.aligning import edits
+from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.plain_text import Markup, markup_of, plain_text
+from codesum_pipeline.model.printable import clean
+
+# Of one change, in characters a line; what a minified program has is no line that a person reads.
+LINE_CHARS = 160
+# A diff of more lines than these is read by nobody, also by no model that has other changes to read.
+MOST_LINES = 80
+# Between two parts of a diff.
+PART = "@@"
+# Lines around what changed.
+_CONTEXT = 2
+# What is read of one side: a longer one is a generated file, or data.
+_MOST_READ = 4_000
+_MOST_CHARS = 400_000
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)")
+_INDENT = re.compile(r"[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines that begin with `-`, `+` or a space, parts of a longer text apart by a line `@@`.
+
+    `added` and `removed` count all lines that differ, blank ones apart, also those that are not in `text`. Where
+    `is_masked`, nothing else changed than what is masked as a secret.
+    """
+
+    text: str
+    added: int
+    removed: int
+    is_cut: bool = False
+    is_masked: bool = False
+
+
+def hunk_of(before: str | None, after: str | None, path: str) -> Hunk | None:
+    """The difference of two texts of a file or of some lines of it; None where nothing that is shown differs.
+
+    None in place of a text: there was, or is, none. A text of which too much would have to be read gives None.
+    """
+    if any(len(side) > _MOST_CHARS for side in (before, after) if side):
+        return None
+    markup = markup_of(path)
+    old, new = _lines(before, markup), _lines(after, markup)
+    if len(old) > _MOST_READ or len(new) > _MOST_READ:
+        return None
+    if old == new:
+        return Hunk("", 0, 0, is_masked=True) if _differ(before, after) else None
+    return _cut(closer(list(_difference(old, new))))
+
+
+def _differ(before: str | None, after: str | None) -> bool:
+    """Whether there is a difference, and a secret in it."""
+    if before is None or after is None or not (mask_secrets(before).counts or mask_secrets(after).counts):
+        return False
+    return [line.split() for line in before.splitlines()] != [line.split() for line in after.splitlines()]
+
+
+def _lines(text: str | None, markup: Markup) -> list[str]:
+    if not text:
+        return []
+    shown = mask_secrets(clean(text)).text
+    if markup is not Markup.PLAIN:
+        shown = "\n".join(_SENTENCE_END.sub("\n", line) for line in plain_text(shown, markup).split("\n"))
+    return _without_margin([line.rstrip() for line in shown.expandtabs(4).split("\n")])
+
+
+def _without_margin(lines: list[str]) -> list[str]:
+    """Without the white space that all begin with."""
+    margins = [len(found[0]) for line in lines if line and (found := _INDENT.match(line))]
+    margin = min(margins, default=0)
+    return [line[margin:] for line in lines]
+
+
+def _difference(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """Lines with their marks, with few unchanged ones around; `@@` where some are left out between two parts."""
+    end: int | None = None
+    for start, stop, begin, until in edits(old, new):
+        if end is None:
+            yield from _kept(old[max(0, start - _CONTEXT) : start])
+        elif start - end <= 2 * _CONTEXT + 1:
+            yield from _kept(old[end:start])
+        else:
+            yield from _kept(old[end : end + _CONTEXT])
+            yield PART
+            yield from _kept(old[start - _CONTEXT : start])
+        yield from (f"-{line}" for line in old[start:stop])
+        yield from (f"+{line}" for line in new[begin:until])
+        end = stop
+    if end is not None:
+        yield from _kept(old[end : end + _CONTEXT])
+
+
+def _kept(lines: Sequence[str]) -> Iterator[str]:
+    return (f" {line}" for line in lines)
+
+
+def closer(lines: Sequence[str]) -> list[str]:
+    """Without the white space that all lines have after their marks."""
+    texts = _without_margin([line[1:] for line in lines if line != PART])
+    shown = iter(texts)
+    return [line if line == PART else f"{line[0]}{next(shown)}" for line in lines]
+
+
+def _cut(lines: list[str]) -> Hunk:
+    while lines and not lines[0][1:].strip():
+        del lines[0]
+    while lines and not lines[-1][1:].strip():
+        del lines[-1]
+    shown = lines[:MOST_LINES]
+    text = "\n".join(f"{line[: LINE_CHARS - 1]}…" if len(line) > LINE_CHARS else line.rstrip() for line in shown)
+    counts = [sum(line[0] == mark and bool(line[1:].strip()) for line in lines) for mark in "+-"]
+    return Hunk(text, added=counts[0], removed=counts[1], is_cut=len(lines) > len(shown))

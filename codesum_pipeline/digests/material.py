@@ -1,0 +1,198 @@
+"""What a digest is written from: each item is one thing that changed, with all that is told of it.
+
+Matching finds documents at every level: a function that changed changes its
+class, its file and its folder, and a new file brings all that is in it. One
+change is one item: what contains a changed document is told with that, and
+what came, went or moved with all it contains is told with its container.
+
+Whatever cannot be read any more (a mirror that is gone, a commit that was
+pushed away) is missing from its item, and the item goes on.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+
+from codesum_pipeline.digests.commits import Subjects
+from codesum_pipeline.digests.hunks import Hunk
+from codesum_pipeline.digests.sources import Files, Source
+from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.model.digests import DigestCitation
+from codesum_pipeline.model.ids import SEPARATOR, parent_modules
+from codesum_pipeline.model.intents import DocumentChange, DocumentState, Match
+from codesum_pipeline.model.printable import clean, one_line
+
+# The best ones: no digest tells more of lines and commits, and each takes a reading of two files.
+MOST_READ_ITEMS = 300
+
+_Key = tuple[str, str]
+
+
+class Happening(StrEnum):
+    """What became of a document. `REWORDED`: only what is said about it changed."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    MOVED = "moved"
+    REMOVED = "removed"
+    REWORDED = "reworded"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that changed.
+
+    `change` is the best of its group, `alike` are the others, near-duplicates of it, best first. `parts` are changed
+    documents that are told with it: those inside of one that came, went or moved, else those that it is inside of.
+    `before` and `after` are the texts about it without secrets, None where it was not, or is not, there. `subjects` are
+    those of the commits that changed its file, newest first.
+    """
+
+    citation: DigestCitation
+    change: DocumentChange
+    before: str | None
+    after: str | None
+    hunk: Hunk | None = None
+    subjects: tuple[str, ...] = ()
+    alike: tuple[DocumentChange, ...] = ()
+    parts: tuple[DocumentChange, ...] = ()
+
+    @property
+    def happening(self) -> Happening:
+        return happening_of(self.change)
+
+    @property
+    def documents(self) -> int:
+        """How many changed documents it tells of."""
+        return 1 + len(self.alike) + len(self.parts)
+
+
+def happening_of(change: DocumentChange) -> Happening:
+    """What became of a changed document."""
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return Happening(change.kind)
+    if (before.file_path, before.name) != (after.file_path, after.name):
+        return Happening.MOVED
+    return Happening.REWORDED if before.content_hash == after.content_hash else Happening.CHANGED
+
+
+def items_of(
+    groups: Sequence[Sequence[Match]], sources: Mapping[str, Source], *, git_timeout_s: float = 60.0
+) -> list[Item]:
+    """The items of one intent's matches, each group one item or part of another one, in the order of the groups.
+
+    Of a repository that `sources` does not have no files are read, and its citations have no `source_name`.
+    """
+    matches = {_key(match.change): match for match in chain.from_iterable(groups)}
+    tellers = _tellers(matches)
+    parts: dict[_Key, list[DocumentChange]] = {}
+    for key, teller in tellers.items():
+        parts.setdefault(teller, []).append(matches[key].change)
+    kept = (sorted((match for match in group if _key(match.change) not in tellers), key=_rank) for group in groups)
+    told = [group for group in kept if group]
+    readable = {id(group) for group in sorted(told, key=lambda group: _rank(group[0]))[:MOST_READ_ITEMS]}
+    changes = [match.change for match in matches.values()]
+    subjects = Subjects(sources, changes, timeout_s=git_timeout_s)
+    with Files(sources) as files:
+        return [
+            _item(
+                group,
+                tuple(chain.from_iterable(parts.get(_key(match.change), ()) for match in group)),
+                sources.get(group[0].change.repository),
+                *((files.hunk(change), subjects.of(change)) if id(group) in readable else (None, ())),
+            )
+            for group in told
+            for change in [group[0].change]
+        ]
+
+
+def _item(
+    group: Sequence[Match],
+    parts: tuple[DocumentChange, ...],
+    source: Source | None,
+    hunk: Hunk | None,
+    subjects: tuple[str, ...],
+) -> Item:
+    change, state = group[0].change, group[0].change.state
+    return Item(
+        citation=DigestCitation(
+            document_id=change.document_id,
+            name=one_line(state.name),
+            place=place_of(state),
+            repository=change.repository,
+            date=change.date,
+            source_name=source.name if source else None,
+            score=group[0].score,
+        ),
+        change=change,
+        before=_said(change.before),
+        after=_said(change.after),
+        hunk=hunk,
+        subjects=subjects,
+        alike=tuple(match.change for match in group[1:]),
+        parts=parts,
+    )
+
+
+def place_of(state: DocumentState) -> str:
+    """`path#Lfirst-last@commit`, as `Place` reads it."""
+    lines = ""
+    if state.start_line:
+        is_one = state.end_line in (None, state.start_line)
+        lines = f"#L{state.start_line}" if is_one else f"#L{state.start_line}-{state.end_line}"
+    return f"{state.file_path}{lines}@{state.commit}"
+
+
+def _said(state: DocumentState | None) -> str | None:
+    return None if state is None else mask_secrets(clean(state.summary)).text.strip()
+
+
+def _key(change: DocumentChange) -> _Key:
+    return change.repository, change.document_id
+
+
+def _rank(match: Match) -> tuple[bool, float, bool, str, str]:
+    """Better ones first, what was not scored last, tests after what they may test."""
+    change = match.change
+    return match.score is None, -(match.score or 0.0), change.is_test, change.repository, change.document_id
+
+
+def _tellers(matches: Mapping[_Key, Match]) -> dict[_Key, _Key]:
+    """By each document that is no item of its own the one that it is told with."""
+    wholes = {key: whole for key, match in matches.items() if (whole := _whole_around(key, match.change, matches))}
+    tellers: dict[_Key, _Key] = {}
+    inner = {Happening.CHANGED, Happening.REWORDED}
+    for key in sorted(matches.keys() - wholes.keys(), key=lambda each: _rank(matches[each])):
+        for container in _containers(key):
+            if container in matches and happening_of(matches[container].change) in inner:
+                tellers.setdefault(container, key)
+    found = {**wholes, **tellers}
+    return {key: _last(key, found) for key in found}
+
+
+def _whole_around(key: _Key, change: DocumentChange, matches: Mapping[_Key, Match]) -> _Key | None:
+    """The outermost container that came or went as a whole, or moved, and this document with it, as it was."""
+    happening = happening_of(change)
+    if happening in (Happening.CHANGED, Happening.REWORDED):
+        return None
+    if change.before and change.after and change.before.content_hash != change.after.content_hash:
+        return None
+    around = [each for each in _containers(key) if each in matches and happening_of(matches[each].change) is happening]
+    return around[-1] if around else None
+
+
+def _last(key: _Key, found: Mapping[_Key, _Key]) -> _Key:
+    while key in found:
+        key = found[key]
+    return key
+
+
+def _containers(key: _Key) -> Iterator[_Key]:
+    """What a document is in, nearest first."""
+    repository, id_ = key
+    path, *names = id_.split(SEPARATOR)
+    for count in range(len(names) - 1, -1, -1):
+        yield repository, SEPARATOR.join((path, *names[:count]))
+    yield from ((repository, folder) for folder in parent_modules(path) if folder != path)

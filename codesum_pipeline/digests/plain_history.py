@@ -1,0 +1,189 @@
+"""Many digests in one, without a model: how many over which time, where, and what changed most often."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import PurePosixPath
+from zoneinfo import ZoneInfo
+
+from codesum_pipeline.digests.past import MergedCitations, PastDigest, newest_first
+from codesum_pipeline.llm.budgets import CUT_MARK, cut
+from codesum_pipeline.model.digests import DigestCitation, Place, SummaryResult
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.intents import DocumentChange, DocumentState
+from codesum_pipeline.model.markdown import code, prose
+from codesum_pipeline.model.printable import one_line
+
+_MOST_DOCUMENTS = 8
+_MOST_FOLDERS = 5
+_MOST_REPOSITORIES = 12
+# A sentence or two.
+_STATE_CHARS = 220
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """That a digest told of a document; the texts are None where only its citation is left."""
+
+    day: date
+    repository: str
+    document_id: str
+    name: str
+    folder: str
+    citation: DigestCitation
+    change: DocumentChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Often:
+    """A document and each time that a digest told of it, oldest first."""
+
+    times: tuple[_Told, ...]
+
+    @property
+    def last(self) -> _Told:
+        return self.times[-1]
+
+
+def plain_rollup(
+    intent_name: str,
+    rows: Sequence[PastDigest],
+    changes: Mapping[str, Sequence[DocumentChange]],
+    *,
+    timezone: str,
+) -> SummaryResult:
+    """What the digests told, in plain words; `changes` are those of each digest, by its id, where they are still known.
+
+    Days are those of the time zone.
+    """
+    zone = ZoneInfo(timezone)
+    told = [each for row in reversed(newest_first(rows)) for each in _told(row, changes.get(row.id, ()), zone)]
+    merged = MergedCitations()
+    documents = _documents(told)
+    parts = [_opening(rows, told, documents, zone), _places(told), _most_often(documents, merged)]
+    return SummaryResult(intent_name, "\n\n".join(part for part in parts if part), tuple(merged.listed))
+
+
+def days_between(first: date, last: date) -> str:
+    """`on 3 October 2026`, `from 3 to 29 October 2026`, `from 30 September to 29 October 2026`."""
+    end = f"{last.day} {last:%B %Y}"
+    if first == last:
+        return f"on {end}"
+    month, year = first.month != last.month or first.year != last.year, first.year != last.year
+    return f"from {first.day}{f' {first:%B}' if month else ''}{f' {first:%Y}' if year else ''} to {end}"
+
+
+def _told(row: PastDigest, changes: Sequence[DocumentChange], zone: ZoneInfo) -> Iterable[_Told]:
+    day = datetime.fromisoformat(row.created_at).astimezone(zone).date()
+    cited = {(each.repository, each.document_id): each for each in row.result.citations}
+    for change in changes:
+        state = change.state
+        yield _Told(
+            day=day,
+            repository=change.repository,
+            document_id=change.document_id,
+            name=state.name,
+            folder=_folder(state.file_path, change.level),
+            citation=cited.get((change.repository, change.document_id)) or _citation(change, state),
+            change=change,
+        )
+    for citation in () if changes else cited.values():
+        place = Place.parse(citation.place)
+        folder = _folder(place.path if place else citation.document_id, Level.FILE)
+        yield _Told(day, citation.repository, citation.document_id, citation.name, folder, citation)
+
+
+def _documents(told: Sequence[_Told]) -> list[_Often]:
+    """Every document, those that changed most often first, then those that changed last."""
+    by_document: dict[tuple[str, str], list[_Told]] = {}
+    for each in told:
+        by_document.setdefault((each.repository, each.document_id), []).append(each)
+    found = [_Often(tuple(times)) for _, times in sorted(by_document.items())]
+    return sorted(found, key=lambda often: (len(often.times), often.last.day), reverse=True)
+
+
+def _opening(rows: Sequence[PastDigest], told: Sequence[_Told], documents: Sequence[_Often], zone: ZoneInfo) -> str:
+    days = [datetime.fromisoformat(row.created_at).astimezone(zone).date() for row in rows]
+    repositories = len({each.repository for each in told})
+    about = f" told of {_count(len(told), 'change')} of {_count(len(documents), 'document')}"
+    where = f" in {_count(repositories, 'repository', 'repositories')}"
+    return f"**{_count(len(rows), 'digest')}** {days_between(min(days), max(days))}{about}{where}."
+
+
+def _places(told: Sequence[_Told]) -> str:
+    """A line for each repository with its folders, those with the most changes first."""
+    by_repository = Counter(each.repository for each in told)
+    ordered = sorted(by_repository, key=lambda key: (-by_repository[key], key))
+    lines = ["### Where"]
+    for repository in ordered[:_MOST_REPOSITORIES]:
+        folders = Counter(each.folder for each in told if each.repository == repository)
+        most = sorted(folders, key=lambda folder: (-folders[folder], folder))
+        said = [f"{code(folder)} ({folders[folder]:,})" for folder in most[:_MOST_FOLDERS]]
+        if rest := most[_MOST_FOLDERS:]:
+            said.append(f"{_count(len(rest), 'other folder')} ({sum(folders[folder] for folder in rest):,})")
+        lines.append(f"- {prose(repository)}: {_count(by_repository[repository], 'change')}, in {_listed(said)}")
+    if rest := ordered[_MOST_REPOSITORIES:]:
+        changes = _count(sum(by_repository[key] for key in rest), "change")
+        lines.append(f"- {_count(len(rest), 'other repository', 'other repositories')}: {changes}")
+    return "\n".join(lines)
+
+
+def _most_often(documents: Sequence[_Often], merged: MergedCitations) -> str:
+    often = [each for each in documents if len(each.times) > 1][:_MOST_DOCUMENTS]
+    heading = "### What changed most often" if often else "### What changed last"
+    lines = [line for each in often or documents[:_MOST_DOCUMENTS] for line in _document(each, merged)]
+    return "\n".join([heading, *lines])
+
+
+def _document(often: _Often, merged: MergedCitations) -> list[str]:
+    first, last, times = often.times[0], often.last, len(often.times)
+    happened = "twice" if times == 2 else f"{times} times"
+    when = days_between(first.day, last.day)
+    number = merged.number(last.citation)
+    head = f"- {code(last.name)} in {prose(last.repository)}: {'' if times == 1 else f'{happened}, '}{when} [{number}]"
+    return [head, *(f"  - {line}" for line in _states(first.change, last.change))]
+
+
+def _states(first: DocumentChange | None, last: DocumentChange | None) -> list[str]:
+    """How it was before the first change and how it is after the last one."""
+    if first is None or last is None:
+        return []
+    before, after = _said(first.before), _said(last.after)
+    if before and before == after:
+        return [f"Before and after: {before}"]
+    lines = (
+        f"Before: {before}" if before else "New" if first.before is None else "",
+        f"Now: {after}" if after else "Removed" if last.after is None else "",
+    )
+    return [line for line in lines if line]
+
+
+def _said(state: DocumentState | None) -> str:
+    text = one_line(state.summary) if state else ""
+    short = cut(text, _STATE_CHARS).removesuffix(CUT_MARK).rstrip()
+    return prose(f"{short} …" if len(short) < len(text) else short, limit=_STATE_CHARS + 2)
+
+
+def _citation(change: DocumentChange, state: DocumentState) -> DigestCitation:
+    """Of a document that stood for another in its digest."""
+    lines = ""
+    if state.start_line:
+        last = f"-{state.end_line}" if state.end_line and state.end_line != state.start_line else ""
+        lines = f"#L{state.start_line}{last}"
+    place = f"{state.file_path}{lines}@{state.commit}"
+    return DigestCitation(
+        change.document_id, state.name, place, change.repository, change.date, source_name=change.repository
+    )
+
+
+def _folder(path: str, level: Level) -> str:
+    return path if level is Level.MODULE else str(PurePosixPath(path).parent)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,251 @@
+"""The digests of a while in one: looked at, or sent, through the same core.
+
+A roll-up has an id of its own, made of its intent and its time: it is paid for
+and sent once, also where a schedule fires twice, a process is killed, or two
+machines share a home. The month that a schedule rolls up is the calendar month
+before, in the intent's own time zone.
+"""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push
+from codesum_pipeline.digests.by_model import MakeBackend, check_gates
+from codesum_pipeline.digests.ending import finish, one_at_a_time
+from codesum_pipeline.digests.history import AggregateResult, aggregate_history, history_templates, request_for
+from codesum_pipeline.digests.plain import PLAIN_LANGUAGE
+from codesum_pipeline.digests.plain_history import plain_rollup
+from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState, DigestWriter
+from codesum_pipeline.digests.running import deliver
+from codesum_pipeline.digests.store import DigestStore, open_digests
+from codesum_pipeline.digests.telling import HookFailed, reason_of
+from codesum_pipeline.digests.tick import DigestDesk
+from codesum_pipeline.llm.factory import build_backend
+from codesum_pipeline.model.digests import DigestCitation
+from codesum_pipeline.model.errors import ConfigurationError, DigestGatedOff
+from codesum_pipeline.model.intents import Intent
+from codesum_pipeline.model.moments import iso_moment
+
+# Of one digest there is nothing to sum up: a schedule leaves it alone.
+LEAST_MONTHLY = 2
+_ID_DOMAIN = "codesum.rollup/1"
+_ID_CHARS = 16
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From a moment on and before another (ISO 8601, UTC); None where there is no bound."""
+
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RollupPlan:
+    """What a roll-up would be made of.
+
+    `model` would be asked, at `cost_usd` a call at most, and be shown `rows_shown` of the digests; None where none may
+    be, for the reason in `without_model`. With a `problem` there can be no roll-up.
+    """
+
+    id: str
+    rows: tuple[DigestRow, ...]
+    window: Window
+    rows_shown: int
+    model: str | None = None
+    cost_usd: float | None = None
+    without_model: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MonthlyRollup:
+    """What came of one intent's month: its roll-up, or why there is none now."""
+
+    intent_name: str
+    month: str
+    digest_id: str | None
+    problem: str = ""
+
+
+def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Window) -> RollupPlan:
+    """What would be rolled up, and what it may cost: nothing is asked.
+
+    What a hook vetoed is in no roll-up. Raises what is wrong with templates and settings.
+    """
+    found = store.digests(intent.name, window.since, window.until, kind=DigestKind.DIGEST)
+    rows = tuple(row for row in found if row.state is not DigestState.VETOED)
+    plan = RollupPlan(_id_of(intent, window, rows), rows, window, len(rows))
+    if not rows:
+        return replace(plan, problem=f"there are no digests of {intent.name!r} in that time to roll up")
+    try:
+        check_gates(desk.options)
+    except DigestGatedOff as shut:
+        return replace(plan, without_model=str(shut))
+    llm, templates = desk.options.llm, history_templates(intent, desk.options.llm)
+    plan = replace(plan, model=llm.model)
+    if templates.problem:
+        return replace(plan, rows_shown=0, problem=templates.problem)
+    request = request_for(rows, intent, templates, desk.options)
+    worst = 0.0 if llm.asks_nobody else request.worst_usd(llm, desk.options.digests.max_tokens)
+    return replace(plan, cost_usd=worst, rows_shown=request.block.rows_used)
+
+
+def write_rollup(
+    desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan, *, make_backend: MakeBackend = build_backend
+) -> DigestRow:
+    """The roll-up as it would be sent, by a model, or in plain words where none may be asked; it is not recorded.
+
+    Raises `ConfigurationError` with the plan's problem, and what `aggregate_history` does.
+    """
+    if plan.problem:
+        raise ConfigurationError(plan.problem)
+    if plan.model is not None:
+        try:
+            found = aggregate_history(
+                plan.rows,
+                intent=intent,
+                templates=history_templates(intent, desk.options.llm),
+                options=desk.options,
+                books=desk.layout.digests,
+                job_id=plan.id,
+                now=desk.sender.now,
+                make_backend=make_backend,
+            )
+        except DigestGatedOff as shut:
+            _log.warning("the roll-up of %s is written without a model: %s", intent.name, shut)
+        else:
+            return _row_of(desk, intent, plan, found)
+    return _row_of(desk, intent, plan, _plainly(store, intent, plan))
+
+
+def send_rollup(
+    desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan, *, make_backend: MakeBackend = build_backend
+) -> tuple[DigestRow, bool]:
+    """Have the roll-up sent to the intent's channels; its row, and whether it is new.
+
+    One that there is already is neither paid for nor sent again; what a process left half way goes on. Raises what
+    `write_rollup` does, and `HookFailed`: then nothing is sent.
+    """
+    with one_at_a_time(store, intent.name):
+        known = next((row for row in store.digests(intent.name, kind=DigestKind.ROLLUP) if row.id == plan.id), None)
+        digest = known or _decided(write_rollup(desk, store, intent, plan, make_backend=make_backend))
+        if known is None:
+            store.record(None, digest)
+        if digest.state is not DigestState.VETOED and (known is None or digest.told_at is None):
+            finish(store, desk.sender, digest)
+    return digest, known is None
+
+
+def run_monthly(
+    desk: DigestDesk, now: datetime | None = None, *, make_backend: MakeBackend = build_backend
+) -> list[MonthlyRollup]:
+    """Roll up the month before of each enabled intent that had two digests in it and has no roll-up of it yet.
+
+    It may be called at any time and as often as one likes: a month that is rolled up stays so, and one whose roll-up
+    failed is tried again. Raises `ConfigurationError` where the intents cannot be read at all.
+    """
+    moment = now or desk.sender.now()
+    done: list[MonthlyRollup] = []
+    intents = [each for each in desk.intents.survey().intents if each.enabled]
+    with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+        for intent in intents:
+            try:
+                done += _monthly(desk, store, intent, moment, make_backend)
+            except Exception as error:
+                # The one guard of an intent: the others go on, and a later call tries again.
+                _log.exception("the roll-up of %s", intent.name)
+                done.append(MonthlyRollup(intent.name, month_before(intent, moment)[1], None, reason_of(error)))
+                _tell_operator(desk, intent, reason_of(error))
+    deliver(desk)
+    return done
+
+
+def month_before(intent: Intent, now: datetime) -> tuple[Window, str]:
+    """The calendar month before, in the intent's time zone, and its name: `2026-10`."""
+    zone = ZoneInfo(intent.schedule.timezone)
+    first = now.astimezone(zone).replace(day=1, hour=0, minute=0, second=0, microsecond=0, fold=0)
+    before = (first - timedelta(days=1)).replace(day=1)
+    since, until = (iso_moment(each.astimezone(UTC)) for each in (before, first))
+    return Window(since, until), f"{before:%Y-%m}"
+
+
+def _monthly(
+    desk: DigestDesk, store: DigestStore, intent: Intent, now: datetime, make_backend: MakeBackend
+) -> list[MonthlyRollup]:
+    window, month = month_before(intent, now)
+    plan = plan_rollup(desk, store, intent, window)
+    if len(plan.rows) < LEAST_MONTHLY:
+        return []
+    digest, is_new = send_rollup(desk, store, intent, plan, make_backend=make_backend)
+    return [MonthlyRollup(intent.name, month, digest.id)] if is_new else []
+
+
+def _tell_operator(desk: DigestDesk, intent: Intent, reason: str) -> None:
+    try:
+        desk.sender.notify_operator(
+            f"No roll-up of {intent.name}", f"{reason}\n\nNothing was sent. It is tried again until the month is over."
+        )
+    except Exception:
+        _log.exception("the operator could not be told of the roll-up of %s", intent.name)
+
+
+def _decided(digest: DigestRow) -> DigestRow:
+    """The row with what the hooks before a push say."""
+    decision = ask_before_push(digest.result)
+    if decision.outcome is PushOutcome.FAILED:
+        raise HookFailed(f"hook {decision.hook}: {decision.reason}")
+    return replace(digest, state=DigestState.VETOED) if decision.outcome is PushOutcome.VETOED else digest
+
+
+def _plainly(store: DigestStore, intent: Intent, plan: RollupPlan) -> AggregateResult:
+    changes = {row.id: [each.change for each in store.matches_of(row.id)] for row in plan.rows}
+    found = plain_rollup(intent.name, plan.rows, changes, timezone=intent.schedule.timezone)
+    return AggregateResult(found, len(plan.rows), len(plan.rows))
+
+
+def _row_of(desk: DigestDesk, intent: Intent, plan: RollupPlan, found: AggregateResult) -> DigestRow:
+    rows, result = plan.rows, found.result
+    links = _links_of(rows)
+    return DigestRow(
+        id=plan.id,
+        kind=DigestKind.ROLLUP,
+        intent_name=intent.name,
+        repositories=tuple(sorted({key for row in rows for key in row.repositories})),
+        created_at=desk.moment(),
+        from_at=plan.window.since or rows[0].created_at,
+        to_at=plan.window.until or rows[-1].created_at,
+        language=intent.language if found.model else PLAIN_LANGUAGE,
+        result=result,
+        written_by=DigestWriter.MODEL if found.model else DigestWriter.PLAIN,
+        state=DigestState.WRITTEN if intent.channels else DigestState.UNSENT,
+        channels=intent.channels,
+        links=tuple(links.get(_key(each)) for each in result.citations),
+        model=found.model,
+        cost_usd=found.cost_usd,
+        matches=len(rows),
+        items=found.rows_used,
+        dropped_claims=found.dropped_claims,
+    )
+
+
+def _links_of(rows: Sequence[DigestRow]) -> dict[tuple[str, str, str], str | None]:
+    """Where each source is shown on the web, as its digest had it."""
+    return {_key(cited): link for row in rows for cited, link in zip(row.result.citations, row.links, strict=False)}
+
+
+def _key(cited: DigestCitation) -> tuple[str, str, str]:
+    return cited.repository, cited.document_id, cited.place
+
+
+def _id_of(intent: Intent, window: Window, rows: Sequence[DigestRow]) -> str:
+    """Of an open window the first and last digest are the bounds: with a new one it is another roll-up."""
+    since = window.since or (rows[0].created_at if rows else "")
+    until = window.until or (f"with {rows[-1].id}" if rows else "")
+    said = "\0".join((_ID_DOMAIN, intent.name, since, until))
+    return f"rollup-{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:_ID_CHARS]}"

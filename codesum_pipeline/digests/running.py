@@ -1,0 +1,136 @@
+"""Which intents are due, and their ticks.
+
+After a build those are that have a digest with each build, about what was
+built; at any moment those whose schedule named one since their last tick. The
+schedule's last moment that had its tick is kept, so nothing is served twice,
+also where two processes look at once or a clock goes back.
+"""
+
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from codesum_pipeline.delivery.sending import SendingReport
+from codesum_pipeline.digests.ending import finish_left, one_at_a_time
+from codesum_pipeline.digests.rows import TickRow
+from codesum_pipeline.digests.store import DigestStore, open_digests
+from codesum_pipeline.digests.tick import DigestDesk, tick
+from codesum_pipeline.intents.due import last_due
+from codesum_pipeline.model.intents import Cadence, Intent
+from codesum_pipeline.model.moments import iso_moment
+
+# Longer than any schedule's period: what was served so far ahead was so by a clock that was wrong.
+_WRONG_CLOCK = timedelta(days=8)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A tick that is to be: of one repository or of all, and the moment of a schedule that it is for."""
+
+    repository: str | None = None
+    at: str | None = None
+
+
+_FindDue = Callable[[DigestStore, Intent], _Due | None]
+
+
+def run_after_build(desk: DigestDesk, repository: str) -> list[TickRow]:
+    """The ticks of the intents that have a digest with each build, about this repository.
+
+    Raises `ConfigurationError` where the file of intents cannot be read at all, as the others do.
+    """
+
+    def due(store: DigestStore, intent: Intent) -> _Due | None:
+        is_due = intent.schedule.cadence is Cadence.BUILD and store.has_pending(intent.name, repository)
+        return _Due(repository) if is_due else None
+
+    return _run(desk, due)
+
+
+def run_due(desk: DigestDesk) -> list[TickRow]:
+    """The ticks of the intents whose schedule has named a moment since the last one that had its tick.
+
+    A new intent begins with the first moment from now on.
+    """
+    return _run(desk, lambda store, intent: _due_now(store, intent, desk.sender.now()))
+
+
+def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
+    """Whether a schedule has named a moment since the last one that had its tick; nothing is written."""
+    moment, served = last_due(intent.schedule, now), store.served_at(intent.name)
+    return moment is not None and served is not None and moment > datetime.fromisoformat(served)
+
+
+def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
+    """A tick of each intent, or of those named, for which something waits, whatever its schedule says."""
+
+    def due(store: DigestStore, intent: Intent) -> _Due | None:
+        is_due = (not names or intent.name in names) and store.has_pending(intent.name)
+        return _Due() if is_due else None
+
+    return _run(desk, due)
+
+
+def deliver(desk: DigestDesk) -> SendingReport:
+    """Send what is due, and before it bring into the outbox what processes left half way that ended."""
+    with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+        finish_left(store, desk.sender)
+    return desk.sender.send_due()
+
+
+def _run(desk: DigestDesk, find_due: _FindDue) -> list[TickRow]:
+    rows: list[TickRow] = []
+    intents = _usable(desk)
+    with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+        for intent in intents:
+            try:
+                rows += _run_one(desk, store, intent, find_due)
+            except Exception:
+                # The one guard of an intent: the others go on.
+                _log.exception("intent %s: whether it is due could not be found out", intent.name)
+    try:
+        deliver(desk)
+    except Exception:
+        _log.exception("what is due could not be sent: it waits in the outbox")
+    return rows
+
+
+def _run_one(desk: DigestDesk, store: DigestStore, intent: Intent, find_due: _FindDue) -> list[TickRow]:
+    if find_due(store, intent) is None:
+        return []
+    with one_at_a_time(store, intent.name):
+        # Another process may have told it meanwhile.
+        due = find_due(store, intent)
+        return [tick(desk, store, intent, repository=due.repository, due_at=due.at)] if due else []
+
+
+def _usable(desk: DigestDesk) -> list[Intent]:
+    """The enabled ones; of what cannot be used the operator hears, once a day."""
+    survey = desk.intents.survey()
+    for name, problem in survey.problems.items():
+        try:
+            desk.sender.notify_operator(f"No digest of {name}: the intent cannot be used", str(problem))
+        except Exception:
+            _log.exception("the operator could not be told of intent %s: %s", name, problem)
+    return [intent for intent in survey.intents if intent.enabled]
+
+
+def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _Due | None:
+    if intent.schedule.cadence is Cadence.BUILD:
+        return None
+    served = store.served_at(intent.name)
+    if served is None or _is_of_wrong_clock(served, now):
+        if served is not None:
+            _log.warning(
+                "intent %s had its last digest at %s, long after now: its schedule begins anew", intent.name, served
+            )
+        store.mark_served(intent.name, iso_moment(now))
+        return None
+    moment = last_due(intent.schedule, now)
+    return _Due(at=iso_moment(moment)) if moment is not None and is_due(store, intent, now) else None
+
+
+def _is_of_wrong_clock(served: str, now: datetime) -> bool:
+    return datetime.fromisoformat(served) > now + _WRONG_CLOCK

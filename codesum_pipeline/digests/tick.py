@@ -1,0 +1,302 @@
+"""One digest of one intent: the twelve steps, in their order.
+
+1. What waits is sorted, newest first, what has no date last.
+2. The intent's context; an empty text ends the tick.
+3. The system template, rendered; one that is missing or broken ends the tick, and the operator hears of it.
+4. The names of the sources; a failure is logged, and the tick goes on without them.
+5. The instruction, rendered without articles, which measures it.
+6. The budget; a negative one ends the tick with an error that names the settings.
+7. The bodies, cut into the budget.
+8. The instruction, rendered; as 3.
+9. The model is asked; where it fails, nothing is sent.
+10. The result, its citations in the order of `[N]`.
+11. `pre_push` hooks.
+12. The outbox, then `on_summary` hooks.
+
+Without a model, or with one that may not be asked now, steps 3 and 5 to 9 are those of the plain digest, which has no
+template. A tick raises nothing: what ends it early is its row.
+"""
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push
+from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.web_links import web_url
+from codesum_pipeline.digests.by_model import check_gates, write_by_model
+from codesum_pipeline.digests.ending import finish
+from codesum_pipeline.digests.material import Item, items_of
+from codesum_pipeline.digests.plain import PLAIN_LANGUAGE, write_plain
+from codesum_pipeline.digests.rows import (
+    DigestKind,
+    DigestRow,
+    DigestState,
+    DigestWriter,
+    KeptMatch,
+    TickFailure,
+    TickOutcome,
+    TickRow,
+    change_as_json,
+)
+from codesum_pipeline.digests.sources import Source
+from codesum_pipeline.digests.store import DigestStore
+from codesum_pipeline.digests.telling import HookFailed, reason_of, sorted_failure, tell_operator
+from codesum_pipeline.intents.file import Intents
+from codesum_pipeline.llm.digest_templates import load_digest_template
+from codesum_pipeline.llm.templates import TemplateKind
+from codesum_pipeline.matching.grouping import group
+from codesum_pipeline.model.digests import SummaryResult
+from codesum_pipeline.model.errors import DigestGatedOff
+from codesum_pipeline.model.guard import told
+from codesum_pipeline.model.intents import Cadence, Intent, Match
+from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.model.options import Options
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.registry import Registry, slug
+from codesum_pipeline.store.layout import HomeLayout
+
+_ID_CHARS = 16
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class DigestDesk:
+    """What the ticks of a home work with."""
+
+    layout: HomeLayout
+    registry: Registry
+    intents: Intents
+    options: Options
+    sender: Sender
+
+    def moment(self) -> str:
+        """Now, as ISO 8601 in UTC."""
+        return iso_moment(self.sender.now())
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A digest before anybody was asked about it."""
+
+    result: SummaryResult
+    language: str
+    model: str | None = None
+    cost_usd: float = 0.0
+    dropped_claims: int = 0
+
+
+def tick(
+    desk: DigestDesk,
+    store: DigestStore,
+    intent: Intent,
+    *,
+    repository: str | None = None,
+    due_at: str | None = None,
+) -> TickRow:
+    """Tell what waits for an intent, of one repository or of all; must be inside `one_at_a_time`. Raises nothing."""
+    begun = desk.moment()
+    row = TickRow(uuid4().hex, intent.name, repository, due_at, begun, begun, TickOutcome.EMPTY)
+    try:
+        pending = _newest_first(store.pending(intent.name, repository))
+        row = replace(row, matches=len(pending))
+        row, digest = _take_steps(desk, store, intent, pending, row)
+    except Exception as error:
+        return _hold(desk, store, row, error)
+    if digest is not None and digest.state is not DigestState.VETOED:
+        try:
+            finish(store, desk.sender, digest)
+        except Exception:
+            _log.exception("digest %s of %s waits: the next tick or delivery brings it on", digest.id, intent.name)
+    return row
+
+
+def _take_steps(
+    desk: DigestDesk, store: DigestStore, intent: Intent, pending: Sequence[KeptMatch], row: TickRow
+) -> tuple[TickRow, DigestRow | None]:
+    """All steps from the second up to the digest's row, which is written together with that of the tick."""
+    if not pending or not intent.text.strip():
+        reason = "" if intent.text.strip() else "the intent has no text"
+        return _end(desk, store, replace(row, reason=reason)), None
+    is_for_model = _may_ask_model(desk, intent)
+    registered = _registered(desk)
+    items = _items(desk, intent, _best(pending, intent.top_k), registered)
+    row = replace(row, items=len(items))
+    draft = _written(desk, intent, items, _id_of(intent, pending), is_for_model=is_for_model)
+    decision = ask_before_push(draft.result)
+    if decision.outcome is PushOutcome.FAILED:
+        raise HookFailed(f"hook {decision.hook}: {decision.reason}")
+    is_vetoed = decision.outcome is PushOutcome.VETOED
+    digest = _digest_row(desk, intent, pending, draft, items=len(items), is_vetoed=is_vetoed)
+    digest = replace(digest, links=_links(desk, draft.result, registered))
+    outcome = TickOutcome.VETOED if is_vetoed else TickOutcome.QUEUED if intent.channels else TickOutcome.UNSENT
+    reason = f"hook {decision.hook}: {decision.reason}" if is_vetoed else ""
+    return _end(
+        desk, store, replace(row, outcome=outcome, reason=reason, digest_id=digest.id), digest, handled=pending
+    ), digest
+
+
+def _may_ask_model(desk: DigestDesk, intent: Intent) -> bool:
+    """Whether a model writes; then the system template is rendered, before anything is read for it."""
+    try:
+        check_gates(desk.options)
+    except DigestGatedOff as shut:
+        _log.info("the digest of %s is written without a model: %s", intent.name, shut)
+        return False
+    folder = Path(desk.options.llm.prompts_folder) if desk.options.llm.prompts_folder else None
+    system = load_digest_template(folder, TemplateKind.DIGEST_SYSTEM, intent.system_template)
+    system.for_digest(language=intent.language)
+    return True
+
+
+def _written(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, *, is_for_model: bool) -> _Draft:
+    """Steps 5 to 10. Of a cap that is reached the plain digest tells, of a model that fails nobody."""
+    if is_for_model:
+        try:
+            found = write_by_model(
+                intent, items, options=desk.options, books=desk.layout.digests, job_id=id_, now=desk.sender.now
+            )
+        except DigestGatedOff as shut:
+            _log.warning("the digest of %s is written without a model: %s", intent.name, shut)
+        else:
+            return _Draft(found.result, intent.language, found.model, found.cost_usd, found.dropped_claims)
+    return _Draft(write_plain(intent, items), PLAIN_LANGUAGE)
+
+
+def _items(
+    desk: DigestDesk, intent: Intent, chosen: Sequence[KeptMatch], registered: Mapping[str, RepositoryEntry]
+) -> list[Item]:
+    """One for each thing that changed, newest first; near-duplicates are one where that is asked for."""
+    matches = [kept.match for kept in chosen]
+    is_grouped = intent.schedule.cadence is Cadence.BUILD or desk.options.digests.grouped
+    groups = group(matches) if is_grouped else [[match] for match in matches]
+    items = items_of(groups, _sources(desk, {match.change.repository for match in matches}, registered))
+    return sorted(items, key=lambda item: _newness(item.citation.date))
+
+
+def _registered(desk: DigestDesk) -> dict[str, RepositoryEntry]:
+    """The repositories that there are, by key; none where they cannot be read."""
+    try:
+        return {entry.key: entry for entry in desk.registry.survey().entries}
+    except Exception as error:
+        _log.error("sources have no names in digests: %s", told(error))
+        return {}
+
+
+def _sources(desk: DigestDesk, keys: set[str], registered: Mapping[str, RepositoryEntry]) -> dict[str, Source]:
+    names = {key: slug(entry) or key for key, entry in registered.items()}
+    return {key: Source(names.get(key), desk.layout.mirror(key)) for key in keys}
+
+
+def _links(
+    desk: DigestDesk, result: SummaryResult, registered: Mapping[str, RepositoryEntry]
+) -> tuple[str | None, ...]:
+    hosts = desk.sender.options.web_hosts
+    return tuple(
+        web_url(entry.location, cited.place, own_hosts=hosts) if (entry := registered.get(cited.repository)) else None
+        for cited in result.citations
+    )
+
+
+def _digest_row(
+    desk: DigestDesk, intent: Intent, pending: Sequence[KeptMatch], draft: _Draft, *, items: int, is_vetoed: bool
+) -> DigestRow:
+    sent = DigestState.WRITTEN if intent.channels else DigestState.UNSENT
+    return DigestRow(
+        id=_id_of(intent, pending),
+        kind=DigestKind.DIGEST,
+        intent_name=intent.name,
+        repositories=tuple(sorted({kept.match.change.repository for kept in pending})),
+        created_at=desk.moment(),
+        from_at=min(kept.matched_at for kept in pending),
+        to_at=max(kept.matched_at for kept in pending),
+        language=draft.language,
+        result=draft.result,
+        written_by=DigestWriter.MODEL if draft.model else DigestWriter.PLAIN,
+        state=DigestState.VETOED if is_vetoed else sent,
+        channels=intent.channels,
+        model=draft.model,
+        cost_usd=draft.cost_usd,
+        matches=len(pending),
+        items=items,
+        dropped_claims=draft.dropped_claims,
+    )
+
+
+def _end(
+    desk: DigestDesk,
+    store: DigestStore,
+    row: TickRow,
+    digest: DigestRow | None = None,
+    *,
+    handled: Sequence[KeptMatch] = (),
+) -> TickRow:
+    ended = replace(row, ended_at=desk.moment())
+    store.record(ended, digest, handled=handled)
+    _log.info("tick of %s: %s, %d matches, %d items %s", *_shown(ended))
+    return ended
+
+
+def _hold(desk: DigestDesk, store: DigestStore, row: TickRow, error: Exception) -> TickRow:
+    """Keep what waits for the next tick, and say why."""
+    failure = sorted_failure(error)
+    if failure is TickFailure.UNFORESEEN:
+        _log.error("tick of %s", row.intent_name, exc_info=error)
+    held = replace(row, ended_at=desk.moment(), outcome=TickOutcome.HELD, failure=failure, reason=reason_of(error))
+    _log.error("tick of %s: %s, %d matches, %d items %s", *_shown(held))
+    try:
+        tell_operator(desk.sender, store.ticks(row.intent_name, limit=3), held)
+        store.record(held)
+    except Exception:
+        _log.exception("the tick of %s could not be written down", row.intent_name)
+    return held
+
+
+def _shown(row: TickRow) -> tuple[object, ...]:
+    return row.intent_name, row.outcome.value, row.matches, row.items, row.reason
+
+
+def _newest_first(pending: Sequence[KeptMatch]) -> list[KeptMatch]:
+    """Of one date the best first; ties break by repository and document."""
+    return sorted(
+        pending,
+        key=lambda kept: (
+            _newness(kept.match.change.date),
+            *_rank(kept.match),
+        ),
+    )
+
+
+def _newness(date: str | None) -> float:
+    """Less for what is newer; what has no date comes last."""
+    try:
+        found = datetime.fromisoformat(date) if date else None
+    except ValueError:
+        found = None
+    if found is None:
+        return float("inf")
+    return -(found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def _best(pending: Sequence[KeptMatch], top_k: int | None) -> list[KeptMatch]:
+    """Of builds that each had their best matches, the best of all, in the order given."""
+    if top_k is None or len(pending) <= top_k:
+        return list(pending)
+    chosen = {kept.id for kept in sorted(pending, key=lambda kept: _rank(kept.match))[:top_k]}
+    return [kept for kept in pending if kept.id in chosen]
+
+
+def _rank(match: Match) -> tuple[float, str, str]:
+    return -(match.score or 0.0), match.change.repository, match.change.document_id
+
+
+def _id_of(intent: Intent, pending: Sequence[KeptMatch]) -> str:
+    """The same whenever the digest of the same matches is made again: what a killed process paid for is found by it."""
+    said = hashlib.sha256(intent.name.encode("utf-8", "surrogatepass"))
+    for kept in pending:
+        said.update(f"\0{kept.id} {kept.matched_at} {change_as_json(kept.match.change)}".encode())
+    return said.hexdigest()[:_ID_CHARS]

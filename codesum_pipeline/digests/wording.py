@@ -1,0 +1,247 @@
+"""One item in words: its name, what became of it, where, and what is otherwise now.
+
+Words of the repository stand in code spans and fences, or as prose in which
+nothing is special: they are no Markdown of ours, and no `[N]`.
+"""
+
+import re
+from collections.abc import Sequence, Set
+
+from codesum_pipeline.digests.differences import changed_parameters, differences, is_listing, sentences
+from codesum_pipeline.digests.hunks import PART, Hunk, closer
+from codesum_pipeline.digests.material import Happening, Item, happening_of
+from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.llm.plain_text import Markup, markup_of
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
+from codesum_pipeline.model.intents import DocumentChange
+from codesum_pipeline.model.markdown import code, prose
+from codesum_pipeline.model.printable import clean
+
+MOST_NAMES = 4
+_NAME_CHARS = 100
+_TEXT_CHARS = 260
+_MOST_DETAILS = 3
+# So many of a sentence tell it from others.
+_TELLING_LETTERS = 24
+# A phone shows some fifty in a line.
+_LINE_CHARS = 110
+_OLD_COMMENT = re.compile(r"-\s*(?:#|//|/\*|\*|--|;|%|$)")
+_OUR_NUMBERS = re.compile(r"\[(\d{1,9})\]")
+_NOUNS = {Level.FUNCTION: "function", Level.CLASS: "class", Level.FILE: "file", Level.MODULE: "folder"}
+_ONE = {
+    Happening.ADDED: "is new",
+    Happening.CHANGED: "changed",
+    Happening.MOVED: "moved",
+    Happening.REMOVED: "was removed",
+    Happening.REWORDED: "is described otherwise; its code is as it was",
+}
+_MANY = {**_ONE, Happening.ADDED: "are new", Happening.REMOVED: "were removed"}
+_MANY[Happening.REWORDED] = "are described otherwise; their code is as it was"
+
+
+def said(text: str, *, limit: int = _TEXT_CHARS) -> str:
+    """Words of others within a line of ours. A number in brackets would be read as a citation of ours."""
+    return prose(_OUR_NUMBERS.sub(r"(\1)", text), limit=limit)
+
+
+def verb(happening: Happening, count: int) -> str:
+    return (_ONE if count == 1 else _MANY)[happening]
+
+
+def noun(change: DocumentChange, count: int = 1) -> str:
+    """`function`, `tests`; of a function that is a test, it is one."""
+    word = "test" if change.is_test and change.level is Level.FUNCTION else _NOUNS[change.level]
+    return word if count == 1 else f"{word}es" if word.endswith("s") else f"{word}s"
+
+
+def name_of(change: DocumentChange) -> str:
+    """The name as code; of a file its path, of a test its own without what it is in."""
+    return code(_plain_name(change), limit=_NAME_CHARS)
+
+
+def _plain_name(change: DocumentChange) -> str:
+    state = change.state
+    if change.is_test and change.level is Level.FUNCTION:
+        return state.name.rpartition(".")[2]
+    if change.level is Level.MODULE:
+        return f"{state.file_path}/" if state.file_path != ROOT_MODULE else "(the whole repository)"
+    return state.file_path if change.level is Level.FILE else state.name
+
+
+def heading(item: Item) -> str:
+    """Its name, what became of it and where, and how many lines came and went."""
+    change, happening = item.change, item.happening
+    lines = lines_of(item.hunk)
+    if item.alike:
+        return f"{_group(item)}{f'; the first: {lines}' if lines else ''}"
+    kind = "" if change.level in (Level.FILE, Level.MODULE) else f" in {code(change.state.file_path)}"
+    if happening is Happening.MOVED:
+        return f"**{name_of(change)}** {_moved(change)}{f' ({lines})' if lines else ', unchanged'}"
+    what = f"is a new {noun(change)}" if happening is Happening.ADDED else _ONE[happening]
+    if happening is Happening.ADDED or happening is Happening.REMOVED:
+        lines = ""
+    return f"**{name_of(change)}** {what}{kind}{_with_parts(item)}{f' ({lines})' if lines else ''}"
+
+
+def lines_of(hunk: Hunk | None) -> str:
+    """How many lines came and went."""
+    if hunk is None:
+        return ""
+    if hunk.is_masked:
+        return "what changed is masked as a secret"
+    parts = [f"{mark}{count}" for mark, count in (("+", hunk.added), ("−", hunk.removed)) if count]
+    only = hunk.added + hunk.removed
+    return f"{' '.join(parts)} line{'s' if only != 1 else ''}" if parts else ""
+
+
+def _group(item: Item) -> str:
+    changes = (item.change, *item.alike)
+    files = {(each.repository, each.state.file_path) for each in changes}
+    kinds = {happening_of(each) for each in changes}
+    levels = {each.level for each in changes}
+    word = noun(item.change, 2) if len(levels) == 1 else "documents"
+    where = f" in {len(files)} files" if len(files) > 1 else f" in {code(item.change.state.file_path)}"
+    what = verb(item.happening, len(changes)) if len(kinds) == 1 else "changed"
+    return f"**{len(changes)} {word} {what} alike**{where}: {names(changes)}"
+
+
+def names(changes: Sequence[DocumentChange]) -> str:
+    """The first of them by name, and how many more."""
+    shown = list(dict.fromkeys(name_of(each) for each in changes))
+    rest = len(shown) - MOST_NAMES
+    if rest > 0:
+        return f"{', '.join(shown[:MOST_NAMES])} and {rest} more"
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+def _with_parts(item: Item) -> str:
+    inside = [each for each in item.parts if each.document_id.startswith(item.change.document_id)]
+    whole = item.happening in (Happening.ADDED, Happening.REMOVED, Happening.MOVED)
+    return f" with {names(inside)}" if inside and whole else ""
+
+
+def _moved(change: DocumentChange) -> str:
+    before, after = change.before, change.after
+    if before is None or after is None:
+        raise ValueError(f"{change.document_id}: what moved has a place before and one after")
+    old, new = before.name.rpartition(SEPARATOR)[2], after.name.rpartition(SEPARATOR)[2]
+    is_named_anew = old != new and change.level in (Level.FUNCTION, Level.CLASS)
+    parts = [f"was {code(old, limit=_NAME_CHARS)} before"] if is_named_anew else []
+    if before.file_path != after.file_path:
+        place = f" to {code(after.file_path)}" if change.level in (Level.FUNCTION, Level.CLASS) else ""
+        parts.append(f"moved from {code(before.file_path)}{place}")
+    elif is_named_anew:
+        parts.append(f"in {code(after.file_path)}")
+    return " and ".join(parts)
+
+
+def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]:
+    """What it says now and did not before; of one that came or went what it is.
+
+    What the shown lines of its code say is left out, all that code says if they are the whole change.
+    """
+    match item.happening:
+        case Happening.ADDED:
+            told = words_about(item) if shown else _whole_sentences(sentences(item.after or ""))
+            return [] if not told or _within(told, shown) else [said(told)]
+        case Happening.REMOVED:
+            told = _whole_sentences(sentences(item.before or ""))
+            return [f"It was: {said(told)}"] if told else []
+        case _:
+            words, names = differences(item.before or "", item.after or "")
+            lines = [*(line for line in words if not _within(line, shown)), *([] if is_whole else names)]
+            return [*([] if shown else _parameters(item)), *map(said, lines)][:_MOST_DETAILS]
+
+
+def words_about(item: Item) -> str:
+    """What somebody wrote about something new: its facts and the words of its own name apart."""
+    told = [each for each in sentences(item.after or "") if not is_listing(each)]
+    name = _letters(item.change.state.name.rpartition(".")[2])
+    return _whole_sentences([each for each in told if _letters(each) != name])
+
+
+def _whole_sentences(told: Sequence[str]) -> str:
+    """As many as fit, the first even if it does not."""
+    text = ""
+    for each in told:
+        if text and len(text) + len(each) >= _TEXT_CHARS:
+            break
+        text = f"{text} {each}" if text else each
+    return text
+
+
+def _within(line: str, shown: str) -> bool:
+    """Whether shown lines have the first words already, however these are spaced."""
+    letters = _letters(line.removeprefix("Now: ").removeprefix("Before: "))
+    return bool(shown) and letters[:_TELLING_LETTERS] in _letters(shown)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
+
+
+def _parameters(item: Item) -> list[str]:
+    before, after = item.change.before, item.change.after
+    if before is None or after is None or not before.signature or not after.signature:
+        return []
+    found = [
+        f"{word} {', '.join(code(clean(each), limit=_NAME_CHARS) for each in each_of[:MOST_NAMES])}"
+        for word, each_of in changed_parameters(before.signature, after.signature)
+    ]
+    return [f"Parameters: {'; '.join(found)}"] if found else []
+
+
+def is_prose(item: Item) -> bool:
+    """Whether its file is written in words, and compared by them."""
+    return markup_of(item.change.state.file_path) is not Markup.PLAIN and item.change.level is Level.FILE
+
+
+def quotes(hunk: Hunk, most: int) -> list[str]:
+    """Sentences that came and went."""
+    changed = [line for line in hunk.text.split("\n") if line[:1] in ("+", "-") and line[1:].strip()]
+    shown = [f"{'Now' if line[0] == '+' else 'Before'}: “{said(line[1:].strip())}”" for line in changed[:most]]
+    return [*shown, *_rest(hunk, len(shown))]
+
+
+def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
+    """Its lines, or where they are more, those parts of what came and went that have most of the words."""
+    lines = hunk.text.split("\n")
+    if len(lines) <= most:
+        return lines
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if line == PART:
+            parts.append([])
+        elif line[:1] in ("+", "-"):
+            parts[-1].append(line)
+    parts = [kept for part in parts if (kept := _without_blank_ends(part))]
+    if sum(map(len, parts)) > most:
+        # What was said before says least.
+        parts = [kept for part in parts if (kept := [line for line in part if not _OLD_COMMENT.match(line)])]
+    hits = {place: len(words & set(tokenize("\n".join(part)))) for place, part in enumerate(parts)}
+    chosen, left = set[int](), most
+    for place in sorted(hits, key=lambda each: (-hits[each], each)):
+        if left > 1:
+            chosen.add(place)
+            left -= len(parts[place]) + 1
+    shown = [line for place in sorted(chosen) for line in (*parts[place], PART)]
+    return closer(shown[:-1][:most])
+
+
+def _without_blank_ends(part: list[str]) -> list[str]:
+    said = [place for place, line in enumerate(part) if line[1:].strip()]
+    return part[said[0] : said[-1] + 1] if said else []
+
+
+def block(hunk: Hunk, lines: Sequence[str]) -> str:
+    """A fence of lines, whatever they hold."""
+    shown = [f"{line[: _LINE_CHARS - 1]}…" if len(line) > _LINE_CHARS else line for line in lines]
+    text = "\n".join([*shown, *_rest(hunk, sum(line[:1] in ("+", "-") and bool(line[1:].strip()) for line in lines))])
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}diff\n{text}\n{fence}"
+
+
+def _rest(hunk: Hunk, shown: int) -> list[str]:
+    rest = hunk.added + hunk.removed - shown
+    return [f"… {rest:,} more line{'s' if rest != 1 else ''} changed"] if rest > 0 else []

@@ -1,0 +1,71 @@
+"""One attempt, paid for: caps and ledger before the call, ledger after it.
+
+The worst case is put aside in the same transaction that looks at the caps, so
+that two who ask at once cannot pass a cap together.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from codesum_pipeline.llm.attempts import settled_by
+from codesum_pipeline.llm.ledger import Attempt, Ledger, Settled
+from codesum_pipeline.model.errors import CodesumError
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """A setting in US dollars, and what is spent of it."""
+
+    setting: str
+    most_usd: float
+    spent: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Till:
+    """Pays for the attempts of one job. `refusal` makes an error of the words for a cap that a call could pass;
+    `way_out` is what else can be done than to raise it."""
+
+    ledger: Ledger
+    caps: tuple[Cap, ...]
+    refusal: Callable[[str], CodesumError]
+    way_out: str
+
+    async def pay(
+        self,
+        attempt: Attempt,
+        call: Callable[[], Awaitable[Answer]],
+        settled: Callable[[Answer, float], Settled],
+        on_settled: Callable[[Settled], None] = lambda _settled: None,
+    ) -> Answer:
+        """What `call` gives; raises what it does, and `refusal`. `settled` says how the attempt ended, of an answer and
+        the seconds that it took."""
+        sequence = self._reserve(attempt)
+        started = time.monotonic()
+        try:
+            answer = await call()
+        except BaseException as error:
+            self._settle(sequence, settled_by(error, time.monotonic() - started), on_settled)
+            raise
+        self._settle(sequence, settled(answer, time.monotonic() - started), on_settled)
+        return answer
+
+    def _reserve(self, attempt: Attempt) -> int:
+        worst = attempt.reserved_usd
+        with self.ledger.together():
+            for cap in self.caps:
+                so_far = cap.spent()
+                if so_far + worst > cap.most_usd:
+                    raise self.refusal(
+                        f"{cap.setting} = {cap.most_usd:g}: ${so_far:.4f} are spent, and the next call could cost "
+                        f"${worst:.4f}: raise {cap.setting}, or {self.way_out}"
+                    )
+            return self.ledger.reserve(attempt)
+
+    def _settle(self, sequence: int, settled: Settled, on_settled: Callable[[Settled], None]) -> None:
+        self.ledger.settle(sequence, settled)
+        on_settled(settled)

@@ -1,0 +1,184 @@
+"""Which documents changed between the version of an index that was last compared and the one that is published now.
+
+Told is the innermost that changed: a class, file or folder changes whenever something in it does, and is told only
+where nothing in it explains that, or where all of it came or went. A document that only moved, or has another name,
+is told once, with the id that it had. Nothing is told of an index whose candidate was held back, since nothing was
+published, and nothing by the first comparison, which has nothing to compare with.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.indexes.version_folder import Version
+from codesum_pipeline.matching.baseline import Baseline, drop_baseline, hold_documents, move_baseline, read_baseline
+from codesum_pipeline.matching.differing import Differing, Line, differing_documents
+from codesum_pipeline.matching.renames import find_renames
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import MissingTable, RepositoryUnavailable
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.intents import DocumentChange, DocumentState
+from codesum_pipeline.source.history import FileChange, files_between
+from codesum_pipeline.store.workspace import Workspace
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed since `since`, which is None for the first comparison; in the order of the documents' ids.
+
+    `keep` makes the published version the one to compare with. It is called once all that rests on the changes is
+    stored: until then each comparison tells the same changes again.
+    """
+
+    changes: tuple[DocumentChange, ...]
+    version: Version
+    since: Baseline | None
+    folder: Path
+
+    def keep(self) -> None:
+        if self.since is None or self.since.digest != self.version.digest:
+            move_baseline(self.folder, self.version)
+
+
+def compare_published(ws: Workspace) -> Comparison | None:
+    """What changed; None where nothing is published. The repository's lease is held, so nothing is published
+    meanwhile."""
+    version = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
+    if version is None:
+        return None
+    folder = ws.layout.compared(ws.key)
+    since = read_baseline(folder)
+    if since is not None and since.digest == version.digest:
+        return Comparison((), version, since, folder)
+    documents = hold_documents(folder, version)
+    if since is None:
+        return Comparison((), version, None, folder)
+    files = _changed_files(ws, since, version)
+    now = Baseline.of(version)
+    if files is None and since.hash_policy != now.hash_policy:
+        _log.warning("%s: content is hashed by other rules now: changes count from this build on", ws.key)
+        return Comparison((), version, since, folder)
+    found = differing_documents(since.documents(folder), documents, files)
+    told = changes_among(
+        found, repository=ws.key, before=since.commit, after=now.commit, files=files or {}, date=_date(ws, now.commit)
+    )
+    return Comparison(told, version, since, folder)
+
+
+def forget_comparison(ws: Workspace) -> None:
+    """No intent asks about the repository any more: the next one begins with the build after it was made."""
+    drop_baseline(ws.layout.compared(ws.key))
+
+
+def changes_among(
+    found: Differing,
+    *,
+    repository: str,
+    before: str,
+    after: str,
+    files: Mapping[str, FileChange],
+    date: str | None,
+) -> tuple[DocumentChange, ...]:
+    """The changes to tell of all documents that differ between two commits."""
+    renames = find_renames(found)
+    renamed = set(renames.values())
+    told = _innermost(found, renames)
+    return tuple(
+        DocumentChange(
+            repository=repository,
+            document_id=id_,
+            level=Level(found.line(id_)["type"]),
+            language=found.line(id_)["language"],
+            before=_state(found.before.get(renames.get(id_, id_)), before, lambda file: file.before, files),
+            after=_state(found.after.get(id_), after, lambda file: file.after, files),
+            date=date,
+            is_test=found.line(id_)["is_test"],
+            is_vendored=found.line(id_)["is_vendored"],
+            renamed_from=renames.get(id_),
+        )
+        for id_ in found.ids
+        if id_ in told and id_ not in renamed
+    )
+
+
+def _state(
+    line: Line | None, commit: str, blob: Callable[[FileChange], str | None], files: Mapping[str, FileChange]
+) -> DocumentState | None:
+    if line is None:
+        return None
+    path = line["file_path"]
+    return DocumentState(
+        name=line["qualified_name"] or path,
+        file_path=path,
+        commit=commit,
+        content_hash=line["content_hash"],
+        summary=line["summary"],
+        signature=line["signature"],
+        start_line=line["start_line"],
+        end_line=line["end_line"],
+        blob=blob(files[path]) if path in files else None,
+    )
+
+
+def _innermost(found: Differing, renames: Mapping[str, str]) -> set[str]:
+    """The documents that are told, by their ids of now or, for what is gone, by those that they had."""
+    told, explained = set[str](), set[str]()
+    # Parts before what holds them.
+    for id_ in sorted(found.ids, key=lambda id_: (*_depth(found.line(id_)), id_), reverse=True):
+        if _is_told(id_, found, renames, has_told_parts=id_ in explained):
+            told.add(id_)
+            explained |= {*_above(id_, found.after), *_above(renames.get(id_, id_), found.before)}
+    return told
+
+
+def _is_told(id_: str, found: Differing, renames: Mapping[str, str], *, has_told_parts: bool) -> bool:
+    """Whether a document says something that neither what holds it nor its own parts say."""
+    line = found.line(id_)
+    if id_ in renames:
+        then = found.before[renames[id_]]
+        came_along = renames.get(line["parent_id"]) == then["parent_id"]
+        return not came_along or not (has_told_parts or then["content_hash"] == line["content_hash"])
+    if id_ in found.before and id_ in found.after:
+        # A folder is what is in it.
+        return line["type"] != Level.MODULE and not has_told_parts
+    # A function that came or went with the function around it is a part of it.
+    side, other = (found.after, found.before) if id_ in found.after else (found.before, found.after)
+    around = (above for above in _above(id_, side) if side[above]["type"] == Level.FUNCTION)
+    return line["type"] != Level.FUNCTION or all(above in other or above in renames for above in around)
+
+
+def _depth(line: Line) -> tuple[int, int]:
+    is_symbol = line["type"] in (Level.FUNCTION, Level.CLASS)
+    return int(is_symbol), line["id"].count("::") if is_symbol else line["file_path"].count("/")
+
+
+def _above(id_: str, lines: Mapping[str, Line]) -> Iterator[str]:
+    """What holds a document, as far as it differs, too."""
+    line = lines.get(id_)
+    while line is not None and (parent := line["parent_id"]) in lines:
+        yield parent
+        line = lines[parent]
+
+
+def _changed_files(ws: Workspace, since: Baseline, version: Version) -> dict[str, FileChange] | None:
+    """The files whose blobs differ between two trees; None where git does not know one of them any more."""
+    mirror, timeout_s = ws.layout.mirror(ws.key), ws.options.scan.git_timeout_s
+    try:
+        found = files_between(mirror, since.tree, version.manifest["tree"], timeout_s=timeout_s)
+    except RepositoryUnavailable as error:
+        _log.warning("%s: its trees cannot be compared: %s", ws.key, error)
+        return None
+    return {change.path: change for change in found}
+
+
+def _date(ws: Workspace, commit: str) -> str | None:
+    """When a commit was made, as far as the snapshot of the last build tells."""
+    try:
+        snapshots = ws.tables.read_rows("snapshot", ws.key, Snapshot)
+    except MissingTable:
+        return None
+    return next((snapshot.committed_at for snapshot in snapshots if snapshot.commit == commit), None)

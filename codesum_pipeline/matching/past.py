@@ -1,0 +1,154 @@
+"""What an intent would have matched in the last commits: nothing is built, changed or paid for.
+
+Each commit is compared with its first parent by parsing the files that it changed, before and after. What a document
+says is taken from the published index where it has one with that content, else from its own comments and lines, so a
+score may differ a little from that of the build of that time. Folders are not among the documents here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.matching.changes import changes_among
+from codesum_pipeline.matching.differing import Differing, Line
+from codesum_pipeline.matching.scores import choose, score_changes, score_of
+from codesum_pipeline.matching.wording import reading
+from codesum_pipeline.model.cancellation import checkpoint
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import SkippedFile
+from codesum_pipeline.model.ids import ROOT_MODULE
+from codesum_pipeline.model.intents import Intent, Match
+from codesum_pipeline.parsing.parsed import ParsedFile
+from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.content import judge_content
+from codesum_pipeline.source.git import BlobReader
+from codesum_pipeline.source.history import MOST_BYTES_PARSED, CommitChanges, FileChange, commits_with_changes
+from codesum_pipeline.source.rules import PathRules
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.extractive.documented import author_opening_of_function
+
+_USUAL_MODE = "100644"
+
+
+@dataclass(frozen=True, slots=True)
+class PastMatches:
+    """One commit, and how each document that it changed fits, best first; `matched` are those that would be told."""
+
+    commit: CommitChanges
+    matched: tuple[Match, ...]
+    others: tuple[Match, ...]
+
+
+def past_matches(
+    ws: Workspace, intent: Intent, index: PublishedIndex, embedder: Embedder | None, *, commits: int
+) -> Iterator[PastMatches]:
+    """The last commits of the first-parent line, newest first, merges among them against their first parents."""
+    with BlobReader(ws.layout.mirror(ws.key)) as blobs:
+        versions = _Versions(ws, index, blobs)
+        read = reading(blobs)
+        for commit in commits_with_changes(ws, commits, with_merges=True):
+            checkpoint()
+            changes = changes_among(
+                versions.differing(commit.changes),
+                repository=ws.key,
+                before=commit.parent,
+                after=commit.id,
+                files={change.path: change for change in commit.changes},
+                date=commit.committed_at,
+            )
+            (scored,) = score_changes(changes, [intent], index, embedder, read)
+            matched = choose(intent, scored)
+            told = {found.change.document_id for found in matched}
+            others = sorted(
+                (found for found in scored if found.change.document_id not in told),
+                key=lambda found: (-score_of(found), found.change.document_id),
+            )
+            yield PastMatches(commit, tuple(matched), tuple(others))
+
+
+class _Versions:
+    """The documents of versions of files."""
+
+    def __init__(self, ws: Workspace, index: PublishedIndex, blobs: BlobReader) -> None:
+        self._rules = PathRules.of(ws.entry, ws.options.scan)
+        self._hash_policy = ws.options.hash_policy
+        self._index = index
+        self._blobs = blobs
+        # What one commit found a file to be, the one before it left.
+        self._documents = cache(self._read)
+
+    def differing(self, changes: tuple[FileChange, ...]) -> Differing:
+        """What differs of some files before and after."""
+        found = Differing()
+        for change in changes:
+            before, after = self._documents(change.path, change.before), self._documents(change.path, change.after)
+            for side, lines, others in ((found.before, before, after), (found.after, after, before)):
+                side.update({id_: line for id_, line in lines.items() if not _is_same(line, others.get(id_))})
+        return found
+
+    def _read(self, path: str, blob: str | None) -> dict[str, Line]:
+        """The file and the functions and classes of one version of it; none of one that is not indexed."""
+        if blob is None:
+            return {}
+        try:
+            data = self._blobs.read(blob)
+            verdict = judge_content(path, data)
+            skipped = self._rules.why_skipped(path, mode=_USUAL_MODE, size=len(data))
+            if skipped or verdict.reason or not self._rules.allows(verdict.language) or len(data) > MOST_BYTES_PARSED:
+                return {}
+            parsed = parse_file(path, verdict.language, data, blob=blob, hash_policy=self._hash_policy)
+        except SkippedFile:
+            return {}
+        return {line["id"]: self._known(line) for line in _lines(parsed, self._rules)}
+
+    def _known(self, line: Line) -> Line:
+        """With the text of the published index, where that is of the same content."""
+        row = self._index.row(line["id"])
+        if row is None:
+            return line
+        document = self._index.document(row)
+        return {**line, "summary": document["summary"]} if _is_same(line, document) else line
+
+
+def _is_same(line: Line, other: Line | None) -> bool:
+    return other is not None and bool(line["content_hash"] == other["content_hash"])
+
+
+def _lines(parsed: ParsedFile, rules: PathRules) -> Iterator[Line]:
+    """As lines of documents, with the author's words for a text."""
+    facts = parsed.facts
+    path = facts.file_path
+    of_file = {
+        "file_path": path,
+        "language": facts.language,
+        "is_test": rules.is_test(path) or bool(facts.is_test),
+        "is_vendored": rules.is_vendored(path),
+    }
+    yield {
+        **of_file,
+        "id": path,
+        "type": Level.FILE.value,
+        "qualified_name": None,
+        "content_hash": facts.content_hash,
+        "summary": author_opening_of_function(facts.docstring, facts.language, path),
+        "signature": None,
+        "start_line": None,
+        "end_line": None,
+        "parent_id": path.rpartition("/")[0] or ROOT_MODULE,
+    }
+    for symbol in parsed.symbols:
+        yield {
+            **of_file,
+            "id": symbol.id,
+            "type": symbol.type.value,
+            "qualified_name": symbol.qualified_name,
+            "content_hash": symbol.content_hash,
+            "summary": author_opening_of_function(symbol.docstring, symbol.language, symbol.name),
+            "signature": symbol.signature,
+            "start_line": symbol.start_line,
+            "end_line": symbol.end_line,
+            "is_test": of_file["is_test"] or bool(symbol.is_test),
+            "parent_id": symbol.parent_id or path,
+        }
