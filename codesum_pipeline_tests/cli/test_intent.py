@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.wiring import utc_now
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal
+from codesum_pipeline_tests.digests.making import match
 
 CHANNEL = (
     '[delivery.channels.team]\nkind = "webhook"\nurl = "https://hooks.example.com/x"\nsecret_env = "HOOK_SECRET"\n'
@@ -142,6 +145,17 @@ def test_a_removed_intent_is_gone_and_its_digests_are_said_to_stay(codesum, home
     assert removed.exit_code == 0
     assert "its digests are kept: `codesum digest list --intent login`" in removed.stdout
     assert (nothing.exit_code, "there are no intents: `codesum intent add NAME TEXT`" in nothing.stderr) == (0, True)
+
+
+def test_what_waited_for_a_removed_intent_is_forgotten(codesum, home):
+    codesum(home, "intent", "add", "login", "How users log in")
+    with open_digests(home / "digests.sqlite", now=utc_now) as store:
+        store.add_matches([match("one", "two", intent="login"), match("one", "two", intent="billing")])
+
+        removed = codesum(home, "intent", "remove", "login")
+
+        assert store.count_pending() == {"billing": 1}
+    assert "forgotten: 1 change that waited for its next digest" in removed.stdout
 
 
 def test_a_file_that_cannot_be_read_is_named_with_its_line(codesum, home):
