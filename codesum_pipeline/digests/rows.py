@@ -1,7 +1,8 @@
 """What `digests.sqlite` keeps: matches that wait for their digest, ticks, and digests."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
@@ -135,3 +136,30 @@ def result_as_json(result: SummaryResult) -> str:
 def read_result(text: str) -> SummaryResult:
     """The result that `text` was made from."""
     return SummaryResult.read(json.loads(text))
+
+
+def digest_values(digest: DigestRow) -> list[object]:
+    """What a table has of a digest, in the order of its fields."""
+    values = {field.name: getattr(digest, field.name) for field in fields(DigestRow)}
+    values["result"] = result_as_json(digest.result)
+    for name in ("repositories", "channels", "links"):
+        values[name] = json.dumps(values[name])
+    return list(values.values())
+
+
+def read_digest(values: Sequence[Any]) -> DigestRow:
+    """The digest that a table has as `values`."""
+    found = dict(zip((field.name for field in fields(DigestRow)), values, strict=True))
+    found["result"] = read_result(found["result"])
+    for name in ("repositories", "channels", "links"):
+        found[name] = tuple(json.loads(found[name]))
+    kind, writer, state = (DigestKind(found["kind"]), DigestWriter(found["written_by"]), DigestState(found["state"]))
+    return DigestRow(**{**found, "kind": kind, "written_by": writer, "state": state})
+
+
+def read_tick(values: Sequence[Any]) -> TickRow:
+    """The tick that a table has as `values`."""
+    found = dict(zip((field.name for field in fields(TickRow)), values, strict=True))
+    found["outcome"] = TickOutcome(found["outcome"])
+    found["failure"] = found["failure"] and TickFailure(found["failure"])
+    return TickRow(**found)
