@@ -9,8 +9,10 @@ import typer
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.next_digest import preview_digest, run_digests
 from codesum_pipeline.cli.past_digests import JsonOption, list_digests, show_digest
 from codesum_pipeline.cli.render import count, fields, note, show, table
+from codesum_pipeline.cli.rollups import aggregate, send
 from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
@@ -31,6 +33,10 @@ digest = typer.Typer(
 )
 digest.command("list", cls=PlainCommand)(list_digests)
 digest.command("show", cls=PlainCommand)(show_digest)
+digest.command("preview", cls=PlainCommand)(preview_digest)
+digest.command("run", cls=PlainCommand)(run_digests)
+digest.command(cls=PlainCommand)(aggregate)
+digest.command(cls=PlainCommand)(send)
 
 
 @digest.command(cls=PlainCommand)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -138,8 +138,17 @@ def read_result(text: str) -> SummaryResult:
     return SummaryResult.read(json.loads(text))
 
 
+def is_undone(change: DocumentChange) -> bool:
+    """Whether nothing that a digest could tell is other than before; where it stands and at which commit is no news."""
+    return _told(change.before) == _told(change.after)
+
+
+def _told(state: DocumentState | None) -> DocumentState | None:
+    return state and replace(state, commit="", blob=None, start_line=None, end_line=None)
+
+
 def digest_values(digest: DigestRow) -> list[object]:
-    """What a table has of a digest, in the order of its fields."""
+    """What the columns of a digest hold, in the order of its fields."""
     values = {field.name: getattr(digest, field.name) for field in fields(DigestRow)}
     values["result"] = result_as_json(digest.result)
     for name in ("repositories", "channels", "links"):
@@ -148,7 +157,7 @@ def digest_values(digest: DigestRow) -> list[object]:
 
 
 def read_digest(values: Sequence[Any]) -> DigestRow:
-    """The digest that a table has as `values`."""
+    """The digest that `digest_values` was given."""
     found = dict(zip((field.name for field in fields(DigestRow)), values, strict=True))
     found["result"] = read_result(found["result"])
     for name in ("repositories", "channels", "links"):
@@ -158,8 +167,13 @@ def read_digest(values: Sequence[Any]) -> DigestRow:
 
 
 def read_tick(values: Sequence[Any]) -> TickRow:
-    """The tick that a table has as `values`."""
+    """The tick of a row of columns."""
     found = dict(zip((field.name for field in fields(TickRow)), values, strict=True))
     found["outcome"] = TickOutcome(found["outcome"])
     found["failure"] = found["failure"] and TickFailure(found["failure"])
     return TickRow(**found)
+
+
+def storable(value: Any) -> Any:
+    """A lone surrogate of a path or an error is no UTF-8."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -11,9 +11,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-from codesum_pipeline.digests.joined_changes import is_undone, joined
 from codesum_pipeline.digests.rows import (
     DigestKind,
     DigestRow,
@@ -21,9 +19,11 @@ from codesum_pipeline.digests.rows import (
     TickRow,
     change_as_json,
     digest_values,
+    is_undone,
     read_change,
     read_digest,
     read_tick,
+    storable,
 )
 from codesum_pipeline.digests.schema import open_file
 from codesum_pipeline.model.compactions import CompactionRecord
@@ -147,7 +147,7 @@ class DigestStore:
             if tick is not None:
                 values = [getattr(tick, field.name) for field in fields(TickRow)]
                 self._connection.execute(
-                    f"INSERT INTO ticks VALUES ({_MARKS[TickRow]})", [_storable(value) for value in values]
+                    f"INSERT INTO ticks VALUES ({_MARKS[TickRow]})", [storable(value) for value in values]
                 )
                 if tick.due_at is not None:
                     self.mark_served(tick.intent_name, tick.due_at)
@@ -286,7 +286,7 @@ class DigestStore:
         rows = self._connection.execute(
             "SELECT DISTINCT intent_name FROM matches WHERE digest_id IS NULL AND repository = ? "
             "AND document_id IN (?, ?)",
-            (change.repository, _storable(change.document_id), _storable(change.renamed_from)),
+            (change.repository, storable(change.document_id), storable(change.renamed_from)),
         )
         return [name for (name,) in rows]
 
@@ -305,7 +305,7 @@ class DigestStore:
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     change.repository,
-                    _storable(change.document_id),
+                    storable(change.document_id),
                     intent,
                     change_as_json(change),
                     is_undone(change),
@@ -316,14 +316,14 @@ class DigestStore:
             return
         id_, before, score = found
         best = max((each for each in (match.score, score) if each is not None), default=None)
-        self._rewrite(id_, joined(read_change(before), change), best)
+        self._rewrite(id_, _since(read_change(before), change), best)
 
     def _waiting(self, change: DocumentChange, document_id: str, intent: str) -> tuple[int, str, float | None] | None:
         """Id, change and score of what waits for an intent under this id."""
         found: tuple[int, str, float | None] | None = self._connection.execute(
             "SELECT id, change, score FROM matches WHERE digest_id IS NULL AND repository = ? AND document_id = ? "
             "AND intent_name = ?",
-            (change.repository, _storable(document_id), intent),
+            (change.repository, storable(document_id), intent),
         ).fetchone()
         return found
 
@@ -345,7 +345,7 @@ class DigestStore:
     def _rewrite(self, id_: int, change: DocumentChange, score: float | None) -> None:
         self._connection.execute(
             "UPDATE matches SET document_id = ?, change = ?, is_undone = ?, score = ? WHERE id = ?",
-            (_storable(change.document_id), change_as_json(change), is_undone(change), score, id_),
+            (storable(change.document_id), change_as_json(change), is_undone(change), score, id_),
         )
 
     def _sweep(self, intent_name: str) -> None:
@@ -389,6 +389,7 @@ def open_digests(path: Path, *, now: Callable[[], datetime]) -> Iterator[DigestS
         raise BrokenStore(f"{path} is damaged ({error}): move it away to begin a new one") from error
 
 
-def _storable(value: Any) -> Any:
-    """A lone surrogate of a path or an error is no UTF-8."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+def _since(earlier: DocumentChange, later: DocumentChange) -> DocumentChange:
+    """Two changes of one document as one."""
+    was = earlier.renamed_from or later.renamed_from
+    return replace(later, before=earlier.before, renamed_from=was if was != later.document_id else None)

@@ -190,3 +190,14 @@ def test_intents_are_readable_on_a_terminal_of_any_width(home, width):
     assert max(map(len, shown.lines())) <= width
     words = " ".join(" ".join(shown.lines()).split())
     assert all(word in words for word in ("login", "log in", "with each build", "no channel"))
+
+
+def test_a_shell_completes_the_names_of_intents_also_of_broken_ones(home):
+    (home / "intents.yaml").write_text("intents:\n  login: {text: t}\n  logs: {txt: t}\n  pay: {text: t}\n")
+    words = f"codesum --home {home} intent remove lo"
+
+    completed = fork_codesum(
+        cwd=home, env={"_CODESUM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "5"}
+    )
+
+    assert completed.stdout.split() == ["login", "logs"]
