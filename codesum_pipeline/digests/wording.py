@@ -24,6 +24,7 @@ _TEXT_CHARS = 260
 _MOST_DETAILS = 3
 # So many of a sentence tell it from others.
 _TELLING_LETTERS = 24
+_TELLING_WORDS = 5
 # A phone shows some fifty in a line.
 _LINE_CHARS = 110
 _DATES = re.compile(r"\d+|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b")
@@ -211,7 +212,13 @@ def is_prose(item: Item) -> bool:
 def quotes(hunk: Hunk, most: int) -> list[str]:
     """Sentences that came and went."""
     changed = [line for line in hunk.text.split("\n") if line[:1] in ("+", "-") and line[1:].strip()]
-    shown = [f"{'Now' if line[0] == '+' else 'Before'}: “{said(line[1:].strip())}”" for line in changed[:most]]
+    # A heading, or an item of a list of names, says least.
+    telling = [line for line in changed if len(line.split()) >= _TELLING_WORDS]
+    changed = telling if len(telling) >= most else changed
+    shown = [
+        f"{'Now' if line[0] == '+' else 'Before'}: “{said(line[1:].strip().removeprefix('- '))}”"
+        for line in changed[:most]
+    ]
     return [*shown, *_rest(hunk, len(shown))]
 
 
