@@ -122,8 +122,13 @@ def _with_parts(item: Item) -> str:
     inside = [each for each in item.parts if each.document_id.startswith(item.change.document_id)]
     within = tuple(f"{each.document_id}{SEPARATOR}" for each in inside)
     inside = [each for each in inside if not each.document_id.startswith(within)]
+    inside = [each for each in inside if not _is_private(each)] or inside
     whole = item.happening in (Happening.ADDED, Happening.REMOVED, Happening.MOVED)
     return f" with {names(inside)}" if inside and whole else ""
+
+
+def _is_private(change: DocumentChange) -> bool:
+    return change.state.name.rpartition(".")[2].startswith("_")
 
 
 def _moved(change: DocumentChange) -> str:
@@ -146,7 +151,7 @@ def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]
     """
     match item.happening:
         case Happening.ADDED:
-            told = words_about(item) if shown else _whole_sentences(sentences(item.after or ""))
+            told = words_about(item) or ("" if shown else _whole_sentences(sentences(item.after or "")))
             return [] if not told or _within(told, shown) else [said(told)]
         case Happening.REMOVED:
             told = _whole_sentences(sentences(item.before or ""))
