@@ -53,12 +53,15 @@ def write_plain(intent: Intent, items: Sequence[Item]) -> SummaryResult:
     digest.add(_gist(main))
     detailed = {id(item) for item in shown[: len(_HUNK_LINES)]}
     for subjects, members in sections.items():
-        if len(sections) > 1:
-            digest.add(f"## {_joined(_commits(subjects)) or 'Other changes'}")
-        for item in members:
-            if id(item) in detailed:
+        if told := [item for item in members if id(item) in detailed]:
+            if len(sections) > 1:
+                digest.add(f"## {_joined(_commits(subjects)) or 'Commit not known'}")
+            for item in told:
                 digest.tell(item)
-        digest.list([item for item in members if id(item) not in detailed])
+            digest.list([item for item in members if id(item) not in detailed])
+    if others := [item for item in shown if not any(id(member) in detailed for member in sections[item.subjects])]:
+        digest.add("## Other changes")
+        digest.list(others)
     digest.add_beside(beside)
     digest.add_rest(main[_MOST_SHOWN:])
     digest.add(f"*Asked: “{wording.said(intent.text, limit=_INTENT_CHARS)}”. No language model wrote this.*")

@@ -24,6 +24,7 @@ _TEXT_CHARS = 260
 _MOST_DETAILS = 3
 # So many of a sentence tell it from others.
 _TELLING_LETTERS = 24
+_TELLING_WORDS = 5
 # A phone shows some fifty in a line.
 _LINE_CHARS = 110
 _DATES = re.compile(r"\d+|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b")
@@ -121,8 +122,13 @@ def _with_parts(item: Item) -> str:
     inside = [each for each in item.parts if each.document_id.startswith(item.change.document_id)]
     within = tuple(f"{each.document_id}{SEPARATOR}" for each in inside)
     inside = [each for each in inside if not each.document_id.startswith(within)]
+    inside = [each for each in inside if not _is_private(each)] or inside
     whole = item.happening in (Happening.ADDED, Happening.REMOVED, Happening.MOVED)
     return f" with {names(inside)}" if inside and whole else ""
+
+
+def _is_private(change: DocumentChange) -> bool:
+    return change.state.name.rpartition(".")[2].startswith("_")
 
 
 def _moved(change: DocumentChange) -> str:
@@ -145,7 +151,7 @@ def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]
     """
     match item.happening:
         case Happening.ADDED:
-            told = words_about(item) if shown else _whole_sentences(sentences(item.after or ""))
+            told = words_about(item) or ("" if shown else _whole_sentences(sentences(item.after or "")))
             return [] if not told or _within(told, shown) else [said(told)]
         case Happening.REMOVED:
             told = _whole_sentences(sentences(item.before or ""))
@@ -211,7 +217,13 @@ def is_prose(item: Item) -> bool:
 def quotes(hunk: Hunk, most: int) -> list[str]:
     """Sentences that came and went."""
     changed = [line for line in hunk.text.split("\n") if line[:1] in ("+", "-") and line[1:].strip()]
-    shown = [f"{'Now' if line[0] == '+' else 'Before'}: “{said(line[1:].strip())}”" for line in changed[:most]]
+    # A heading, or an item of a list of names, says least.
+    telling = [line for line in changed if len(line.split()) >= _TELLING_WORDS]
+    changed = telling if len(telling) >= most else changed
+    shown = [
+        f"{'Now' if line[0] == '+' else 'Before'}: “{said(line[1:].strip().removeprefix('- '))}”"
+        for line in changed[:most]
+    ]
     return [*shown, *_rest(hunk, len(shown))]
 
 

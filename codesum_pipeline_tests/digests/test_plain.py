@@ -76,9 +76,9 @@ def test_without_lines_it_says_which_parameters_and_words_are_others() -> None:
 
 def test_something_new_says_what_it_is() -> None:
     assert told(item(None, "Loads keys from a file. Calls open. Part of auth.")) == (
-        "In `shop`, `sign` is new.\n\n**`sign`** is a new function in `src/auth.py` [1]\n\n"
-        "- Loads keys from a file. Calls open."
+        "In `shop`, `sign` is new.\n\n**`sign`** is a new function in `src/auth.py` [1]\n\n- Loads keys from a file."
     )
+    assert "\n- Calls open." in told(item(None, "Calls open."))
 
 
 def test_something_gone_says_what_it_was() -> None:
@@ -150,6 +150,17 @@ def test_changes_stand_below_the_commits_they_came_with() -> None:
 
     assert text.startswith("In `shop`, `sign` and `sign` changed, with “Use keys” and “Fix \\*it\\*”.")
     assert text.index("## “Use keys”") < text.index("[1]") < text.index("## “Fix \\*it\\*”") < text.index("[2]")
+
+
+def test_commits_of_lesser_changes_are_no_headings() -> None:
+    items = [item(subjects=(f"Commit {n}",), document=f"src/f{n}.py::f", score=1 - n / 10) for n in range(7)]
+    text = told(*items)
+
+    assert [line for line in text.split("\n") if line.startswith("## ")] == [
+        *(f"## “Commit {n}”" for n in range(4)),
+        "## Other changes",
+    ]
+    assert text.split("## Other changes\n\n")[1].count("\n") == 2
 
 
 def test_tests_and_copies_are_told_in_a_line_below() -> None:
