@@ -36,6 +36,20 @@ def answer(*numbers: int, quote: str = QUOTE) -> str:
     return json.dumps({"claims": claims})
 
 
+def model_at(base: str, prompts: Path) -> LlmOptions:
+    """A model that a server at this address is."""
+    return LlmOptions(
+        enabled=True,
+        model=MODEL,
+        api_base=base,
+        api_key_env="REPORTER_KEY",
+        prices=(ModelPrice(MODEL, 1.0, 2.0),),
+        prompts_folder=str(prompts),
+        max_retries=1,
+        timeout_s=20.0,
+    )
+
+
 @dataclass
 class Shop:
     """The home; what is in it can be changed before each tick."""
@@ -83,18 +97,7 @@ class Shop:
 
     def ask(self, base: str, **llm: Any) -> None:
         """Have a model at this address write."""
-        prompts = self.home / "prompts"
-        found = LlmOptions(
-            enabled=True,
-            model=MODEL,
-            api_base=base,
-            api_key_env="REPORTER_KEY",
-            prices=(ModelPrice(MODEL, 1.0, 2.0),),
-            prompts_folder=str(prompts),
-            max_retries=1,
-            timeout_s=20.0,
-        )
-        self.options = replace(self.options, llm=replace(found, **llm))
+        self.options = replace(self.options, llm=replace(model_at(base, self.home / "prompts"), **llm))
 
     def change(self, name: str = "sign", *, date: str | None = "2026-11-20T09:00:00Z", **other: Any) -> DocumentChange:
         """The one that the repository's second commit made, as that of a function called `name`."""

@@ -24,14 +24,14 @@ from codesum_pipeline.model.errors import (
     TemplateNotFound,
 )
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.model.options import BackendName, LlmOptions, ModelPrice, Options
+from codesum_pipeline.model.options import BackendName, Options
 from codesum_pipeline_tests.digests.history_rows import cited, row
 from codesum_pipeline_tests.digests.items import answer, claim
 from codesum_pipeline_tests.digests.making import INTENT
+from codesum_pipeline_tests.digests.shop import MODEL, model_at
 from codesum_pipeline_tests.llm.server import Fails, Says, ScriptedServer
 from codesum_pipeline_tests.llm.server.behaviours import Behaviour
 
-MODEL = "openai/reporter-1"
 ASKED = Intent(name=INTENT, text="How do users sign in?")
 LOGIN, TOKEN = cited("src/auth.py::login"), cited("src/auth.py::token")
 ROWS = (
@@ -89,16 +89,7 @@ def server() -> Iterator[ScriptedServer]:
 def historian(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Historian:
     """One whose server gives a good roll-up."""
     monkeypatch.setenv("REPORTER_KEY", "any word will do")
-    llm = LlmOptions(
-        enabled=True,
-        model=MODEL,
-        api_base=server.base,
-        api_key_env="REPORTER_KEY",
-        prices=(ModelPrice(MODEL, 1.0, 2.0),),
-        prompts_folder=str(tmp_path / "prompts"),
-        max_retries=2,
-        timeout_s=20.0,
-    )
+    llm = replace(model_at(server.base, tmp_path / "prompts"), max_retries=2)
     found = Historian(tmp_path, server, Options(llm=llm))
     found.script(Says(answer(GOOD)))
     return found
