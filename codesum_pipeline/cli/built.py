@@ -96,6 +96,7 @@ def _remarks(outcome: "RunOutcome") -> list[Text]:
         f"{count(int(vectors.get('embedded', 0)), 'vector')} computed, {vectors.get('carried', 0):,} kept",
         *broken_files(_numbers(outcome, "symbols")),
         "published" if published.get("published") else _UNPUBLISHED[is_held(outcome)],
+        *_told(_numbers(outcome, "intent_digests")),
         f"{outcome.seconds:.1f} s",
     )
     return [Text(" · ".join(lines), style="dim")]
@@ -107,6 +108,14 @@ def broken_files(numbers: Mapping[str, int | float]) -> Iterator[str]:
     if broken:
         told = f", about {count(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
         yield f"{count(broken, 'file')} with syntax errors{told}"
+
+
+def _told(numbers: Mapping[str, int | float]) -> Iterator[str]:
+    """The digests that were written, and messages that did not go out; nothing where nobody asked."""
+    if written := int(numbers.get("digests", 0)):
+        yield f"{count(written, 'digest')} written"
+    if unsent := int(numbers.get("unsent", 0)):
+        yield f"{count(unsent, 'message')} not sent (`codesum digest outbox`)"
 
 
 def is_built(outcome: "RunOutcome") -> bool:

@@ -19,6 +19,7 @@ from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_o
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.compaction.compacting import LEDGER_FILE
+from codesum_pipeline.digests.spending import calls_of_digests
 from codesum_pipeline.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.llm.totals import Totals, total, total_by
 from codesum_pipeline.model.ledger import LedgerRow
@@ -27,9 +28,10 @@ from codesum_pipeline.store.tables import TableStore
 _ISO_DAY = "%Y-%m-%d"
 _DAY = len("2026-01-31")
 # Where a level stands of a text.
-_ASK = "ask"
+_ASK, _DIGEST = "ask", "digest"
 # How the first column is called, that of good calls, and that of the others.
 _OF_TEXTS = ("{by}", "texts", "without a text")
+_OF_DIGESTS = ("digests by {by}", "answers", "without an answer")
 _OF_QUESTIONS = ("questions by {by}", "answers", "without an answer")
 
 
@@ -72,7 +74,7 @@ def cost(
 ) -> None:
     """Show what calls of models cost, by day, run, model, level or repository.
 
-    Texts of builds come first; the questions of [bold]codesum ask[/] have a table of their own below.
+    Texts of builds come first; the questions of [bold]codesum ask[/] and digests have tables of their own below.
 
     codesum cost --since 2026-01-01 --plot cost.png
     """
@@ -83,16 +85,18 @@ def cost(
     called = invocation(ctx)
     rows = _rows(called, keys or (), begin)
     asked = _questions(called, keys or (), begin)
+    told = _digests(called, keys or (), begin)
     if plot is not None:
-        every: list[LedgerRow | QuestionCall] = [*(row for _, row in rows), *asked]
+        every: list[LedgerRow | QuestionCall] = [*(row for _, row in rows), *asked, *(row for _, row in told)]
         days = total_by((row.started_at[:_DAY], row) for row in every)
         with with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
     texts = total_by((_name(by, repo, row), row) for repo, row in rows)
     questions = total_by((_name_of_question(by, call), call) for call in asked)
+    digests = total_by((_name_of_digest(by, about, row), row) for about, row in told)
     compacting, compacting_usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
     if as_json:
-        for what, totals in (("texts", texts), ("questions", questions)):
+        for what, totals in (("texts", texts), ("questions", questions), ("digests", digests)):
             for name, found in totals.items():
                 typer.echo(safe_json({"what": what, **_as_json(by, name, found)}))
         return
@@ -100,9 +104,11 @@ def cost(
         show(_table(by, {**texts, "all": total(row for _, row in rows)}, _OF_TEXTS))
     if questions:
         show(_table(by, {**questions, "all": total(asked)}, _OF_QUESTIONS))
+    if digests:
+        show(_table(by, {**digests, "all": total(row for _, row in told)}, _OF_DIGESTS))
     if compacting:
         note(f"`codesum compact`, which is not among these: {count(compacting, 'call')}, ${compacting_usd:.4f}")
-    if not texts and not questions and not compacting:
+    if not texts and not questions and not digests and not compacting:
         note(
             "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
             "`codesum ask` makes others"
@@ -141,6 +147,21 @@ def _name_of_question(by: By, call: QuestionCall) -> str:
     """The line that a call counts in; one question may be about several repositories."""
     names = {By.DAY: call.started_at[:_DAY], By.RUN: call.run_id, By.MODEL: call.model, By.LEVEL: _ASK}
     return names.get(by, ", ".join(call.repositories))
+
+
+def _digests(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
+    """The calls for digests and what each is about: its repositories, or of one that was not written its question.
+
+    Of some repositories those that are about one of them.
+    """
+    rows, about = calls_of_digests(called.layout.digests, since=since)
+    named = [(about.get(row.run_id, ()), row) for row in rows]
+    return [(", ".join(repos) or row.id, row) for repos, row in named if not keys or {*keys} & {*repos}]
+
+
+def _name_of_digest(by: By, about: str, row: LedgerRow) -> str:
+    """The line that a call counts in; one digest may be about several repositories."""
+    return _DIGEST if by is By.LEVEL else _name(by, about, row)
 
 
 def _as_json(by: By, name: str, found: Totals) -> dict[str, Any]:

@@ -18,9 +18,10 @@ from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
 from codesum_pipeline.delivery.schema import DeliveryState
 from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.digests.running import deliver as deliver_due
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.wiring import Home, utc_now
 
 digest = typer.Typer(
     cls=PlainGroup,
@@ -95,7 +96,7 @@ def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     codesum digest deliver
     """
-    report = _sender(ctx).send_due()
+    report = deliver_due(Home(invocation(ctx).settings).digest_desk())
     for why in report.unusable.values():
         complain(why)
     if as_json:

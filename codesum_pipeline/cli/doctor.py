@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.digest_trouble import digest_troubles
 from codesum_pipeline.cli.failures import FAILED
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.model_health import reach_model
@@ -28,11 +29,16 @@ _SHOWN_PER_REPOSITORY = 20
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with one repository (or with none in particular), and the way out; None: it was repaired."""
+    """Something wrong with one repository, or else with what it is `about`, and the way out; None: it was repaired."""
 
     repo: str | None
     what: str
     way_out: str | None
+    about: str = "Dagster"
+
+    @property
+    def heading(self) -> str:
+        return self.repo or self.about
 
 
 def doctor(
@@ -69,11 +75,12 @@ def doctor(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per problem.")] = False,
 ) -> None:
-    """Check published indexes, leases, runs and Dagster's records, and say how to repair them.
+    """Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.
 
     Every published index is compared with its manifest and with the tables; a registered repository without one is
     named, and data of one that is not registered; runs whose process is gone are marked as failed, so that Dagster
-    starts new ones; broken records of Dagster are mended, or kept aside and begun anew. Ends with exit code 1 when
+    starts new ones; broken records of Dagster are mended, or kept aside and begun anew. Of digests it names standing
+    questions and channels that cannot be used, and what could not be written or sent. Ends with exit code 1 when
     anything is to be done.
     """
     called = invocation(ctx)
@@ -90,12 +97,13 @@ def doctor(
         *(() if key else _misconfigured(home)),
         *(problem for entry in entries for problem in _examine(home, entry)),
         *(() if key else _unregistered(home)),
+        *(() if key else _digests(home)),
         *_dagsters_records(home),
         *(_model(home) if llm else ()),
     ]
     if as_json:
         for problem in problems:
-            typer.echo(safe_json(asdict(problem)))
+            typer.echo(safe_json({"repo": problem.repo, "what": problem.what, "way_out": problem.way_out}))
     else:
         _show(problems, [entry.key for entry in entries])
     if any(problem.way_out for problem in problems):
@@ -186,6 +194,11 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
         yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now", None)
 
 
+def _digests(home: Home) -> Iterator[Problem]:
+    for trouble in digest_troubles(home):
+        yield Problem(None, trouble.what, trouble.way_out, about="Digests")
+
+
 def _model(home: Home) -> Iterator[Problem]:
     found, way_out = reach_model(home)
     if way_out:
@@ -196,9 +209,9 @@ def _model(home: Home) -> Iterator[Problem]:
 
 def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
     """The problems of one repository together, each way out once."""
-    for repo in dict.fromkeys(problem.repo for problem in problems):
-        here = [problem for problem in problems if problem.repo == repo]
-        show(Text(repo or "Dagster", style="bold"))
+    for heading in dict.fromkeys(problem.heading for problem in problems):
+        here = [problem for problem in problems if problem.heading == heading]
+        show(Text(heading, style="bold"))
         for problem in here:
             show(indented(Text(one_line(problem.what)), 2))
         for way_out in dict.fromkeys(problem.way_out for problem in here):

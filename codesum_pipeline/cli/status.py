@@ -10,11 +10,13 @@ from rich.text import Text
 
 from codesum_pipeline.cli.built import broken_files
 from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.digest_trouble import digest_troubles
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of
 from codesum_pipeline.cli.freshness import Freshness, State, look_at
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import SHORT_COMMIT, fields, note, show, styled, table
 from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.llm.totals import total
 from codesum_pipeline.model.documents import LEVELS
@@ -69,8 +71,14 @@ def status(
         show(*_details(home, found[0]), *_runs(home, key))
     elif found:
         show(_overview(found))
+        if troubles := [*digest_troubles(home)]:
+            note(f"digests: {troubles[0].what}{_and_more(len(troubles) - 1)}")
     else:
         note("no repository is registered: `codesum index PATH|URL` registers and indexes one")
+
+
+def _and_more(others: int) -> str:
+    return f"; and {others:,} more: `codesum doctor` names all" if others else ""
 
 
 def _as_json(found: Freshness) -> dict[str, Any]:
@@ -136,6 +144,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "files": _files(home, entry.key),
             "not parsed": _broken(home, entry.key),
             "failed": [*failure_lines(entry.key, failures_of(home, entry.key))],
+            "digests": _waiting(home, entry.key),
             "lease": _lease(found),
             "problem": found.why,
         }
@@ -211,6 +220,17 @@ def _calls(home: Home, key: str) -> str:
         return ""
     today = spent_today(home.layout.state(key), now=utc_now())
     return f"{found.calls:,} for ${found.cost_usd:,.4f}, of that ${today:,.4f} today"
+
+
+def _waiting(home: Home, key: str) -> str:
+    """What waits for a digest, by standing question."""
+    if not home.layout.digests.exists():
+        return ""
+    with open_digests(home.layout.digests, now=utc_now) as digests:
+        waiting = digests.count_pending(key)
+        written = digests.count(key)
+    said = ", ".join(f"{changes:,} for {name}" for name, changes in waiting.items())
+    return f"{written:,} written; {f'changes that wait: {said}' if said else 'no change waits'}"
 
 
 def _lease(found: Freshness) -> str:

@@ -10,8 +10,6 @@ from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.scheduled import roll_up_digests, send_digests
 from codesum_pipeline.defs.ticks import take_tick
 
-# The most that a digest is late. Questions name their own time zone, so that this one says nothing.
-DIGESTS_CRON = "*/15 * * * *"
 # Late on the first of a month, when it is the first everywhere; and a week long again, for what failed.
 ROLLUP_CRON = "0 14 1-7 * *"
 
@@ -37,27 +35,32 @@ def nightly(cron: str) -> dg.ScheduleDefinition:
     return schedule
 
 
-@dg.schedule(
-    name="digests",
-    job=send_digests,
-    cron_schedule=DIGESTS_CRON,
-    execution_timezone="UTC",
-    default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Starts a run where a daily or weekly digest is due, or something is to be tried or sent again.",
-)
-def digests_due(context: dg.ScheduleEvaluationContext, codesum: CodesumResource) -> dg.RunRequest | dg.SkipReason:
-    """A look: no run where nothing is due. After days without a look there is one, and so one digest."""
-    from codesum_pipeline.defs.building.scheduled_digests import wanted_now
+def digests_due(cron: str) -> dg.ScheduleDefinition:
+    """The look for digests that are due: no run where none is. After days without one there is one look, and so one
+    digest."""
 
-    home, at = codesum.open_home(), context.scheduled_execution_time
-    wanted = wanted_now(home, now=lambda: at)
-    if not wanted:
-        return dg.SkipReason("no digest is due")
-    end_vanished_runs(home.layout, context.instance)
-    if context.instance.get_runs_count(dg.RunsFilter(job_name=send_digests.name, statuses=list(ACTIVE))):
-        return dg.SkipReason(f"{wanted}; the run before goes on")
-    context.log.info(wanted)
-    return dg.RunRequest()
+    @dg.schedule(
+        name="digests",
+        job=send_digests,
+        cron_schedule=cron,
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Starts a run where a daily or weekly digest is due, or something is to be tried or sent again.",
+    )
+    def schedule(context: dg.ScheduleEvaluationContext, codesum: CodesumResource) -> dg.RunRequest | dg.SkipReason:
+        from codesum_pipeline.defs.building.scheduled_digests import wanted_now
+
+        home, at = codesum.open_home(), context.scheduled_execution_time
+        wanted = wanted_now(home, now=lambda: at)
+        if not wanted:
+            return dg.SkipReason("no digest is due")
+        end_vanished_runs(home.layout, context.instance)
+        if context.instance.get_runs_count(dg.RunsFilter(job_name=send_digests.name, statuses=list(ACTIVE))):
+            return dg.SkipReason(f"{wanted}; the run before goes on")
+        context.log.info(wanted)
+        return dg.RunRequest()
+
+    return schedule
 
 
 @dg.schedule(

@@ -156,8 +156,8 @@ def aggregate_history(
 ) -> AggregateResult:
     """The digests `rows` in one, in the intent's language, through one question to a model.
 
-    `books` is `digests.sqlite`, `job_id` the same whenever the same roll-up is made again: what is paid for is not paid
-    again. Without digests, or with templates that would not show them, nothing is asked.
+    `books` is `digests.sqlite`, `job_id` the roll-up's: its attempts stand under it, and its cap counts them.
+    Without digests, or with templates that would not show them, nothing is asked.
 
     Raises what `check_gates` and `request_for` do, `DigestCapReached`, and `SummaryError` where the model failed.
     """

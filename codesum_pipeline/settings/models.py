@@ -61,11 +61,16 @@ class FilterSettings(BaseModel):
 
 
 class PlannerSettings(BaseModel):
-    """When Dagster rebuilds a repository by itself."""
+    """When Dagster rebuilds a repository by itself, and looks for digests that are due."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     nightly_cron: str = Field("0 2 * * *", description="When the nightly schedule looks at every repository (UTC).")
+    digests_cron: str = Field(
+        "*/15 * * * *",
+        description="When the schedule looks whether a digest is due: how late one may be at most. Intents have their "
+        "own times and time zones.",
+    )
     sensor_interval_s: int = Field(60, ge=5, description="How often the sensor looks for new commits.")
     max_attempts: int = Field(3, ge=1, description="How often one state of a repository is tried.")
     max_requests_per_tick: int = Field(25, ge=1, description="How many runs one tick may ask for.")

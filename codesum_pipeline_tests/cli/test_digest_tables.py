@@ -1,6 +1,7 @@
 """Digests, what waits for one and what came of each attempt, in SQL beside everything else."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,13 @@ import pytest
 from codesum_pipeline.digests.rows import TickFailure, TickOutcome, TickRow
 from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.llm.ledger import Settled, open_ledger
+from codesum_pipeline.llm.pins import TokenUsage
+from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.wiring import utc_now
 from codesum_pipeline_tests.digests.making import INTENT, digest, match
+from codesum_pipeline_tests.llm.test_ledger import attempt
 
 HELD = TickRow(
     "t1", INTENT, "shop", None, "2026-11-23T12:00:00.000Z", "2026-11-23T12:00:01.000Z", TickOutcome.HELD,
@@ -82,3 +87,72 @@ def test_a_purge_takes_what_waits_of_the_repository(codesum, home: Path, git_rep
     assert shown.exit_code == 0, shown.stderr
     assert select(codesum, home, "SELECT count(*) AS n FROM intent_matches") == [{"n": 0}]
     assert select(codesum, home, "SELECT count(*) AS n FROM digests") == [{"n": 0}]
+
+
+@pytest.fixture
+def paid(home: Path) -> Path:
+    """Two calls: one for the digest, and one for another that was not written."""
+    for run, cost, outcome in (("d1", 0.25, AttemptOutcome.GOOD), ("d2", 0.5, AttemptOutcome.FAILED)):
+        with open_ledger(HomeLayout(home).digests, run_id=run, now=utc_now) as ledger:
+            sequence = ledger.reserve(attempt(INTENT))
+            ledger.settle(sequence, Settled(outcome, cost, 1.0, TokenUsage(100, 20)))
+    return home
+
+
+def test_cost_shows_what_digests_cost_beside_the_rest(codesum, paid: Path) -> None:
+    shown = codesum(paid, "cost", "--by", "repo")
+
+    assert [" ".join(line.split()[:3]) for line in shown.stdout.splitlines()] == [
+        "digests by repo", f"{' '.join(INTENT.split()[:3])}", "shop 1 1", "all 2 1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "costs"),
+    [
+        (("--by", "run"), {"d1": 0.25, "d2": 0.5}),
+        (("--by", "level"), {"digest": 0.75}),
+        (("shop", "--by", "repo"), {"shop": 0.25}),
+    ],
+)
+def test_cost_of_digests_can_be_told_by_each_key(
+    codesum, paid: Path, git_repo, arguments: tuple[str, ...], costs: dict[str, float]
+) -> None:
+    if "shop" in arguments:
+        assert codesum(paid, "add", git_repo({"a.py": "x = 1\n"}, name="shop").path).exit_code == 0
+    lines = [json.loads(line) for line in codesum(paid, "cost", *arguments, "--json").stdout.splitlines()]
+
+    by = arguments[-1]
+    assert {line[by]: line["cost_usd"] for line in lines if line["what"] == "digests"} == costs
+
+
+def test_doctor_names_what_keeps_digests_from_being_written_and_sent(codesum, home: Path) -> None:
+    with open_digests(HomeLayout(home).digests, now=utc_now) as store:
+        store.record(replace(HELD, id="t2", intent_name="auth"))
+    intents = {
+        "auth": {"text": "How do we sign in?", "channels": ["away"]},
+        "broken": {"text": "What?", "threshold": 7},
+    }
+    (home / "intents.yaml").write_text(json.dumps({"intents": intents}))
+
+    shown = codesum(home, "doctor", "--json")
+    told = [json.loads(line) for line in shown.stdout.splitlines()]
+
+    assert shown.exit_code == 1
+    whats = " ".join(problem["what"] for problem in told)
+    assert "intents.yaml:" in whats and "7" in whats
+    assert "no channel 'away'" in whats
+    assert "intent 'auth': no digest could be written" in whats and "no answer" in whats
+    assert "Digests" in codesum(home, "doctor").stdout
+
+
+def test_doctor_says_nothing_of_digests_where_all_is_well(codesum, tmp_path: Path) -> None:
+    assert codesum(tmp_path / "none", "doctor", "--json").stdout == ""
+
+
+def test_status_says_what_waits_and_what_is_wrong(codesum, home: Path, git_repo) -> None:
+    codesum(home, "add", git_repo({"a.py": "x = 1\n"}, name="shop").path)
+    (home / "intents.yaml").write_text("intents: [")
+
+    assert "1 written; changes that wait: 1 for" in " ".join(codesum(home, "status", "shop").stdout.split())
+    assert "digests: intents.yaml" in codesum(home, "status").stderr

@@ -1,5 +1,6 @@
 """A home with standing questions, a repository whose history tests write, and a receiver that is told."""
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from codesum_pipeline.digests.rows import DigestRow, TickRow
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.repositories import GitRepo
 
 FILES = {
@@ -29,6 +31,11 @@ FILES = {
 }
 SHORTER = {"shop/auth.py": FILES["shop/auth.py"].replace("days=30", "hours=8")}
 CHEAPER = {"shop/billing.py": FILES["shop/billing.py"].replace("pay(total)", "pay(total * 0.9)")}
+HOSTILE = (
+    'def sign_in(user, password):\n    """<script>alert(1)</script> [click](javascript:alert(1)) '
+    '![x](http://evil.example/x.png) sign in with a password\n\n    # Heading\n    """\n'
+    "    if not user.check(password):\n        raise PermissionError\n    return user.session()\n"
+)
 SIGN_IN: Mapping[str, Any] = {"text": "How do users sign in with a password?", "threshold": 0.2, "channels": ["hook"]}
 
 
@@ -44,11 +51,33 @@ class DigestHome:
         """A home whose channel `hook` is this address; nothing is asked so far."""
         found = cls(home.layout.home, repo)
         found.folder.mkdir(parents=True, exist_ok=True)
-        (found.folder / "codesum.toml").write_text(
-            f'lease_wait_s = 0\n[delivery.channels.hook]\nkind = "webhook"\nurl = "{hook}"\nallow_private = true\n'
-        )
+        found._write_settings(hook)
         home.registry.add(RepositoryEntry(key="shop", location=str(repo.path)))
         return found
+
+    @classmethod
+    def copied(cls, built: Path, to: Path, *, hook: str) -> "DigestHome":
+        """Copies of `home` and `shop` below `built`: the copied home builds the copied repository."""
+        shutil.copytree(built / "home", to / "home", symlinks=True)
+        found = cls(to / "home", GitRepo(Path(shutil.copytree(built / "shop", to / "shop"))))
+        repos = found.folder / "repos.yaml"
+        repos.write_text(repos.read_text().replace(str(built / "shop"), str(to / "shop")))
+        found._write_settings(hook)
+        return found
+
+    @property
+    def home(self) -> Home:
+        """As a process opens it now."""
+        return open_home(self.folder)
+
+    def configure(self, more: str) -> None:
+        """More settings of the channel, in TOML."""
+        with (self.folder / "codesum.toml").open("a") as file:
+            file.write(more)
+
+    def _write_settings(self, hook: str) -> None:
+        channel = f'[delivery.channels.hook]\nkind = "webhook"\nurl = "{hook}"\nallow_private = true\n'
+        (self.folder / "codesum.toml").write_text(f"lease_wait_s = 0\n{channel}")
 
     def ask(self, **intents: Mapping[str, Any]) -> None:
         """Let these be the standing questions."""

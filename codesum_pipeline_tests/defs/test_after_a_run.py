@@ -42,7 +42,7 @@ def test_a_second_run_materialises_everything_again_and_writes_nothing(
     result = run_job("shop")
 
     assert result.success
-    assert len(first) == 15
+    assert len(first) == 17
     plan = "summary_plan"  # it says what is about to be written: everything, then nothing
     assert {**data_versions(instance), plan: ""} == {**first, plan: ""}
     events = result.get_asset_materialization_events()

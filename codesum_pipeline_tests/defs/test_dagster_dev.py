@@ -5,13 +5,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codesum_pipeline.defs import assets
-from codesum_pipeline.wiring import Home
+from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.wiring import Home, utc_now
 from codesum_pipeline_tests.defs.dagster_dev import (
     BACKFILL,
     BACKFILL_STATUS,
@@ -23,6 +26,9 @@ from codesum_pipeline_tests.defs.dagster_dev import (
     dagster_dev,
     wait_for,
 )
+from codesum_pipeline_tests.defs.digest_home import FILES as DIGESTED
+from codesum_pipeline_tests.defs.digest_home import SHORTER, SIGN_IN, DigestHome
+from codesum_pipeline_tests.delivery.receivers import webhook_receiver
 from codesum_pipeline_tests.repositories import GitRepo
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -126,7 +132,30 @@ def test_the_pages_name_the_repository_that_a_tick_cannot_read_and_no_process_of
     assert not [key for key in dev.ask(RUN_TAGS)["keys"] if "pid" in key or "host" in key or "boot" in key]
 
 
-def ticks_of(dev: DagsterDev) -> list[dict[str, Any]]:
-    """Every tick of the sensor, newest first."""
-    selector = {**REPOSITORY, "name": "repository_changes"}
+def ticks_of(dev: DagsterDev, name: str = "repository_changes") -> list[dict[str, Any]]:
+    """Every tick of the sensor or a schedule, newest first."""
+    selector = {**REPOSITORY, "name": name}
     return list(dev.ask(TICKS, selector=selector)["ticks"])
+
+
+def test_the_daemon_sends_a_daily_digest_once_when_it_is_due(home: Home, git_repo: Any, tmp_path: Path) -> None:
+    with webhook_receiver() as receiver:
+        shop = DigestHome.at(home, git_repo(DIGESTED, name="shop"), hook=receiver.url)
+        shop.ask(auth={**SIGN_IN, "schedule": {"every": "daily", "at": "00:00"}})
+        index(home, "shop")
+        shop.repo.commit(SHORTER)
+        index(home, "shop")
+        with open_digests(home.layout.digests, now=utc_now) as store:
+            store.mark_served("auth", iso_moment(utc_now() - timedelta(days=3)))
+        shop.configure('[planner]\ndigests_cron = "* * * * *"\n')
+        with dagster_dev(home, tmp_path / "dagster.log") as dev:
+            wait_for(lambda: receiver.received, timeout_s=RUN_S, what=f"the digest; the log ends\n{dev.tail()}")
+            ticks = wait_for(
+                lambda: [tick for tick in ticks_of(dev, "digests") if tick["skipReason"] == "no digest is due"],
+                timeout_s=RUN_S,
+                what="the look after the digest",
+            )
+            runs = [run for run in dev.runs(dagster__schedule_name="digests") if run["status"] == "SUCCESS"]
+
+        assert [each.json["intent"] for each in receiver.received] == ["auth"]
+        assert (len(runs), bool(ticks)) == (1, True)

@@ -112,11 +112,15 @@ def test_sensor_and_schedules_are_on_unless_somebody_stops_them(definitions: dg.
 
 
 def test_settings_say_when_the_planner_looks(tmp_path: Path) -> None:
-    settings = {"home": tmp_path, "planner": {"nightly_cron": "30 4 * * *", "sensor_interval_s": 300}}
+    settings = {
+        "home": tmp_path,
+        "planner": {"nightly_cron": "30 4 * * *", "digests_cron": "* * * * *", "sensor_interval_s": 300},
+    }
 
     repository = build_defs(settings).get_repository_def()
 
     assert repository.get_schedule_def("nightly").cron_schedule == "30 4 * * *"
+    assert repository.get_schedule_def("digests").cron_schedule == "* * * * *"
     assert repository.get_sensor_def("repository_changes").minimum_interval_seconds == 300
 
 

@@ -10,6 +10,8 @@ import dagster as dg
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.building.report_values import MAX_ROWS, report_values
 from codesum_pipeline.defs.metadata import column_schema, metadata_of
+from codesum_pipeline.defs.scheduled import SCHEDULED_ASSETS
+from codesum_pipeline.digests.sql_tables import read_sql_tables
 from codesum_pipeline.wiring import Home
 
 
@@ -90,12 +92,16 @@ def test_a_tables_columns_are_those_that_are_written() -> None:
 
 def test_every_asset_describes_every_column_of_its_table(built_home: Home) -> None:
     described = {}
-    for asset in ASSETS:
+    for asset in (*ASSETS, *SCHEDULED_ASSETS):
         (metadata,) = asset.metadata_by_key.values()
         described[metadata["codesum/table"]] = [
             (column.name, column.description) for column in metadata["dagster/column_schema"].columns
         ]
-    written = {table: built_home.tables.read(table, "shop").schema.names for table in described}
+    digests = read_sql_tables(built_home.layout.digests, query="digests")
+    written = {
+        table: (digests[table] if table in digests else built_home.tables.read(table, "shop")).schema.names
+        for table in described
+    }
 
     assert {table: [name for name, _ in columns] for table, columns in described.items()} == written
     assert not [(table, column) for table, columns in described.items() for column in columns if not column[1]]

@@ -1,6 +1,7 @@
 """A home whose repository has a history, a model server, and receivers that digests are sent to."""
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -36,20 +37,6 @@ def answer(*numbers: int, quote: str = QUOTE) -> str:
     return json.dumps({"claims": claims})
 
 
-def model_at(base: str, prompts: Path) -> LlmOptions:
-    """A model that a server at this address is."""
-    return LlmOptions(
-        enabled=True,
-        model=MODEL,
-        api_base=base,
-        api_key_env="REPORTER_KEY",
-        prices=(ModelPrice(MODEL, 1.0, 2.0),),
-        prompts_folder=str(prompts),
-        max_retries=1,
-        timeout_s=20.0,
-    )
-
-
 @dataclass
 class Shop:
     """The home; what is in it can be changed before each tick."""
@@ -77,6 +64,11 @@ class Shop:
         layout.repos_file.write_text("repositories:\n  shop:\n    url: https://github.com/acme/shop.git\n")
         return cls(home, (before, after), (blobs[0], blobs[1]))
 
+    def copied(self, home: Path) -> "Shop":
+        """The same at another place."""
+        shutil.copytree(self.home, home, dirs_exist_ok=True)
+        return replace(self, home=home)
+
     @property
     def desk(self) -> DigestDesk:
         layout = HomeLayout(self.home)
@@ -97,7 +89,18 @@ class Shop:
 
     def ask(self, base: str, **llm: Any) -> None:
         """Have a model at this address write."""
-        self.options = replace(self.options, llm=replace(model_at(base, self.home / "prompts"), **llm))
+        prompts = self.home / "prompts"
+        found = LlmOptions(
+            enabled=True,
+            model=MODEL,
+            api_base=base,
+            api_key_env="REPORTER_KEY",
+            prices=(ModelPrice(MODEL, 1.0, 2.0),),
+            prompts_folder=str(prompts),
+            max_retries=1,
+            timeout_s=20.0,
+        )
+        self.options = replace(self.options, llm=replace(found, **llm))
 
     def change(self, name: str = "sign", *, date: str | None = "2026-11-20T09:00:00Z", **other: Any) -> DocumentChange:
         """The one that the repository's second commit made, as that of a function called `name`."""

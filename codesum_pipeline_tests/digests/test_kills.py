@@ -40,8 +40,8 @@ run_after_build(shop.desk, "shop")
 
 
 @pytest.fixture
-def shop(tmp_path: Path, hook: WebhookReceiver) -> Shop:
-    found = Shop.at(tmp_path / "home")
+def shop(shop_as_made: Shop, tmp_path: Path, hook: WebhookReceiver) -> Shop:
+    found = shop_as_made.copied(tmp_path / "home")
     found.channels = {"hook": {"kind": "webhook", "url": hook.url, "allow_private": True}}
     found.write_intents(SIGNING)
     found.find()
@@ -181,6 +181,7 @@ def test_killed_while_a_hook_hears_of_it_the_hook_hears_again_and_the_digest_is_
     assert (heard.read_text(), posts(shop), len(ids(hook))) == ("xx", 1, 1)
 
 
+@pytest.mark.slow
 def test_what_a_living_process_has_in_hand_is_left_to_it(shop: Shop, hook: WebhookReceiver) -> None:
     with blocked(shop.home / OUTBOX_FILE), running(shop):
         wait_for(lambda: states(shop))

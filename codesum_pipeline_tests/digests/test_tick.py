@@ -31,9 +31,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def shop(tmp_path: Path, hook: WebhookReceiver) -> Shop:
+def shop(shop_as_made: Shop, tmp_path: Path, hook: WebhookReceiver) -> Shop:
     """A home that sends to a receiver, its operator hears on another channel, and no model is set up."""
-    found = Shop.at(tmp_path)
+    found = shop_as_made.copied(tmp_path)
     found.channels = {
         "hook": {"kind": "webhook", "url": hook.url, "allow_private": True},
         "ops": {"kind": "webhook", "url": hook.url, "allow_private": True},

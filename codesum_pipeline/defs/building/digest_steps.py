@@ -11,6 +11,7 @@ from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.shows_digests import DIGESTS_SHOWN, show_digests, show_matches
 from codesum_pipeline.defs.building.told import Telling
 from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome, Values
+from codesum_pipeline.digests.rows import DigestRow, KeptMatch
 from codesum_pipeline.digests.running import run_after_build
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.indexes.embedders import embedder_of
@@ -44,7 +45,7 @@ def find_matches(home: Home, ws: Workspace, telling: Telling) -> None:
         if comparison is None:
             return
         found = _matches(ws, comparison, asking)
-        telling.did_something = bool(comparison.changes)
+        telling.did_something = comparison.since is None or bool(comparison.changes)
         telling.values |= {"changes": len(comparison.changes), "matches": len(found)}
         if comparison.changes and comparison.since is not None:
             with open_digests(ws.layout.digests, now=ws.now) as store:
@@ -87,15 +88,14 @@ def perform_digest_step(step: str, home: Home, ws: Workspace, *, built_from: str
 
 def show_digest_step(step: str, home: Home, ws: Workspace) -> Values:
     """What a person sees of it."""
-    telling = Telling()
-    with telling.guarded(step):
-        if not ws.layout.digests.exists():
-            return {}
-        with open_digests(ws.layout.digests, now=ws.now) as store:
-            if step == "intent_matches":
-                return {PREVIEW: show_matches([store.pending(name, ws.key) for name in store.count_pending(ws.key)])}
-            return {PREVIEW: show_digests(store.newest(ws.key, limit=DIGESTS_SHOWN))}
-    return {}
+    pending: list[Sequence[KeptMatch]] = []
+    digests: Sequence[DigestRow] = ()
+    with Telling().guarded(step):
+        if ws.layout.digests.exists():
+            with open_digests(ws.layout.digests, now=ws.now) as store:
+                pending = [store.pending(name, ws.key) for name in store.count_pending(ws.key)]
+                digests = store.newest(ws.key, limit=DIGESTS_SHOWN)
+    return {PREVIEW: show_matches(pending) if step == "intent_matches" else show_digests(digests)}
 
 
 def _move_on(ws: Workspace) -> None:
