@@ -12,6 +12,7 @@ from codesum_pipeline.cli.past_digests import JsonOption, show_text
 from codesum_pipeline.cli.render import count, note, show, table
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.digests.ending import one_at_a_time
+from codesum_pipeline.digests.rollups import MonthlyRollup, run_monthly
 from codesum_pipeline.digests.rows import TickOutcome, TickRow
 from codesum_pipeline.digests.running import run_due, run_now
 from codesum_pipeline.digests.store import open_digests
@@ -79,7 +80,8 @@ def run_digests(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Have the digests that are due, and send what waits; for a cron job where the Dagster daemon does not run.
+    """Have the digests that are due and the roll-ups of the month before, and send what waits: for a cron job where the
+    Dagster daemon does not run.
 
     codesum digest run
     """
@@ -88,15 +90,20 @@ def run_digests(
     for problem in survey.problems.values():
         complain(f"left out: {problem}")
     names = [survey.named(name).name for name in intent or ()]
-    rows = run_now(home.digest_desk(), names) if names else run_due(home.digest_desk())
+    desk = home.digest_desk()
+    rows = run_now(desk, names) if names else run_due(desk)
+    rolled_up = [] if names else run_monthly(desk)
+    for each in rolled_up:
+        _tell_month(each)
     if as_json:
-        for row in rows:
-            typer.echo(safe_json(asdict(row)))
+        for said in [asdict(row) for row in rows] + [asdict(each) for each in rolled_up]:
+            typer.echo(safe_json(said))
     elif rows:
         show(table(("intent", "came of it", "matches", "items", "digest", "why"), map(_row, rows), right=_NUMBERS))
-    else:
+    elif not rolled_up:
         note("nothing waits for these intents" if names else "no digest is due")
-    if survey.problems or any(row.outcome is TickOutcome.HELD for row in rows):
+    failed = [row for row in rows if row.outcome is TickOutcome.HELD] + [each for each in rolled_up if each.problem]
+    if survey.problems or failed:
         raise typer.Exit(FAILED)
 
 
@@ -105,6 +112,14 @@ _NUMBERS = ("matches", "items")
 
 def _row(row: TickRow) -> tuple[object, ...]:
     return row.intent_name, row.outcome.value, row.matches, row.items, row.digest_id or "", row.reason
+
+
+def _tell_month(found: MonthlyRollup) -> None:
+    what = f"the roll-up of {one_line(found.intent_name)} for {found.month}"
+    if found.problem:
+        complain(f"{what}: {found.problem}")
+    else:
+        note(f"{what}: {found.digest_id}")
 
 
 def _tell(found: DigestPreview, *, with_model: bool) -> None:

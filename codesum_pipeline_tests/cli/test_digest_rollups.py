@@ -4,11 +4,12 @@ import json
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
 from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
@@ -25,7 +26,9 @@ intents:
   quiet:
     text: Nobody hears of it.
 """
-MONTH = ("--since", "2026-10-01", "--until", "2026-11-01")
+MONTH = ("--since", "2020-10-01", "--until", "2020-11-01")
+# Before any month that is rolled up when the tests run.
+OLD_FIRST, OLD_SECOND = (replace(each, created_at=each.created_at.replace("2026", "2020")) for each in (FIRST, SECOND))
 
 
 @pytest.fixture
@@ -38,12 +41,12 @@ def hook() -> Iterator[WebhookReceiver]:
 def shop(tmp_path: Path, hook: WebhookReceiver) -> Shop:
     """Two digests of October, one of another intent, and a match that waits; no model is set up."""
     found = Shop.at(tmp_path)
-    found.moment = datetime(2026, 11, 2, 6, tzinfo=UTC)
+    found.moment = datetime(2020, 11, 2, 6, tzinfo=UTC)
     found.write_intents(INTENTS)
     (tmp_path / "codesum.toml").write_text(
         f'[delivery.channels.hook]\nkind = "webhook"\nurl = "{hook.url}"\nallow_private = true\n'
     )
-    tell(found, FIRST, SECOND, replace(FIRST, id="d3", intent_name="quiet"))
+    tell(found, OLD_FIRST, OLD_SECOND, replace(OLD_FIRST, id="d3", intent_name="quiet"))
     found.find()
     return found
 
@@ -89,6 +92,19 @@ def test_run_sends_the_digest_of_an_intent_now(shop: Shop, hook: WebhookReceiver
     assert (due.returncode, due.stderr.strip()) == (0, "no digest is due")
 
 
+def test_run_rolls_up_the_month_before_once(shop: Shop, hook: WebhookReceiver) -> None:
+    first_of_month = datetime.now(UTC).replace(day=1)
+    days = [iso_moment(first_of_month - timedelta(days=days)) for days in (9, 5)]
+    rows = [replace(OLD_FIRST, id=f"lately-{day}", created_at=day) for day in days]
+    tell(shop, *rows)
+    first, again = codesum(shop, "run", "--json"), codesum(shop, "run")
+
+    (found,) = [json.loads(line) for line in first.stdout.splitlines()]
+    assert (first.returncode, found["intent_name"], found["month"]) == (0, INTENT.name, days[0][:7])
+    assert [each.json["id"] for each in hook.received] == [found["digest_id"]]
+    assert (again.returncode, again.stderr.strip()) == (0, "no digest is due")
+
+
 def test_run_says_what_held_a_digest_and_fails(shop: Shop) -> None:
     shop.write_intents(INTENTS + "  broken: {text: x y, channels: 3}\n")
     called = codesum(shop, "run")
@@ -101,7 +117,7 @@ def test_the_roll_up_is_shown_and_nothing_is_sent(shop: Shop, hook: WebhookRecei
     called = codesum(shop, "aggregate", INTENT.name, *MONTH)
     found = json.loads(codesum(shop, "aggregate", INTENT.name, *MONTH, "--json").stdout)
 
-    assert called.stdout.startswith("**2 digests** from 1 to 8 October 2026 told of 2 changes")
+    assert called.stdout.startswith("**2 digests** from 1 to 8 October 2020 told of 2 changes")
     assert "src/auth.py" in called.stdout
     assert "2 digests, without a model: no model is set up (llm.enabled is false)" in called.stderr
     assert (found["rows"], found["rows_used"], found["rows_total"]) == (["d1", "d2"], 2, 2)
@@ -171,6 +187,6 @@ def test_a_model_s_price_is_said_before_and_what_was_looked_at_is_not_paid_again
         assert hook.received[0].json["summary"].startswith("- Logins are counted")
 
         server.script = lambda _asked: Fails(400)
-        failed = codesum(shop, "send", INTENT.name, "--since", "2026-10-05")
+        failed = codesum(shop, "send", INTENT.name, "--since", "2020-10-05")
         assert failed.returncode == 1 and "summary_call_failed" in failed.stderr
         assert len(hook.received) == 1
