@@ -9,16 +9,19 @@ import typer
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.next_digest import preview_digest, run_digests
 from codesum_pipeline.cli.past_digests import JsonOption, list_digests, show_digest
 from codesum_pipeline.cli.render import count, fields, note, show, table
+from codesum_pipeline.cli.rollups import aggregate, send
 from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
 from codesum_pipeline.delivery.schema import DeliveryState
 from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.digests.running import deliver as deliver_due
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.wiring import Home, utc_now
 
 digest = typer.Typer(
     cls=PlainGroup,
@@ -30,6 +33,10 @@ digest = typer.Typer(
 )
 digest.command("list", cls=PlainCommand)(list_digests)
 digest.command("show", cls=PlainCommand)(show_digest)
+digest.command("preview", cls=PlainCommand)(preview_digest)
+digest.command("run", cls=PlainCommand)(run_digests)
+digest.command(cls=PlainCommand)(aggregate)
+digest.command(cls=PlainCommand)(send)
 
 
 @digest.command(cls=PlainCommand)
@@ -89,7 +96,7 @@ def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     codesum digest deliver
     """
-    report = _sender(ctx).send_due()
+    report = deliver_due(Home(invocation(ctx).settings).digest_desk())
     for why in report.unusable.values():
         complain(why)
     if as_json:

@@ -17,6 +17,7 @@ from codesum_pipeline.cli.intent_test import test
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.render import count, note, show, table
 from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.intents.due import next_due
 from codesum_pipeline.intents.fields import FieldProblem, intent_of
 from codesum_pipeline.intents.file import Intents
@@ -166,13 +167,18 @@ def remove(
         str, typer.Argument(metavar="NAME", autocompletion=complete_intents, show_default=False, help="An intent.")
     ],
 ) -> None:
-    """Take a standing question out of intents.yaml. Its digests are kept.
+    """Take a standing question out of intents.yaml. Its digests are kept; what waited for the next one is not.
 
     codesum intent remove login
     """
     intents = _intents(invocation(ctx))
     intents.remove(name)
     show(f"{name}: removed from {intents.file}")
+    digests = invocation(ctx).layout.digests
+    if digests.exists():
+        with open_digests(digests, now=utc_now) as store:
+            if forgotten := store.forget(name):
+                show(f"forgotten: {count(forgotten, 'change')} that waited for its next digest")
     show(f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them")
 
 

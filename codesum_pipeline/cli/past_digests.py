@@ -20,6 +20,7 @@ from codesum_pipeline.delivery.outbox import Delivery, open_outbox
 from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState
 from codesum_pipeline.digests.store import DigestStore, open_digests
 from codesum_pipeline.model.compactions import CompactionRecord
+from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Match
 from codesum_pipeline.model.moments import iso_moment
@@ -103,13 +104,19 @@ def show_digest(
         typer.echo(safe_json(_as_json(row, matches, deliveries)))
         return
     show(fields(_told(row)))
-    typer.echo(f"\n{escaped(row.result.summary).strip()}\n")
-    if row.result.citations:
-        show(_sources(row))
+    typer.echo()
+    show_text(row.result)
     if deliveries:
         show(_deliveries(deliveries))
     else:
         note(_why_nowhere(row))
+
+
+def show_text(result: SummaryResult) -> None:
+    """The text of a digest, and what its numbers stand for."""
+    typer.echo(f"{escaped(result.summary).strip()}\n")
+    if result.citations:
+        show(_sources(result))
 
 
 def opened_digests(called: Invocation) -> AbstractContextManager[DigestStore]:
@@ -218,7 +225,7 @@ def _told(row: DigestRow) -> dict[str, Any]:
     }
 
 
-def _sources(row: DigestRow) -> Rows:
+def _sources(result: SummaryResult) -> Rows:
     said = [
         (
             f"[{number}]",
@@ -228,7 +235,7 @@ def _sources(row: DigestRow) -> Rows:
             (each.date or "")[:10],
             "" if each.score is None else f"{each.score:.2f}",
         )
-        for number, each in enumerate(row.result.citations, start=1)
+        for number, each in enumerate(result.citations, start=1)
     ]
     return table(("", "source", "place", "repository", "date", "score"), said, right=("score",))
 

@@ -17,7 +17,7 @@ from codesum_pipeline.model.options import DigestOptions, LlmOptions
 
 # An answer that cannot be taken is asked for once more.
 _CALLS = 2
-_SAMPLED_ITEMS = 200
+_SAMPLED_TEXTS = 200
 # What is shown holds other words than the sample, and names and numbers besides.
 _CAUTION = 0.9
 
@@ -32,7 +32,7 @@ def affordable_chars(items: Sequence[Item], fixed: str, *, llm: LlmOptions, dige
     except ConfigurationError:
         # A recording is given again without any price.
         return None
-    sample = "\n".join(islice(chain.from_iterable(map(_texts, items)), _SAMPLED_ITEMS)) or "x"
+    sample = "\n".join(islice(chain.from_iterable(map(_texts, items)), _SAMPLED_TEXTS)) or "x"
     tokens_a_char = tokens_upper(sample) / len(sample)
     found = [_affordable(price, tokens_upper(fixed), tokens_a_char, digests) for price in prices]
     limits = [limit for limit in found if limit is not None]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codesum_pipeline.digests.material import Happening, Item
+from codesum_pipeline.digests.wording import noun
 from codesum_pipeline.llm.budgets import CUT_MARK, Entry, fill_entries
 from codesum_pipeline.llm.marking import enclose, visible
 from codesum_pipeline.llm.masking import mask_secrets
@@ -35,12 +36,14 @@ _LONG_FENCE = re.compile(r"`{9,}|~{9,}")
 LEAST_QUOTE_CHARS = 12
 _LEAST_WHOLE_CHARS = 4
 _REMOVED, _ADDED = "-", "+"
+# Between two parts of a difference.
+_GAP = re.compile(r"^@@$", re.MULTILINE)
 _HAPPENED = {
-    Happening.ADDED: "new",
-    Happening.CHANGED: "changed",
-    Happening.MOVED: "moved or renamed",
-    Happening.REMOVED: "removed",
-    Happening.REWORDED: "described in other words, with the same code:",
+    Happening.ADDED: "new {}",
+    Happening.CHANGED: "changed {}",
+    Happening.MOVED: "moved or renamed {}",
+    Happening.REMOVED: "removed {}",
+    Happening.REWORDED: "{} with the same code as before and another description",
 }
 
 
@@ -131,7 +134,7 @@ def _head(item: Item) -> str:
     change, citation = item.change, item.citation
     name, place = _line(citation.name, _NAME_CHARS), _line(citation.place, _PLACE_CHARS)
     lines = [
-        f"{_HAPPENED[item.happening]} {change.level}: {name}",
+        f"{_HAPPENED[item.happening].format(noun(change))}: {name}",
         f"at: {place}",
         f"repository: {_line(citation.repository, 100)}",
     ]
@@ -199,7 +202,8 @@ def _parts(item: Item, *, sends_code: bool) -> Iterator[tuple[str, str, str]]:
         lines = _masked(hunk.text)
         # A line of the code may be a fence itself.
         ticks = "`" * (1 + max((len(found) for found in _TICKS.findall(lines)), default=2))
-        yield f"its lines:\n{ticks}diff\n", lines, f"\n{ticks}"
+        cut = ", the first of them" if hunk.is_cut else ""
+        yield f"its lines, {hunk.added} added and {hunk.removed} removed{cut}:\n{ticks}diff\n", lines, f"\n{ticks}"
 
 
 def _masked(text: str) -> str:
@@ -209,10 +213,11 @@ def _masked(text: str) -> str:
 
 def _sides(part: str) -> Iterator[str]:
     """Of lines of a difference the old ones and the new ones, as they stand in the file."""
-    lines = part.split("\n")
-    for mark in (_REMOVED, _ADDED):
-        if any(line.startswith(mark) for line in lines):
-            yield _spaced("\n".join(line[1:] for line in lines if line[:1] in (mark, " ")))
+    for stretch in _GAP.split(part):
+        lines = stretch.split("\n")
+        for mark in (_REMOVED, _ADDED):
+            if any(line.startswith(mark) for line in lines):
+                yield _spaced("\n".join(line[1:] for line in lines if line[:1] in (mark, " ")))
 
 
 def _spaced(text: str) -> str:

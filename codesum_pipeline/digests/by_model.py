@@ -17,13 +17,14 @@ from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_cla
 from codesum_pipeline.digests.conversation import ask_for_claims
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed
-from codesum_pipeline.llm.budgets import body_budget
+from codesum_pipeline.llm.budgets import body_budget, prompt_chars
 from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template, pinned_digest
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
-from codesum_pipeline.llm.prices import price_of
+from codesum_pipeline.llm.prices import price_of, worst_case_usd
 from codesum_pipeline.llm.shut import why_shut
 from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind
+from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import DigestGatedOff
@@ -128,6 +129,16 @@ def digest_template(intent: Intent, llm: LlmOptions) -> ResolvedTemplate:
     turns = _Turns.of(intent, llm)
     turns.prompt("")
     return turns.resolved
+
+
+def price_in_advance(intent: Intent, items: Sequence[Item], options: Options) -> float:
+    """The most that one call for this digest can cost, in US dollars; nothing is asked."""
+    if options.llm.asks_nobody:
+        return 0.0
+    turns = _Turns.of(intent, options.llm)
+    articles = _articles(items, turns, prompt_chars(options.llm), options, about=f"the digest of {intent.name}")
+    said = (turns.resolved.system, digest_tool().schema_bytes.decode(), turns.prompt(articles.block))
+    return worst_case_usd(price_of(options.llm.model, options.llm), tokens_upper(*said), options.digests.max_tokens)
 
 
 @dataclass(frozen=True, slots=True)

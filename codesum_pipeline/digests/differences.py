@@ -14,14 +14,13 @@ _LISTING = re.compile(
     r"(Methods|Functions|Classes|Constants|Fields|Values|Tests|Files|Folders|Sections|Entries|Names"
     r"|Calls|Raises|Returns|Yields|Takes|Sets|Creates|Extends|Imports|Mentions|Holds|Defines):? (.+?)\.?"
 )
-# Where something is, and not what.
-_OF_PLACE = re.compile(r"Part of .{0,120}\.?")
-_OTHERS = re.compile(r", \d+ more\b")
+# Where something is, and not what, or that there is nothing to say of it.
+_OF_PLACE = re.compile(r"Part of .{0,120}\.?|Short function [^:]{0,120}\.|Class \S{1,120} without members of its own.*")
+_OTHERS = re.compile(r", (?:\d+|and) more\b")
 _MOST_NAMES = 5
+_LONG_BEGINNING = 60
 # Of which somebody shows all in a text, or says that there are more.
-_WHOLE_LISTINGS = frozenset(
-    ("Methods", "Functions", "Classes", "Constants", "Fields", "Values", "Files", "Folders", "Sections", "Entries")
-)
+_WHOLE_LISTINGS = frozenset(("Methods", "Functions", "Classes", "Constants", "Fields", "Values", "Files", "Folders"))
 # A name of more than one word, or one that is given a value, or called; no word of prose.
 _CODE_NAME = re.compile(r"\b(?=\w*(?:[^\W_]_|[a-z][A-Z]|\d))[^\W\d]\w{3,}|\b[a-z]\w{3,}(?=[=:(])")
 _KEYWORDS = frozenset(
@@ -67,8 +66,17 @@ def differences(before: str, after: str) -> tuple[list[str], list[str]]:
     were, are = _listings(gone), _listings(come)
     names = (_listed(label, were[label], are[label]) for label in are if label in were)
     now, then = (" ".join(each for each in side if not is_listing(each)) for side in (come, gone))
-    words = [f"{word}: “{text}”" for word, text in (("Now", now), ("Before", then)) if text]
+    start = _shared(now, then)
+    told = (("Now", now), ("Before", then))
+    words = [f"{word}: “{'… ' if start else ''}{text[start:]}”" for word, text in told if text[start:]]
     return words, [line for line in names if line]
+
+
+def _shared(now: str, then: str) -> int:
+    """How much of two long texts is the same at their beginnings, in whole words."""
+    pairs = enumerate(zip(now, then, strict=False))
+    same = next((place for place, (one, other) in pairs if one != other), min(len(now), len(then)))
+    return now.rfind(" ", 0, same) + 1 if same >= _LONG_BEGINNING else 0
 
 
 def _listings(said: Iterable[str]) -> dict[str, list[str]]:

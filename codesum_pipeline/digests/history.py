@@ -5,7 +5,6 @@ which may have been misled. A claim about it needs a quote from a digest that
 cites what the claim cites, as a claim about code needs one from the code.
 """
 
-import asyncio
 import logging
 import re
 import unicodedata
@@ -17,14 +16,12 @@ from pathlib import Path
 from codesum_pipeline.digests.articles import Article
 from codesum_pipeline.digests.by_model import LEVEL, MakeBackend, check_gates
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
-from codesum_pipeline.digests.conversation import DigestConversation
+from codesum_pipeline.digests.conversation import ask_for_claims
 from codesum_pipeline.digests.past import PastBlock, PastDigest, join_past, numbers_in, renumbered
-from codesum_pipeline.llm.backend import SummaryBackend
 from codesum_pipeline.llm.budgets import body_budget, prompt_chars
 from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template
 from codesum_pipeline.llm.factory import build_backend
-from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest, SummaryResponse, blake3_of
+from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse, blake3_of
 from codesum_pipeline.llm.prices import price_of, worst_case_usd
 from codesum_pipeline.llm.templates import HISTORY, ResolvedTemplate, TemplateKind, template_exists
 from codesum_pipeline.llm.tokens import tokens_upper
@@ -48,8 +45,8 @@ _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 class AggregateResult:
     """What came of a roll-up: `rows_used` of `rows_total` digests were shown to a model.
 
-    With none, nothing was asked, and `problem` says why. The result is empty then. `cost_usd` are all attempts for it,
-    those of a process that was killed too; `dropped_claims` had no quote that holds.
+    With none, nothing was asked, the result is empty, and `problem` says why. `cost_usd` are all attempts for it, those
+    of a process that was killed too; `dropped_claims` had no quote that holds.
     """
 
     result: SummaryResult
@@ -159,8 +156,8 @@ def aggregate_history(
 ) -> AggregateResult:
     """The digests `rows` in one, in the intent's language, through one question to a model.
 
-    `books` is `digests.sqlite`, `job_id` the same whenever the same roll-up is made again: what is paid for is not paid
-    again. Without digests, or with templates that would not show them, nothing is asked.
+    `books` is `digests.sqlite`, `job_id` the roll-up's: its attempts stand under it, and its cap counts them.
+    Without digests, or with templates that would not show them, nothing is asked.
 
     Raises what `check_gates` and `request_for` do, `DigestCapReached`, and `SummaryError` where the model failed.
     """
@@ -169,60 +166,48 @@ def aggregate_history(
     check_gates(options)
     request = request_for(rows, intent, templates, options)
     backend = make_backend(options.llm, {LEVEL: request.template})
-    heard = asyncio.run(_ask(backend, request, intent, options=options, books=books, job_id=job_id, now=now))
-    checked, asked, cost_usd = heard
-    used = {number for claim in checked.claims for number in claim.numbers}
-    numbered = dict(enumerate(request.block.citations, start=1))
-    result = result_of(intent.name, checked, numbered, items=len(used))
-    left_out = len(rows) - request.block.rows_used
-    if left_out or request.block.rows_cut:
-        _log.warning(
-            "the roll-up of %s: of %d digests the oldest %d left out and %d cut to fit the prompt",
-            intent.name,
-            len(rows),
-            left_out,
-            request.block.rows_cut,
-        )
-    if left_out:
-        told = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
-        result = replace(result, summary=f"{result.summary}\n\n{told}")
-    return AggregateResult(
-        result=result,
-        rows_used=request.block.rows_used,
-        rows_total=len(rows),
-        model=asked.model_name,
-        cost_usd=cost_usd,
-        dropped_claims=checked.dropped,
-    )
-
-
-async def _ask(
-    backend: SummaryBackend,
-    request: AggregateRequest,
-    intent: Intent,
-    *,
-    options: Options,
-    books: Path,
-    job_id: str,
-    now: Callable[[], datetime],
-) -> tuple[CheckedClaims, SummaryRequest, float]:
-    """The claims that hold, the request that they answer, and what was paid."""
     articles = _articles(request.block)
 
     def read(response: SummaryResponse, form: AnswerForm) -> CheckedClaims:
         return read_claims(response, form, articles)
 
-    with open_ledger(books, run_id=job_id, now=now) as ledger:
-        # Who makes this roll-up is the only one: what is open is a dead process's.
-        ledger.recover_own()
-        talk = DigestConversation(
-            backend, ledger, options.llm, options.digests, request.template, request.prompt, intent.name, read
+    heard = ask_for_claims(
+        backend,
+        request.template,
+        request.prompt,
+        read,
+        options=options,
+        about=intent.name,
+        books=books,
+        job_id=job_id,
+        now=now,
+    )
+    used = {number for claim in heard.checked.claims for number in claim.numbers}
+    numbered = dict(enumerate(request.block.citations, start=1))
+    result = result_of(intent.name, heard.checked, numbered, items=len(used))
+    if left_out := len(rows) - request.block.rows_used:
+        told = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
+        result = replace(result, summary=f"{result.summary}\n\n{told}")
+    _tell_cut(intent, request.block, len(rows))
+    return AggregateResult(
+        result=result,
+        rows_used=request.block.rows_used,
+        rows_total=len(rows),
+        model=heard.request.model_name,
+        cost_usd=heard.cost_usd,
+        dropped_claims=heard.checked.dropped,
+    )
+
+
+def _tell_cut(intent: Intent, block: PastBlock, rows_total: int) -> None:
+    if block.rows_cut or block.rows_used < rows_total:
+        _log.warning(
+            "the roll-up of %s: of %d digests the oldest %d left out and %d cut to fit the prompt",
+            intent.name,
+            rows_total,
+            rows_total - block.rows_used,
+            block.rows_cut,
         )
-        try:
-            checked, asked = await talk.claims()
-        finally:
-            await backend.aclose()
-        return checked, asked, ledger.spent()
 
 
 def _asked(rows: Sequence[PastDigest], intent: Intent, templates: HistoryTemplates, room: int) -> AggregateRequest:

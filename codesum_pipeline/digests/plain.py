@@ -71,7 +71,8 @@ def _rank(item: Item) -> tuple[bool, float, str, str]:
 
 def _is_beside(item: Item) -> bool:
     """Whether it is told in a line below all others."""
-    return item.change.is_test or item.change.is_vendored or item.happening is Happening.REWORDED
+    is_minor = item.happening is Happening.REWORDED or wording.is_renumbered(item)
+    return item.change.is_test or item.change.is_vendored or is_minor
 
 
 @dataclass
@@ -112,12 +113,18 @@ class _Digest:
 
     def list(self, items: Sequence[Item]) -> None:
         """A line for each item."""
-        self._add_list([": ".join([self._headed(item), *wording.details(item)[:1]]) for item in items])
+        lines = []
+        for item in items:
+            is_quoted = item.hunk is not None and wording.is_prose(item) and item.happening is Happening.CHANGED
+            told = wording.quotes(item.hunk, 1) if is_quoted and item.hunk else wording.details(item)
+            lines.append(": ".join([self._headed(item), *told[:1]]))
+        self._add_list(lines)
 
     def add_beside(self, items: Sequence[Item]) -> None:
         """Tests, vendored copies and texts by their counts, and a few of them by name."""
         of = {
             "Only described otherwise": [item for item in items if item.happening is Happening.REWORDED],
+            "Only numbers or dates": [item for item in items if wording.is_renumbered(item)],
             "Tests": [item for item in items if item.change.is_test],
             "Vendored copies": [item for item in items if item.change.is_vendored],
         }

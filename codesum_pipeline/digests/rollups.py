@@ -86,7 +86,7 @@ def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Wi
     try:
         check_gates(desk.options)
     except DigestGatedOff as shut:
-        return replace(plan, without_model=str(shut))
+        return replace(plan, without_model=str(shut).removeprefix(f"{shut.discriminator}: "))
     llm, templates = desk.options.llm, history_templates(intent, desk.options.llm)
     plan = replace(plan, model=llm.model)
     if templates.problem:

@@ -1,7 +1,8 @@
 """What `digests.sqlite` keeps: matches that wait for their digest, ticks, and digests."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -135,3 +136,44 @@ def result_as_json(result: SummaryResult) -> str:
 def read_result(text: str) -> SummaryResult:
     """The result that `text` was made from."""
     return SummaryResult.read(json.loads(text))
+
+
+def is_undone(change: DocumentChange) -> bool:
+    """Whether nothing that a digest could tell is other than before; where it stands and at which commit is no news."""
+    return _told(change.before) == _told(change.after)
+
+
+def _told(state: DocumentState | None) -> DocumentState | None:
+    return state and replace(state, commit="", blob=None, start_line=None, end_line=None)
+
+
+def digest_values(digest: DigestRow) -> list[object]:
+    """What the columns of a digest hold, in the order of its fields."""
+    values = {field.name: getattr(digest, field.name) for field in fields(DigestRow)}
+    values["result"] = result_as_json(digest.result)
+    for name in ("repositories", "channels", "links"):
+        values[name] = json.dumps(values[name])
+    return list(values.values())
+
+
+def read_digest(values: Sequence[Any]) -> DigestRow:
+    """The digest that `digest_values` was given."""
+    found = dict(zip((field.name for field in fields(DigestRow)), values, strict=True))
+    found["result"] = read_result(found["result"])
+    for name in ("repositories", "channels", "links"):
+        found[name] = tuple(json.loads(found[name]))
+    kind, writer, state = (DigestKind(found["kind"]), DigestWriter(found["written_by"]), DigestState(found["state"]))
+    return DigestRow(**{**found, "kind": kind, "written_by": writer, "state": state})
+
+
+def read_tick(values: Sequence[Any]) -> TickRow:
+    """The tick of a row of columns."""
+    found = dict(zip((field.name for field in fields(TickRow)), values, strict=True))
+    found["outcome"] = TickOutcome(found["outcome"])
+    found["failure"] = found["failure"] and TickFailure(found["failure"])
+    return TickRow(**found)
+
+
+def storable(value: Any) -> Any:
+    """A lone surrogate of a path or an error is no UTF-8."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

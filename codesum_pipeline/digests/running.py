@@ -58,12 +58,12 @@ def run_due(desk: DigestDesk) -> list[TickRow]:
 
 
 def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
-    """Whether `run_due` has something to do for an intent: a moment since the last one that had its tick, or one that
-    was served by a wrong clock. Nothing is written."""
+    """Whether `run_due` has something to do for an intent: a moment of its schedule has had no tick, or a wrong clock
+    left one that is far ahead. Nothing is written."""
     moment, served = last_due(intent.schedule, now), store.served_at(intent.name)
     if moment is None or served is None:
         return False
-    return moment > datetime.fromisoformat(served) or _is_of_wrong_clock(served, now)
+    return _is_of_wrong_clock(served, now) or moment > datetime.fromisoformat(served)
 
 
 def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
@@ -78,8 +78,12 @@ def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
 
 def deliver(desk: DigestDesk) -> SendingReport:
     """Send what is due, and before it bring into the outbox what processes left half way that ended."""
-    with open_digests(desk.layout.digests, now=desk.sender.now) as store:
-        finish_left(store, desk.sender)
+    if desk.layout.digests.exists():
+        try:
+            with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+                finish_left(store, desk.sender)
+        except Exception:
+            _log.exception("whether a digest was left half way is not known; what is in the outbox is sent")
     return desk.sender.send_due()
 
 

@@ -11,26 +11,24 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from codesum_pipeline.digests.rows import (
     DigestKind,
     DigestRow,
-    DigestState,
-    DigestWriter,
     KeptMatch,
-    TickFailure,
-    TickOutcome,
     TickRow,
     change_as_json,
+    digest_values,
+    is_undone,
     read_change,
-    read_result,
-    result_as_json,
+    read_digest,
+    read_tick,
+    storable,
 )
 from codesum_pipeline.digests.schema import open_file
 from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, ConfigurationError
-from codesum_pipeline.model.intents import DocumentChange, DocumentState, Match
+from codesum_pipeline.model.intents import DocumentChange, Match
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.transactions import one_transaction
@@ -143,13 +141,13 @@ class DigestStore:
         """
         with self.together():
             if digest is not None:
-                self._connection.execute(f"INSERT INTO digests VALUES ({_MARKS[DigestRow]})", _digest_values(digest))
+                self._connection.execute(f"INSERT INTO digests VALUES ({_MARKS[DigestRow]})", digest_values(digest))
                 for kept in handled:
                     self._handle(kept, digest.id)
             if tick is not None:
                 values = [getattr(tick, field.name) for field in fields(TickRow)]
                 self._connection.execute(
-                    f"INSERT INTO ticks VALUES ({_MARKS[TickRow]})", [_storable(value) for value in values]
+                    f"INSERT INTO ticks VALUES ({_MARKS[TickRow]})", [storable(value) for value in values]
                 )
                 if tick.due_at is not None:
                     self.mark_served(tick.intent_name, tick.due_at)
@@ -202,7 +200,7 @@ class DigestStore:
             f"SELECT {_DIGEST} FROM digests WHERE ?1 IS NULL OR {_ABOUT} ORDER BY created_at DESC, rowid DESC LIMIT ?2",
             (repository, limit),
         )
-        return [_read_digest(values) for values in found]
+        return [read_digest(values) for values in found]
 
     def count(self, repository: str | None = None) -> int:
         """How many digests there are, about a repository or at all."""
@@ -263,7 +261,7 @@ class DigestStore:
             "ORDER BY started_at DESC, rowid DESC LIMIT ?",
             (intent_name, limit),
         )
-        return [_read_tick(values) for values in rows]
+        return [read_tick(values) for values in rows]
 
     def together(self) -> AbstractContextManager[None]:
         """One transaction for all that is written in the block."""
@@ -273,7 +271,7 @@ class DigestStore:
         rows = self._connection.execute(
             f"SELECT {_DIGEST} FROM digests WHERE {condition} ORDER BY created_at, rowid", values
         )
-        return [_read_digest(found) for found in rows]
+        return [read_digest(found) for found in rows]
 
     def _is_new(self, repository: str, comparison: str) -> bool:
         return bool(
@@ -288,7 +286,7 @@ class DigestStore:
         rows = self._connection.execute(
             "SELECT DISTINCT intent_name FROM matches WHERE digest_id IS NULL AND repository = ? "
             "AND document_id IN (?, ?)",
-            (change.repository, _storable(change.document_id), _storable(change.renamed_from)),
+            (change.repository, storable(change.document_id), storable(change.renamed_from)),
         )
         return [name for (name,) in rows]
 
@@ -307,10 +305,10 @@ class DigestStore:
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     change.repository,
-                    _storable(change.document_id),
+                    storable(change.document_id),
                     intent,
                     change_as_json(change),
-                    _is_undone(change),
+                    is_undone(change),
                     match.score,
                     self._moment(),
                 ),
@@ -325,7 +323,7 @@ class DigestStore:
         found: tuple[int, str, float | None] | None = self._connection.execute(
             "SELECT id, change, score FROM matches WHERE digest_id IS NULL AND repository = ? AND document_id = ? "
             "AND intent_name = ?",
-            (change.repository, _storable(document_id), intent),
+            (change.repository, storable(document_id), intent),
         ).fetchone()
         return found
 
@@ -347,7 +345,7 @@ class DigestStore:
     def _rewrite(self, id_: int, change: DocumentChange, score: float | None) -> None:
         self._connection.execute(
             "UPDATE matches SET document_id = ?, change = ?, is_undone = ?, score = ? WHERE id = ?",
-            (_storable(change.document_id), change_as_json(change), _is_undone(change), score, id_),
+            (storable(change.document_id), change_as_json(change), is_undone(change), score, id_),
         )
 
     def _sweep(self, intent_name: str) -> None:
@@ -395,41 +393,3 @@ def _since(earlier: DocumentChange, later: DocumentChange) -> DocumentChange:
     """Two changes of one document as one."""
     was = earlier.renamed_from or later.renamed_from
     return replace(later, before=earlier.before, renamed_from=was if was != later.document_id else None)
-
-
-def _is_undone(change: DocumentChange) -> bool:
-    """Whether nothing that a digest could tell is other than before; where it stands and at which commit is no news."""
-    return _told(change.before) == _told(change.after)
-
-
-def _told(state: DocumentState | None) -> DocumentState | None:
-    return state and replace(state, commit="", blob=None, start_line=None, end_line=None)
-
-
-def _digest_values(digest: DigestRow) -> list[object]:
-    values = {field.name: getattr(digest, field.name) for field in fields(DigestRow)}
-    values["result"] = result_as_json(digest.result)
-    for name in ("repositories", "channels", "links"):
-        values[name] = json.dumps(values[name])
-    return list(values.values())
-
-
-def _read_digest(values: Sequence[Any]) -> DigestRow:
-    found = dict(zip((field.name for field in fields(DigestRow)), values, strict=True))
-    found["result"] = read_result(found["result"])
-    for name in ("repositories", "channels", "links"):
-        found[name] = tuple(json.loads(found[name]))
-    kind, writer, state = (DigestKind(found["kind"]), DigestWriter(found["written_by"]), DigestState(found["state"]))
-    return DigestRow(**{**found, "kind": kind, "written_by": writer, "state": state})
-
-
-def _read_tick(values: Sequence[Any]) -> TickRow:
-    found = dict(zip((field.name for field in fields(TickRow)), values, strict=True))
-    found["outcome"] = TickOutcome(found["outcome"])
-    found["failure"] = found["failure"] and TickFailure(found["failure"])
-    return TickRow(**found)
-
-
-def _storable(value: Any) -> Any:
-    """A lone surrogate of a path or an error is no UTF-8."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -28,7 +28,7 @@ from uuid import uuid4
 from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push
 from codesum_pipeline.delivery.sending import Sender
 from codesum_pipeline.delivery.web_links import web_url
-from codesum_pipeline.digests.by_model import check_gates, write_by_model
+from codesum_pipeline.digests.by_model import check_gates, price_in_advance, write_by_model
 from codesum_pipeline.digests.ending import finish
 from codesum_pipeline.digests.material import Item, items_of
 from codesum_pipeline.digests.plain import PLAIN_LANGUAGE, write_plain
@@ -113,6 +113,37 @@ def tick(
         except Exception:
             _log.exception("digest %s of %s waits: the next tick or delivery brings it on", digest.id, intent.name)
     return row
+
+
+@dataclass(frozen=True, slots=True)
+class DigestPreview:
+    """What the next digest of an intent would be. `model` wrote it, or would at `most_usd` a call; None for nobody."""
+
+    result: SummaryResult
+    matches: int
+    items: int
+    model: str | None
+    most_usd: float
+    cost_usd: float = 0.0
+
+
+def preview(
+    desk: DigestDesk, store: DigestStore, intent: Intent, *, repository: str | None = None, with_model: bool = False
+) -> DigestPreview | None:
+    """The digest that a tick would make now, or None where nothing waits; nothing is sent or handled.
+
+    A model is asked `with_model` alone, and what it answers is not paid for again by the tick. Must be inside
+    `one_at_a_time`; raises what would hold the tick.
+    """
+    pending = _newest_first(store.pending(intent.name, repository))
+    if not pending:
+        return None
+    items = _items(desk, intent, _best(pending, intent.top_k), _registered(desk))
+    is_for_model = _may_ask_model(desk, intent)
+    most = price_in_advance(intent, items, desk.options) if is_for_model else 0.0
+    draft = _written(desk, intent, items, _id_of(intent, pending), is_for_model=is_for_model and with_model)
+    model = draft.model or (desk.options.llm.model if is_for_model and not with_model else None)
+    return DigestPreview(draft.result, len(pending), len(items), model, most, draft.cost_usd)
 
 
 def _take_steps(

@@ -26,17 +26,19 @@ _MOST_DETAILS = 3
 _TELLING_LETTERS = 24
 # A phone shows some fifty in a line.
 _LINE_CHARS = 110
+_DATES = re.compile(r"\d+|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b")
 _OLD_COMMENT = re.compile(r"-\s*(?:#|//|/\*|\*|--|;|%|$)")
 _OUR_NUMBERS = re.compile(r"\[(\d{1,9})\]")
 _NOUNS = {Level.FUNCTION: "function", Level.CLASS: "class", Level.FILE: "file", Level.MODULE: "folder"}
 _ONE = {
     Happening.ADDED: "is new",
     Happening.CHANGED: "changed",
-    Happening.MOVED: "moved",
+    Happening.MOVED: "was moved or renamed",
     Happening.REMOVED: "was removed",
     Happening.REWORDED: "is described otherwise; its code is as it was",
 }
-_MANY = {**_ONE, Happening.ADDED: "are new", Happening.REMOVED: "were removed"}
+_MANY = {**_ONE, Happening.ADDED: "are new", Happening.MOVED: "were moved or renamed"}
+_MANY[Happening.REMOVED] = "were removed"
 _MANY[Happening.REWORDED] = "are described otherwise; their code is as it was"
 
 
@@ -117,6 +119,8 @@ def names(changes: Sequence[DocumentChange]) -> str:
 
 def _with_parts(item: Item) -> str:
     inside = [each for each in item.parts if each.document_id.startswith(item.change.document_id)]
+    within = tuple(f"{each.document_id}{SEPARATOR}" for each in inside)
+    inside = [each for each in inside if not each.document_id.startswith(within)]
     whole = item.happening in (Happening.ADDED, Happening.REMOVED, Happening.MOVED)
     return f" with {names(inside)}" if inside and whole else ""
 
@@ -127,13 +131,11 @@ def _moved(change: DocumentChange) -> str:
         raise ValueError(f"{change.document_id}: what moved has a place before and one after")
     old, new = before.name.rpartition(SEPARATOR)[2], after.name.rpartition(SEPARATOR)[2]
     is_named_anew = old != new and change.level in (Level.FUNCTION, Level.CLASS)
-    parts = [f"was {code(old, limit=_NAME_CHARS)} before"] if is_named_anew else []
-    if before.file_path != after.file_path:
-        place = f" to {code(after.file_path)}" if change.level in (Level.FUNCTION, Level.CLASS) else ""
-        parts.append(f"moved from {code(before.file_path)}{place}")
-    elif is_named_anew:
-        parts.append(f"in {code(after.file_path)}")
-    return " and ".join(parts)
+    was = f"was {code(old, limit=_NAME_CHARS)} before" if is_named_anew else ""
+    if before.file_path == after.file_path:
+        return f"{was}, in {code(after.file_path)}"
+    place = f" to {code(after.file_path)}" if change.level in (Level.FUNCTION, Level.CLASS) else ""
+    return " and ".join(filter(None, (was, f"moved from {code(before.file_path)}{place}")))
 
 
 def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]:
@@ -190,6 +192,15 @@ def _parameters(item: Item) -> list[str]:
         for word, each_of in changed_parameters(before.signature, after.signature)
     ]
     return [f"Parameters: {'; '.join(found)}"] if found else []
+
+
+def is_renumbered(item: Item) -> bool:
+    """Whether nothing but numbers and the names of months changed, as with a release."""
+    if item.hunk is None or item.hunk.is_cut or item.hunk.added != item.hunk.removed or not item.hunk.added:
+        return False
+    lines = item.hunk.text.split("\n")
+    old, new = ([_DATES.sub("", line[1:]) for line in lines if line[:1] == mark] for mark in "-+")
+    return old == new
 
 
 def is_prose(item: Item) -> bool:

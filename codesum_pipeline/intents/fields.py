@@ -53,7 +53,7 @@ def intent_of(name: str, fields: object) -> Intent:
     if not isinstance(fields, Mapping):
         raise FieldProblem("has no fields: give it a text")
     try:
-        data = _IntentData.model_validate(fields)
+        data = IntentData.model_validate(fields)
     except ValidationError as error:
         raise _explained(error) from error
     return Intent(
@@ -148,7 +148,7 @@ def _time(text: str) -> str:
     return text
 
 
-class _ScheduleData(BaseModel):
+class ScheduleData(BaseModel):
     """A schedule as it is written."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -176,7 +176,7 @@ class _ScheduleData(BaseModel):
         )
 
 
-class _IntentData(BaseModel):
+class IntentData(BaseModel):
     """An entry as it is written."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -186,8 +186,8 @@ class _IntentData(BaseModel):
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None
     top_k: Annotated[int, Field(ge=1, le=10_000)] | None = None
     schedule: Annotated[
-        _ScheduleData, BeforeValidator(lambda value: {"every": value} if isinstance(value, str) else value)
-    ] = _ScheduleData(every="build")
+        ScheduleData, BeforeValidator(lambda value: {"every": value} if isinstance(value, str) else value)
+    ] = ScheduleData(every="build")
     system: Annotated[str, AfterValidator(_template)] = DEFAULT_TEMPLATE
     instruction: Annotated[str, AfterValidator(_template)] = DEFAULT_TEMPLATE
     language: Annotated[str, AfterValidator(language_name)] = "English"
@@ -209,7 +209,7 @@ def _explained(error: ValidationError) -> FieldProblem:
     if first["type"] == "missing":
         return FieldProblem(f"lacks {name!r}", path=path)
     if first["type"] == "extra_forbidden":
-        known = (_ScheduleData if path[0] == "schedule" else _IntentData).model_fields
+        known = (ScheduleData if path[0] == "schedule" else IntentData).model_fields
         near = difflib.get_close_matches(path[-1], list(known), n=1, cutoff=0.0)[0]
         return FieldProblem(f"unknown field {_short(path[-1])}; the nearest is {near!r}", path=path)
     if first["type"] == "value_error" and path in ((), ("schedule",)):

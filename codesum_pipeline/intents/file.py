@@ -5,7 +5,7 @@ intents:
   billing:
     text: Anything that changes what a customer is billed
     repositories: ["shop-*", payments]     # globs over keys; default: all
-    threshold: 0.6                         # or top_k: 10
+    threshold: 0.8                         # or top_k: 10
     schedule: {every: weekly, on: monday, at: "07:00", timezone: Europe/Berlin}
     system: default                        # templates of the kinds digest_system and digest_instruction
     instruction: default

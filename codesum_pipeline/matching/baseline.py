@@ -90,8 +90,3 @@ def move_baseline(folder: Path, version: Version) -> None:
         if path not in kept:
             with suppress(OSError):
                 path.unlink()
-
-
-def drop_baseline(folder: Path) -> None:
-    """Forget what was last compared, where no intent asks about the repository any more."""
-    shutil.rmtree(folder, ignore_errors=True)

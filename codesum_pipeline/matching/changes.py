@@ -13,7 +13,7 @@ from pathlib import Path
 
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version
-from codesum_pipeline.matching.baseline import Baseline, drop_baseline, hold_documents, move_baseline, read_baseline
+from codesum_pipeline.matching.baseline import Baseline, hold_documents, move_baseline, read_baseline
 from codesum_pipeline.matching.differing import Differing, Line, differing_documents
 from codesum_pipeline.matching.renames import find_renames
 from codesum_pipeline.model.documents import Level
@@ -67,11 +67,6 @@ def compare_published(ws: Workspace) -> Comparison | None:
         found, repository=ws.key, before=since.commit, after=now.commit, files=files or {}, date=_date(ws, now.commit)
     )
     return Comparison(told, version, since, folder)
-
-
-def forget_comparison(ws: Workspace) -> None:
-    """No intent asks about the repository any more: the next one begins with the build after it was made."""
-    drop_baseline(ws.layout.compared(ws.key))
 
 
 def changes_among(

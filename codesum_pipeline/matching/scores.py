@@ -5,7 +5,7 @@ evidence for each change is weighed by itself. The weights are such that a score
 is right, as judged by hand over the histories of public repositories (benchmarks/results/digests.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,8 +61,12 @@ def match(
     All intents are asked that are given: whose repository it is, and whether they are enabled, is for the caller.
     Without an embedder words alone are compared. Raises `ConfigurationError` as `subjects_of` does.
     """
-    scored = score_changes(changes, intents, index, embedder, read)
-    return [found for intent, of_intent in zip(intents, scored, strict=True) for found in choose(intent, of_intent)]
+    scores = _scores(changes, intents, index, embedder, read)
+    return [
+        found
+        for intent, row in zip(intents, scores, strict=True)
+        for found in choose(intent, _matches(intent, changes, row, np.flatnonzero(row >= _least(intent)).tolist()))
+    ]
 
 
 def score_changes(
@@ -73,27 +77,15 @@ def score_changes(
     read: ReadBlob = lambda blob, language: "",
 ) -> list[list[Match]]:
     """Each intent's match with every change, in the order of the changes."""
-    subjects = subjects_of(intents, index, embedder)
-    found: list[list[Match]] = [[] for _ in intents]
-    for start in range(0, len(changes), _AT_ONCE):
-        checkpoint()
-        some = changes[start : start + _AT_ONCE]
-        words = [words_of(change, read) for change in some]
-        evidence = gather(subjects, some, words, index, embedder)
-        scores = np.where(np.isnan(evidence.nearness), WORDS_ALONE.of(evidence), WITH_VECTORS.of(evidence))
-        for intent, subject, row, matches in zip(intents, subjects, scores.tolist(), found, strict=True):
-            matches += [
-                Match(intent.name, change, round(score * _factor(change, subject), _DIGITS))
-                for change, score in zip(some, row, strict=True)
-            ]
-    return found
+    scores = _scores(changes, intents, index, embedder, read)
+    every = range(len(changes))
+    return [_matches(intent, changes, row, every) for intent, row in zip(intents, scores, strict=True)]
 
 
 def choose(intent: Intent, matches: Sequence[Match]) -> list[Match]:
     """The matches that an intent asks for, best first; ties break by repository and document."""
     ordered = sorted(matches, key=lambda found: (-score_of(found), found.change.repository, found.change.document_id))
-    least = intent.threshold if intent.threshold is not None else _SOMETHING
-    told = [found for found in ordered if score_of(found) >= least]
+    told = [found for found in ordered if score_of(found) >= _least(intent)]
     return told if intent.top_k is None else told[: intent.top_k]
 
 
@@ -101,16 +93,50 @@ def score_of(found: Match) -> float:
     return found.score or 0.0
 
 
+def _least(intent: Intent) -> float:
+    return intent.threshold if intent.threshold is not None else _SOMETHING
+
+
+def _matches(intent: Intent, changes: Sequence[DocumentChange], scores: Numbers, places: Iterable[int]) -> list[Match]:
+    return [Match(intent.name, changes[place], float(scores[place])) for place in places]
+
+
+def _scores(
+    changes: Sequence[DocumentChange],
+    intents: Sequence[Intent],
+    index: PublishedIndex,
+    embedder: Embedder | None,
+    read: ReadBlob,
+) -> Numbers:
+    """A row for each intent and a column for each change."""
+    subjects = subjects_of(intents, index, embedder)
+    found = [np.zeros((len(intents), 0))]
+    for start in range(0, len(changes), _AT_ONCE):
+        checkpoint()
+        some = changes[start : start + _AT_ONCE]
+        words = [words_of(change, read) for change in some]
+        evidence = gather(subjects, some, words, index, embedder)
+        chances = np.where(np.isnan(evidence.nearness), WORDS_ALONE.of(evidence), WITH_VECTORS.of(evidence))
+        found.append(np.round(chances * _factors(some, subjects), _DIGITS))
+    return np.concatenate(found, axis=1)
+
+
 # What fits worse is no answer, however few fit better.
 _SOMETHING = 0.1
 
 
-def _factor(change: DocumentChange, subject: Subject) -> float:
-    """What tests, copies of others' code and lists of changes count, as in search."""
+def _factors(changes: Sequence[DocumentChange], subjects: Sequence[Subject]) -> Numbers:
+    """What tests, copies of others' code and lists of changes count, as in search; others count whole."""
     weights = DEFAULT_WEIGHTS
-    role = role_of(change.state.file_path)
+    are_tests = np.array([change.is_test for change in changes])
+    are_vendored = np.array([change.is_vendored for change in changes])
     # A list of changes says again what the changes themselves say. Other texts, data and settings are changes as any.
-    factor = role_factor(role, subject.weights, weights) if role is Role.HISTORY else 1.0
-    if change.is_test and not subject.asks_for_tests:
-        factor *= weights.test_factor
-    return factor * weights.vendored_factor if change.is_vendored else factor
+    are_lists = np.array([role_of(change.state.file_path) is Role.HISTORY for change in changes])
+    of_tests = np.array([1.0 if subject.asks_for_tests else weights.test_factor for subject in subjects])
+    of_lists = np.array([role_factor(Role.HISTORY, subject.weights, weights) for subject in subjects])
+    found: Numbers = (
+        np.where(are_tests, of_tests[:, None], 1.0)
+        * np.where(are_lists, of_lists[:, None], 1.0)
+        * np.where(are_vendored, weights.vendored_factor, 1.0)
+    )
+    return found

@@ -49,7 +49,10 @@ class DigestCitation:
 
 @dataclass(frozen=True, slots=True)
 class DigestClaim:
-    """A sentence by a model. `quote` stands word for word in one of the citations that `numbers` name, from 1."""
+    """A sentence by a model, in its own letters and no Markdown.
+
+    `quote` stands word for word in one of the citations that `numbers` name, from 1.
+    """
 
     text: str
     numbers: tuple[int, ...]

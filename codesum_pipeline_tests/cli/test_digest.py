@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.digests.rows import DigestState
+from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.wiring import utc_now
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.delivery.desk import DIGEST, Desk
 from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
+from codesum_pipeline_tests.digests.making import digest
 
 
 def codesum(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -42,6 +46,16 @@ def test_an_operator_sees_sends_and_tries_again(tmp_path: Path) -> None:
     assert (sent.returncode, json.loads(sent.stdout)["state"]) == (0, "sent")
     assert "Sessions are now signed" in shown.stdout and "404" in shown.stdout
     assert "nothing of that kind" in given_up.stderr
+
+
+def test_deliver_sends_what_a_killed_process_had_written_and_not_put_into_the_outbox(tmp_path: Path) -> None:
+    with webhook_receiver(200) as receiver:
+        home_of(tmp_path, receiver)
+        with open_digests(tmp_path / "digests.sqlite", now=utc_now) as store:
+            store.record(None, digest("d1", channels=("hook",), state=DigestState.WRITTEN))
+        codesum(tmp_path, "digest", "deliver")
+
+    assert [each.json["id"] for each in receiver.received] == ["d1"]
 
 
 def test_a_channel_can_be_tried(tmp_path: Path) -> None:

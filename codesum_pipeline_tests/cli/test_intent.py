@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.wiring import utc_now
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal
+from codesum_pipeline_tests.digests.making import match
 
 CHANNEL = (
     '[delivery.channels.team]\nkind = "webhook"\nurl = "https://hooks.example.com/x"\nsecret_env = "HOOK_SECRET"\n'
@@ -144,6 +147,17 @@ def test_a_removed_intent_is_gone_and_its_digests_are_said_to_stay(codesum, home
     assert (nothing.exit_code, "there are no intents: `codesum intent add NAME TEXT`" in nothing.stderr) == (0, True)
 
 
+def test_what_waited_for_a_removed_intent_is_forgotten(codesum, home):
+    codesum(home, "intent", "add", "login", "How users log in")
+    with open_digests(home / "digests.sqlite", now=utc_now) as store:
+        store.add_matches([match("one", "two", intent="login"), match("one", "two", intent="billing")])
+
+        removed = codesum(home, "intent", "remove", "login")
+
+        assert store.count_pending() == {"billing": 1}
+    assert "forgotten: 1 change that waited for its next digest" in removed.stdout
+
+
 def test_a_file_that_cannot_be_read_is_named_with_its_line(codesum, home):
     (home / "intents.yaml").write_text("intents: {a: {text: t}\n")
 
@@ -176,3 +190,14 @@ def test_intents_are_readable_on_a_terminal_of_any_width(home, width):
     assert max(map(len, shown.lines())) <= width
     words = " ".join(" ".join(shown.lines()).split())
     assert all(word in words for word in ("login", "log in", "with each build", "no channel"))
+
+
+def test_a_shell_completes_the_names_of_intents_also_of_broken_ones(home):
+    (home / "intents.yaml").write_text("intents:\n  login: {text: t}\n  logs: {txt: t}\n  pay: {text: t}\n")
+    words = f"codesum --home {home} intent remove lo"
+
+    completed = fork_codesum(
+        cwd=home, env={"_CODESUM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "5"}
+    )
+
+    assert completed.stdout.split() == ["login", "logs"]

@@ -26,6 +26,14 @@ def sign(self, session: Session, key: Ed25519PrivateKey) -> bytes:
     return key.sign(session.to_bytes())
 ```
 
+```diff
+ def sign(self, session):
+-    return hmac(session)
++    return self.key.sign(session, algorithm="Ed25519", encoding="utf-8", and_so_on="and on")
+@@
++    # done
+```
+
 > Keys come from the environment, never from the repository.
 """
 LONG = f"{'a' * 300} `{'b' * 300}`\n\n```\n{'c' * 300}\n```\n"
@@ -46,7 +54,7 @@ def test_a_mail_fits_is_readable_and_fetches_nothing(scheme: str) -> None:
             page.on("request", lambda request: acts.append(request))
             page.on("dialog", lambda dialog: acts.append(dialog))
             page.set_content(html_mail(post, is_repeat=name == "hostile"))
-            contrast = page.evaluate(CONTRAST.replace("main *", ".page > *, .page p, .page a, .page span, .page td"))
+            contrast = page.evaluate(CONTRAST.replace("main *", ".page > *, .page p, .page a, .page span, .page pre span, .page td"))
 
             assert acts == []
             assert page.evaluate("document.documentElement.scrollWidth") <= 600

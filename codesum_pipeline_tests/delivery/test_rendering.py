@@ -72,6 +72,14 @@ def check_only_ours(page: str) -> Reader:
     return found
 
 
+def test_lines_of_a_diff_are_told_apart_and_stay_text() -> None:
+    found = check_only_ours(html_mail(post_of("```diff\n context\n-<b>old</b>\n+</span><script>new\n@@\n\n```\n")))
+
+    lines = [attributes.get("class") for tag, attributes in found.tags if tag == "span"]
+    assert lines[:4] == [None, "gone", "come", "quiet"]
+    assert "-<b>old</b>+</span><script>new@@" in found.text
+
+
 def test_hostile_text_is_text_in_a_mail() -> None:
     hostile = replace(RESULT.citations[0], name="<b onclick=x>[n](javascript:x)", document_id="<i>")
     found = check_only_ours(html_mail(post_of(HOSTILE, hostile)))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from codesum_pipeline.digests.hunks import hunk_of
@@ -43,6 +44,12 @@ def item(
         change.document_id, name, f"{path}#L3-5@{COMMIT}", "shop", change.date, source_name="shop", score=0.5
     )
     return Item(citation, change, before, after, hunk_of(*lines, path), subjects)
+
+
+def many(count: int) -> list[Item]:
+    """The same change in so many functions."""
+    one = item()
+    return [replace(one, citation=replace(one.citation, name=f"open_session_{n}")) for n in range(1, count + 1)]
 
 
 def state(name: str, path: str, summary: str, content_hash: str) -> DocumentState:

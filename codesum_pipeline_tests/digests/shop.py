@@ -1,6 +1,7 @@
 """A home whose repository has a history, a model server, and receivers that digests are sent to."""
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -62,6 +63,11 @@ class Shop:
         repo.git("clone", "-q", "--bare", str(repo.path), str(layout.mirror("shop")))
         layout.repos_file.write_text("repositories:\n  shop:\n    url: https://github.com/acme/shop.git\n")
         return cls(home, (before, after), (blobs[0], blobs[1]))
+
+    def copied(self, home: Path) -> "Shop":
+        """The same at another place."""
+        shutil.copytree(self.home, home, dirs_exist_ok=True)
+        return replace(self, home=home)
 
     @property
     def desk(self) -> DigestDesk:

@@ -16,7 +16,7 @@ from codesum_pipeline.digests.articles import (
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.budgets import CUT_MARK
 from codesum_pipeline.model.options import LlmOptions, Trust
-from codesum_pipeline_tests.digests.items import item
+from codesum_pipeline_tests.digests.items import item, many
 
 ENTRY = re.compile(r"\[(\d+)\]\n<<<CHANGE ([0-9a-f]{32})\n(.*?)\n\2 CHANGE>>>", re.DOTALL)
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "-x1Y2z3AA"
@@ -40,7 +40,7 @@ def test_a_change_is_shown_with_what_and_where_it_is_its_texts_its_commits_and_i
         "what it is now: Opens a session that ends after eight hours.\n"
         "what it was before: Opens a session that lasts for thirty days.\n"
         "commit: Let sessions end on the same day\n"
-        "its lines:\n"
+        "its lines, 1 added and 1 removed:\n"
         "```diff\n"
         " def open_session(user, now):\n"
         "-    expires = now + timedelta(days=30)\n"
@@ -121,7 +121,7 @@ def test_code_that_holds_fences_itself_cannot_end_the_fence_of_its_lines() -> No
 def test_of_ten_thousand_changes_as_many_as_fit_show_something_and_the_others_are_counted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    items = [item(number) for number in range(1, 10_001)]
+    items = many(10_000)
     budget = 50_000
 
     with caplog.at_level(logging.WARNING):
@@ -177,6 +177,19 @@ def test_whose_code_is_sent_is_said_by_the_settings_of_texts(llm: LlmOptions, is
 )
 def test_a_quote_stands_word_for_word_in_one_text_of_its_change(quote: str, is_found: bool) -> None:
     assert filled([item()]).shown[0].has(quote) is is_found
+
+
+def test_a_quote_does_not_run_over_a_gap_between_two_parts_of_a_difference() -> None:
+    middle = "".join(f"    step_{number}()\n" for number in range(20))
+    changed = item(
+        lines=(f"first_line_old()\n{middle}last_line_old()\n", f"first_line_new()\n{middle}last_line_new()\n")
+    )
+
+    shown = filled([changed]).shown[0]
+
+    assert "@@" in shown.text
+    assert shown.has("first_line_new() step_0() step_1()")
+    assert not shown.has("step_1() step_18()")
 
 
 def test_a_short_text_may_be_quoted_whole() -> None:

@@ -3,9 +3,7 @@
 import logging
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +15,7 @@ import pytest
 from codesum_pipeline.digests.by_model import Written, write_by_model
 from codesum_pipeline.digests.claims import TOOL_NAME
 from codesum_pipeline.digests.material import Item
-from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic
+from codesum_pipeline.llm.templates import TemplateKind
 from codesum_pipeline.model.errors import (
     BackendNotConfigured,
     CallFailure,
@@ -31,12 +29,12 @@ from codesum_pipeline.model.errors import (
     TemplateRenderError,
 )
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.model.options import BackendName, LlmOptions, ModelPrice, Options, ScanOptions
-from codesum_pipeline_tests.digests.items import GOOD, GOOD_QUOTE, INTENT, answer, claim, item
+from codesum_pipeline.model.options import BackendName, ModelPrice, ScanOptions
+from codesum_pipeline_tests.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, options_for
+from codesum_pipeline_tests.digests.items import GOOD, GOOD_QUOTE, INTENT, answer, claim, item, many
 from codesum_pipeline_tests.llm.server import Answers, Asked, Fails, Hangs, Says, ScriptedServer
 from codesum_pipeline_tests.llm.server.behaviours import Behaviour
 
-MODEL = "openai/reporter-1"
 KEY = "the-key-of-the-digests-0123456789"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 AT_ONCE = {"Retry-After": "0"}
@@ -44,12 +42,9 @@ ITEMS = (item(1), item(2, name="close_session", after="Closes the session of a u
 
 
 @dataclass
-class Reporter:
-    """Asks a server for digests; `options` can be changed before each."""
+class Reporter(AskingModel):
+    """Asks a server for digests."""
 
-    folder: Path
-    server: ScriptedServer
-    options: Options
     now: datetime = NOON
 
     def write(
@@ -58,32 +53,6 @@ class Reporter:
         return write_by_model(
             intent, items, options=self.options, books=self.books, job_id=job_id, now=lambda: self.now, **made
         )
-
-    def set(self, **llm: Any) -> None:
-        self.options = replace(self.options, llm=replace(self.options.llm, **llm))
-
-    def cap(self, **digests: Any) -> None:
-        self.options = replace(self.options, digests=replace(self.options.digests, **digests))
-
-    def script(self, *behaviours: Behaviour) -> None:
-        """The answers to the first requests; the last one is given to all further ones."""
-        self.server.script = lambda asked: behaviours[min(asked.number, len(behaviours)) - 1]
-
-    @property
-    def books(self) -> Path:
-        return self.folder / "digests.sqlite"
-
-    @property
-    def prompts(self) -> Path:
-        return Path(self.options.llm.prompts_folder)
-
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        with closing(sqlite3.connect(self.books)) as connection:
-            found = connection.execute("SELECT id, run_id, level, outcome FROM llm_attempts ORDER BY sequence")
-            return [tuple(row) for row in found]
-
-    def outcomes(self) -> list[str]:
-        return [row[3] for row in self.rows()]
 
 
 WRITTEN, CAPPED, FAILED = 0, 3, 4
@@ -113,18 +82,8 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def reporter(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Reporter:
     """One whose server gives a good digest."""
-    monkeypatch.setenv("REPORTER_KEY", KEY)
-    llm = LlmOptions(
-        enabled=True,
-        model=MODEL,
-        api_base=server.base,
-        api_key_env="REPORTER_KEY",
-        prices=(ModelPrice(MODEL, 1.0, 2.0),),
-        prompts_folder=str(tmp_path / "prompts"),
-        max_retries=2,
-        timeout_s=20.0,
-    )
-    found = Reporter(tmp_path, server, Options(llm=llm))
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+    found = Reporter(tmp_path, server, options_for(server, tmp_path))
     found.script(Says(answer()))
     return found
 
@@ -148,7 +107,7 @@ def test_a_digest_is_asked_for_with_the_templates_the_question_and_the_numbered_
 def test_every_attempt_is_a_row_of_the_books_under_the_digests_job(reporter: Reporter) -> None:
     written = reporter.write()
 
-    assert reporter.rows() == [("sign-in", "dig-1", "digest", "good")]
+    assert reporter.attempts() == [("sign-in", "dig-1", "digest", "good")]
     assert written.cost_usd > 0
 
 
@@ -389,7 +348,7 @@ def test_ten_thousand_changes_make_one_prompt_within_85_percent_of_the_models(re
     reporter.cap(max_cost_usd_per_digest=1.0)
     reporter.script(Says(answer(claim("Sessions end sooner.", 1, quote="a session that ends after eight hours."))))
 
-    written = reporter.write([item(number) for number in range(1, 10_001)])
+    written = reporter.write(many(10_000))
 
     (asked,) = reporter.server.seen
     assert len(asked.system) + len(asked.prompt) <= 60_000 * 0.85
@@ -402,7 +361,7 @@ def test_of_more_changes_than_the_cap_of_a_digest_pays_for_less_is_shown(reporte
     reporter.cap(max_cost_usd_per_digest=0.06)
     reporter.script(Says("no JSON"), Says(answer(claim("They end soon.", 1, quote="a session that ends"))))
 
-    written = reporter.write([item(number) for number in range(1, 1001)])
+    written = reporter.write(many(1000))
 
     # There was room for one repair, too.
     assert reporter.outcomes() == ["invalid", "good"]
@@ -411,8 +370,8 @@ def test_of_more_changes_than_the_cap_of_a_digest_pays_for_less_is_shown(reporte
 
 
 def test_a_template_of_the_project_comes_before_the_packages(reporter: Reporter) -> None:
-    save_template_atomic(reporter.prompts, TemplateKind.DIGEST_SYSTEM, "terse", "Be terse, in {language}.")
-    save_template_atomic(reporter.prompts, TemplateKind.DIGEST_INSTRUCTION, "terse", "Q: {intent_text}\nC: {articles}")
+    reporter.save(TemplateKind.DIGEST_SYSTEM, "terse", "Be terse, in {language}.")
+    reporter.save(TemplateKind.DIGEST_INSTRUCTION, "terse", "Q: {intent_text}\nC: {articles}")
 
     reporter.write(intent=replace(INTENT, system_template="terse", instruction_template="terse"))
 

@@ -1,9 +1,7 @@
 """Many digests in one, by a model that is asked over HTTP."""
 
 import logging
-import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 from codesum_pipeline.digests.claims import digest_tool
 from codesum_pipeline.digests.history import AggregateResult, aggregate_history, history_templates, request_for
 from codesum_pipeline.digests.rows import DigestRow
-from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic
+from codesum_pipeline.llm.templates import TemplateKind
 from codesum_pipeline.model.errors import (
     ConfigurationError,
     DigestCapReached,
@@ -24,14 +22,14 @@ from codesum_pipeline.model.errors import (
     TemplateNotFound,
 )
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.model.options import BackendName, LlmOptions, ModelPrice, Options
+from codesum_pipeline.model.options import BackendName
+from codesum_pipeline_tests.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, options_for
 from codesum_pipeline_tests.digests.history_rows import cited, row
 from codesum_pipeline_tests.digests.items import answer, claim
 from codesum_pipeline_tests.digests.making import INTENT
 from codesum_pipeline_tests.llm.server import Fails, Says, ScriptedServer
 from codesum_pipeline_tests.llm.server.behaviours import Behaviour
 
-MODEL = "openai/reporter-1"
 ASKED = Intent(name=INTENT, text="How do users sign in?")
 LOGIN, TOKEN = cited("src/auth.py::login"), cited("src/auth.py::token")
 ROWS = (
@@ -42,12 +40,9 @@ GOOD = claim("Logins are counted, and `token` ends after 8 hours.", 1, 2, quote=
 
 
 @dataclass
-class Historian:
-    """Asks a server for roll-ups; `options` can be changed before each."""
+class Historian(AskingModel):
+    """Asks a server for roll-ups."""
 
-    folder: Path
-    server: ScriptedServer
-    options: Options
     intent: Intent = ASKED
 
     def write(self, rows: Sequence[DigestRow] = ROWS, *, job_id: str = "rollup-1") -> AggregateResult:
@@ -56,27 +51,10 @@ class Historian:
             intent=self.intent,
             templates=history_templates(self.intent, self.options.llm),
             options=self.options,
-            books=self.folder / "digests.sqlite",
+            books=self.books,
             job_id=job_id,
             now=lambda: datetime(2026, 11, 1, tzinfo=UTC),
         )
-
-    def set(self, **llm: Any) -> None:
-        self.options = replace(self.options, llm=replace(self.options.llm, **llm))
-
-    def cap(self, **digests: Any) -> None:
-        self.options = replace(self.options, digests=replace(self.options.digests, **digests))
-
-    def script(self, *behaviours: Behaviour) -> None:
-        """The answers to the first requests; the last one is given to all further ones."""
-        self.server.script = lambda asked: behaviours[min(asked.number, len(behaviours)) - 1]
-
-    def save(self, kind: TemplateKind, name: str, text: str) -> None:
-        save_template_atomic(Path(self.options.llm.prompts_folder), kind, name, text)
-
-    def outcomes(self) -> list[str]:
-        with closing(sqlite3.connect(self.folder / "digests.sqlite")) as connection:
-            return [each for (each,) in connection.execute("SELECT outcome FROM llm_attempts ORDER BY sequence")]
 
 
 @pytest.fixture
@@ -88,18 +66,8 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def historian(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Historian:
     """One whose server gives a good roll-up."""
-    monkeypatch.setenv("REPORTER_KEY", "any word will do")
-    llm = LlmOptions(
-        enabled=True,
-        model=MODEL,
-        api_base=server.base,
-        api_key_env="REPORTER_KEY",
-        prices=(ModelPrice(MODEL, 1.0, 2.0),),
-        prompts_folder=str(tmp_path / "prompts"),
-        max_retries=2,
-        timeout_s=20.0,
-    )
-    found = Historian(tmp_path, server, Options(llm=llm))
+    monkeypatch.setenv(KEY_VARIABLE, "any word will do")
+    found = Historian(tmp_path, server, options_for(server, tmp_path))
     found.script(Says(answer(GOOD)))
     return found
 

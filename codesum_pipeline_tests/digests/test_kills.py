@@ -19,7 +19,7 @@ from codesum_pipeline.digests.rows import DigestState
 from codesum_pipeline.digests.running import deliver, run_after_build
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline_tests.cli.calling import environment
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
+from codesum_pipeline_tests.delivery.receivers import WebhookReceiver
 from codesum_pipeline_tests.digests.shop import Shop, answer
 from codesum_pipeline_tests.hooks import install_hook
 from codesum_pipeline_tests.llm.server import Answers, Hangs, ScriptedServer
@@ -40,14 +40,8 @@ run_after_build(shop.desk, "shop")
 
 
 @pytest.fixture
-def hook() -> Iterator[WebhookReceiver]:
-    with webhook_receiver(200) as found:
-        yield found
-
-
-@pytest.fixture
-def shop(tmp_path: Path, hook: WebhookReceiver) -> Shop:
-    found = Shop.at(tmp_path / "home")
+def shop(shop_as_made: Shop, tmp_path: Path, hook: WebhookReceiver) -> Shop:
+    found = shop_as_made.copied(tmp_path / "home")
     found.channels = {"hook": {"kind": "webhook", "url": hook.url, "allow_private": True}}
     found.write_intents(SIGNING)
     found.find()
@@ -187,6 +181,7 @@ def test_killed_while_a_hook_hears_of_it_the_hook_hears_again_and_the_digest_is_
     assert (heard.read_text(), posts(shop), len(ids(hook))) == ("xx", 1, 1)
 
 
+@pytest.mark.slow
 def test_what_a_living_process_has_in_hand_is_left_to_it(shop: Shop, hook: WebhookReceiver) -> None:
     with blocked(shop.home / OUTBOX_FILE), running(shop):
         wait_for(lambda: states(shop))

@@ -13,7 +13,7 @@ from codesum_pipeline.delivery.outbox import OUTBOX_FILE
 from codesum_pipeline.digests.rows import DigestState, DigestWriter, TickFailure, TickOutcome
 from codesum_pipeline.model.intents import Cadence, IntentSchedule
 from codesum_pipeline.model.options import BackendName
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, mail_receiver, webhook_receiver
+from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, mail_receiver
 from codesum_pipeline_tests.digests.shop import INTENT, MODEL, QUOTE, Shop, answer
 from codesum_pipeline_tests.hooks import Install, install
 from codesum_pipeline_tests.llm.server import Answers, Asked, Fails, ScriptedServer
@@ -31,15 +31,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def hook() -> Iterator[WebhookReceiver]:
-    with webhook_receiver(200) as found:
-        yield found
-
-
-@pytest.fixture
-def shop(tmp_path: Path, hook: WebhookReceiver) -> Shop:
+def shop(shop_as_made: Shop, tmp_path: Path, hook: WebhookReceiver) -> Shop:
     """A home that sends to a receiver, its operator hears on another channel, and no model is set up."""
-    found = Shop.at(tmp_path)
+    found = shop_as_made.copied(tmp_path)
     found.channels = {
         "hook": {"kind": "webhook", "url": hook.url, "allow_private": True},
         "ops": {"kind": "webhook", "url": hook.url, "allow_private": True},
@@ -302,8 +296,19 @@ def test_step_11_false_drops_the_digest_and_its_matches_count_as_handled(
     assert (shop.posts(), shop.sender.send_due().tried) == ([], ())
 
 
-def test_step_11_a_hook_that_raises_vetoes_and_the_matches_wait_for_the_next_tick(shop: Shop, install: Install) -> None:
-    install("broken", "pre_push", "def hook(result):\n    raise KeyError('list')\n")
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise KeyError('list')", "KeyError: 'list'"),
+        ("return 'yes'", "it returned a str, neither True nor False"),
+        pytest.param("import time; time.sleep(3600)", "it took longer than 30 s and was ended", marks=pytest.mark.slow),
+    ],
+    ids=["raises", "answers nonsense", "hangs"],
+)
+def test_step_11_a_hook_that_fails_vetoes_and_the_matches_wait_for_the_next_tick(
+    shop: Shop, install: Install, body: str, said: str
+) -> None:
+    install("broken", "pre_push", f"def hook(result):\n    {body}\n")
     shop.find()
     row = shop.tick()
 
@@ -312,8 +317,8 @@ def test_step_11_a_hook_that_raises_vetoes_and_the_matches_wait_for_the_next_tic
     assert shop.notices() == [
         (
             "No digest of signing-in: a pre_push hook failed",
-            "hook broken (broken:hook): KeyError: 'list'\n\nNothing was sent. What changed is kept, and the next "
-            "digest tells it. Repair the hook, or uninstall its package.",
+            f"hook broken (broken:hook): {said}\n\nNothing was sent. What changed is kept, and the next digest "
+            "tells it. Repair the hook, or uninstall its package.",
         )
     ]
 

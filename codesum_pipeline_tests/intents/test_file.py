@@ -1,12 +1,14 @@
 """intents.yaml: what it may say, what is said of what it may not, and what changes leave alone."""
 
 import multiprocessing
+import re
 from dataclasses import replace
 from datetime import time
 from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.intents.fields import IntentData
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.intents.repositories import covers, unmatched_globs
 from codesum_pipeline.model.errors import ConfigurationError
@@ -393,3 +395,15 @@ def test_globs_are_over_repository_keys() -> None:
 
     assert [key for key in ("shop-web", "shop", "auth", "authz", "gone") if covers(intent, key)] == ["shop-web", "auth"]
     assert unmatched_globs(intent, ["shop-web", "auth", "gone"]) == ["Gone"]
+
+
+def test_the_page_for_users_shows_a_file_that_is_read_and_lists_every_key(intents: Intents) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "intents.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
+
+    survey = write(intents, example).survey()
+    listed = {key for line in re.findall(r"^\| (`.*?) \|", page, re.M) for key in re.findall(r"`(\w+)`", line)}
+
+    assert ([intent.name for intent in survey.intents], survey.problems) == (["billing"], {})
+    assert listed == set(IntentData.model_fields)
+    assert f"| `threshold` | `{DEFAULT_THRESHOLD}` |" in page

@@ -2,10 +2,8 @@
 
 import multiprocessing
 import os
-import resource
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.intents.templates import delete_digest_template, rename_digest_template
 from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic, template_exists
 from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, TemplateNotFound
+from codesum_pipeline_tests.small_disk import files_of_at_most
 
 SYSTEM, INSTRUCTION = TemplateKind.DIGEST_SYSTEM, TemplateKind.DIGEST_INSTRUCTION
 WRITTEN = """# By hand.
@@ -59,17 +58,6 @@ def all_are_there(intents: Intents, prompts: Path) -> bool:
     )
 
 
-@contextmanager
-def files_end_at(size: int) -> Iterator[None]:
-    """The system refuses what is longer."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_rename_changes_the_intents_that_use_it_and_keeps_what_else_is_written(
     intents: Intents, prompts: Path
 ) -> None:
@@ -86,7 +74,7 @@ def test_the_template_goes_back_where_the_intents_cannot_be_changed(intents: Int
     intents.file.write_text(WRITTEN + "# long\n" * 3_000)
     before = intents.file.read_bytes()
 
-    with pytest.raises(CannotWrite, match="file size limit"), files_end_at(10_000):
+    with pytest.raises(CannotWrite, match="file size limit"), files_of_at_most(10_000):
         rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
 
     assert intents.file.read_bytes() == before

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import resource
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,6 +44,7 @@ from codesum_pipeline_tests.llm.making import (
     responding,
     task,
 )
+from codesum_pipeline_tests.small_disk import files_of_at_most
 
 NO_CAP = Caps(documents_left=1_000, usd_left=None)
 BAD = function_answer(purpose="Too short.")
@@ -425,17 +425,6 @@ def test_an_interrupt_leaves_no_attempt_open_and_loses_nothing(home: Home) -> No
 
     assert backend.is_closed
     must_settle_and_go_on(home)
-
-
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """What this process writes meanwhile fits on a disk so small."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_full_disk_ends_the_run_and_loses_no_more_than_what_was_in_flight(home: Home) -> None:

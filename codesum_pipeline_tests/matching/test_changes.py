@@ -1,12 +1,15 @@
 """One repository whose second commit changes a document in each way that there is; later builds change it further."""
 
+import os
+import shutil
+import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from codesum_pipeline.indexes.publish import keep_published, published_version
-from codesum_pipeline.matching.changes import Comparison, compare_published, forget_comparison
+from codesum_pipeline.matching.changes import Comparison, compare_published
 from codesum_pipeline.model.intents import ChangeKind, DocumentChange
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
@@ -90,7 +93,8 @@ class Shop:
     """A repository, its home, and what is built of it."""
 
     def __init__(self, folder: Path) -> None:
-        self.repo = GitRepo.create(folder / "shop", BEFORE)
+        repo = folder / "shop"
+        self.repo = GitRepo(repo) if repo.exists() else GitRepo.create(repo, BEFORE)
         self.folder = folder
         self.settings: dict[str, object] = {}
 
@@ -177,12 +181,22 @@ def _head(shop: Shop) -> str:
     return shop.repo.git("rev-parse", "HEAD").strip()
 
 
+@pytest.fixture(scope="module")
+def first_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("first")
+    _compare(Shop(folder).build()).keep()
+    return folder
+
+
 @pytest.fixture
-def later(tmp_path: Path) -> Iterator[Shop]:
-    """Built at its first commit, and compared."""
-    shop = Shop(tmp_path)
-    _compare(shop.build()).keep()
-    yield shop
+def later(first_build: Path) -> Iterator[Shop]:
+    """Built at its first commit, and compared; as it was again afterwards, for the registry names its path."""
+    kept = first_build.with_name(f"{first_build.name}-kept")
+    if not kept.exists():
+        shutil.copytree(first_build, kept, symlinks=True)
+    yield Shop(first_build)
+    shutil.rmtree(first_build)
+    shutil.copytree(kept, first_build, symlinks=True)
 
 
 def test_until_a_comparison_is_kept_the_same_changes_are_told_again(later: Shop) -> None:
@@ -214,13 +228,6 @@ def test_settings_that_show_or_hash_files_otherwise_change_no_document(later: Sh
     assert _compare(later.build()).changes == ()
 
 
-def test_without_an_intent_the_baseline_is_forgotten(later: Shop) -> None:
-    forget_comparison(later.workspace)
-    assert not later.workspace.layout.compared("shop").exists()
-    compared = _compare(later.build({**BEFORE, "Dockerfile": "FROM scratch\n"}))
-    assert (compared.since, compared.changes) == (None, ())
-
-
 @pytest.mark.parametrize("spoil", ["{", '{"digest": 3}'], ids=["not-json", "other-fields"])
 def test_a_baseline_that_cannot_be_read_is_told_and_begins_anew(
     later: Shop, caplog: pytest.LogCaptureFixture, spoil: str
@@ -234,3 +241,49 @@ def test_a_purge_takes_the_baseline_along(later: Shop) -> None:
     home = open_home(later.folder / "home")
     home.purge("shop")
     assert not home.layout.compared("shop").exists()
+
+
+@pytest.mark.parametrize(
+    ("calls", "is_before", "has_moved"),
+    [
+        pytest.param(1, True, False, id="while-documents-are-held", marks=pytest.mark.slow),
+        pytest.param(1, False, False, id="once-they-are-held", marks=pytest.mark.slow),
+        pytest.param(2, True, False, id="before-the-baseline-moves"),
+        pytest.param(2, False, True, id="once-it-has-moved", marks=pytest.mark.slow),
+    ],
+)
+def test_a_kill_loses_no_change_and_leaves_nothing_behind(
+    later: Shop, calls: int, is_before: bool, has_moved: bool
+) -> None:
+    workspace = later.build({**BEFORE, "shop/limits.py": "LIMIT = 20\n"})
+    child = os.fork()
+    if child == 0:
+        _die_at_rename(calls, is_before=is_before)
+        _compare(workspace).keep()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+    again = _compare(workspace)
+    assert _told(again) == ({} if has_moved else {"shop/limits.py": ChangeKind.CHANGED})
+    again.keep()
+    assert _told(_compare(workspace)) == {}
+    after = _compare(later.build({**BEFORE, "Dockerfile": "FROM scratch\n"}))
+    assert _told(after) == {"shop/limits.py": ChangeKind.CHANGED, "Dockerfile": ChangeKind.CHANGED}
+    after.keep()
+    folder = workspace.layout.compared("shop")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(["compared.json", f"{after.version.digest}.jsonl"])
+
+
+def _die_at_rename(calls: int, *, is_before: bool) -> None:
+    """This process is killed at its so manieth rename."""
+    rename, left = os.replace, [calls]
+
+    def replace(*arguments: str) -> None:
+        left[0] -= 1
+        if not left[0] and is_before:
+            os.kill(os.getpid(), signal.SIGKILL)
+        rename(*arguments)
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    os.replace = replace  # type: ignore[assignment]

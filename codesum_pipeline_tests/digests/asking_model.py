@@ -1,0 +1,69 @@
+"""What asks a model server on loopback for digests, with options that can be changed before each."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic
+from codesum_pipeline.model.options import LlmOptions, ModelPrice, Options
+from codesum_pipeline_tests.llm.server import ScriptedServer
+from codesum_pipeline_tests.llm.server.behaviours import Behaviour
+
+MODEL = "openai/reporter-1"
+KEY_VARIABLE = "REPORTER_KEY"
+
+
+def options_for(server: ScriptedServer, folder: Path) -> Options:
+    """Those that lead to a server; the key is in `KEY_VARIABLE`."""
+    llm = LlmOptions(
+        enabled=True,
+        model=MODEL,
+        api_base=server.base,
+        api_key_env=KEY_VARIABLE,
+        prices=(ModelPrice(MODEL, 1.0, 2.0),),
+        prompts_folder=str(folder / "prompts"),
+        max_retries=2,
+        timeout_s=20.0,
+    )
+    return Options(llm=llm)
+
+
+@dataclass
+class AskingModel:
+    """Whoever asks: its folder has the books."""
+
+    folder: Path
+    server: ScriptedServer
+    options: Options
+
+    def set(self, **llm: Any) -> None:
+        self.options = replace(self.options, llm=replace(self.options.llm, **llm))
+
+    def cap(self, **digests: Any) -> None:
+        self.options = replace(self.options, digests=replace(self.options.digests, **digests))
+
+    def script(self, *behaviours: Behaviour) -> None:
+        """The answers to the first requests; the last one is given to all further ones."""
+        self.server.script = lambda asked: behaviours[min(asked.number, len(behaviours)) - 1]
+
+    def save(self, kind: TemplateKind, name: str, text: str) -> None:
+        save_template_atomic(self.prompts, kind, name, text)
+
+    @property
+    def prompts(self) -> Path:
+        return Path(self.options.llm.prompts_folder)
+
+    @property
+    def books(self) -> Path:
+        return self.folder / "digests.sqlite"
+
+    def attempts(self) -> list[tuple[str, str, str, str]]:
+        """What the books say of each: intent, digest, level, outcome."""
+        with closing(sqlite3.connect(self.books)) as connection:
+            found = connection.execute("SELECT id, run_id, level, outcome FROM llm_attempts ORDER BY sequence")
+            return [tuple(row) for row in found]
+
+    def outcomes(self) -> list[str]:
+        return [outcome for *_, outcome in self.attempts()]

@@ -1,0 +1,53 @@
+"""How much of the changes a digest can pay to have read, so that its worst case stays within its cap."""
+
+from typing import Any
+
+import pytest
+
+from codesum_pipeline.digests.affording import affordable_chars
+from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS
+from codesum_pipeline.llm.prices import price_of, worst_case_usd
+from codesum_pipeline.llm.tokens import tokens_upper
+from codesum_pipeline.model.options import DigestOptions, LlmOptions, ModelPrice
+from codesum_pipeline_tests.digests.items import NEW_LINES, OLD_LINES, item
+
+MODEL = "openai/reporter-1"
+ITEMS = [item(number) for number in range(1, 50)]
+FIXED = "Write a digest. " * 200
+
+
+def affordable(cap_usd: float = 0.05, *, prices: tuple[ModelPrice, ...] | None = None, **llm: Any) -> int | None:
+    prices = (ModelPrice(MODEL, 1.0, 2.0),) if prices is None else prices
+    options = LlmOptions(enabled=True, model=MODEL, prices=prices, **llm)
+    return affordable_chars(ITEMS, FIXED, llm=options, digests=DigestOptions(max_cost_usd_per_digest=cap_usd))
+
+
+def test_two_calls_about_material_of_that_length_stay_within_the_cap_of_a_digest() -> None:
+    found = affordable()
+
+    assert found is not None
+    material = ((OLD_LINES + NEW_LINES) * found)[:found]
+    price = price_of(MODEL, LlmOptions(prices=(ModelPrice(MODEL, 1.0, 2.0),)))
+    worst = worst_case_usd(price, tokens_upper(FIXED) + tokens_upper(material), DigestOptions().max_tokens)
+    assert 0.035 < 2 * worst <= 0.05
+
+
+@pytest.mark.parametrize(
+    "prices",
+    [
+        pytest.param((ModelPrice(MODEL, 0.0, 0.0),), id="a model that costs nothing"),
+        pytest.param((), id="a recording, whose model has no price"),
+    ],
+)
+def test_without_a_price_money_sets_no_limit(prices: tuple[ModelPrice, ...]) -> None:
+    assert affordable(prices=prices) is None
+
+
+def test_the_dearest_of_the_models_that_may_be_asked_sets_the_limit() -> None:
+    prices = (ModelPrice(MODEL, 0.0, 0.0), ModelPrice("openai/reporter-2", 1.0, 2.0))
+
+    assert affordable(prices=prices, fallback_models=("openai/reporter-2",)) == affordable()
+
+
+def test_never_less_is_shown_than_a_digest_needs_for_the_caps_say_whether_it_is_asked() -> None:
+    assert affordable(0.001) == LEAST_MATERIAL_CHARS
