@@ -40,7 +40,7 @@ browser: setup
 	$(BIN)/python -m codesum_pipeline_tests.web.chromium
 
 test-browser: browser
-	$(BIN)/python -m pytest -q -n 0 -m browser codesum_pipeline_tests/web codesum_pipeline_tests/delivery
+	$(BIN)/python -m pytest -q -n 0 -m browser codesum_pipeline_tests/web codesum_pipeline_tests/delivery codesum_pipeline_tests/defs
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -114,7 +114,7 @@ def _told(numbers: Mapping[str, int | float]) -> Iterator[str]:
     """The digests that were written, and messages that did not go out; nothing where nobody asked."""
     if written := int(numbers.get("digests", 0)):
         yield f"{count(written, 'digest')} written"
-    if unsent := int(numbers.get("unsent", 0)):
+    if unsent := int(numbers.get("messages_not_sent", 0)):
         yield f"{count(unsent, 'message')} not sent (`codesum digest outbox`)"
 
 

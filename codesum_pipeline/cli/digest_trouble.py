@@ -58,7 +58,7 @@ def _held(home: Home, enabled: list[Intent]) -> Iterator[DigestTrouble]:
             for last in store.ticks(intent.name, limit=1):
                 if last.outcome is TickOutcome.HELD:
                     what = f"intent {intent.name!r}: no digest could be written at {last.ended_at}: {last.reason}"
-                    yield DigestTrouble(what, f"codesum digest run {intent.name}")
+                    yield DigestTrouble(what, f"codesum digest run --intent {intent.name}")
 
 
 def _given_up(home: Home, _enabled: list[Intent]) -> Iterator[DigestTrouble]:

@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from codesum_pipeline_tests.building import open_home
+from codesum_pipeline_tests.cli.calling import run_codesum
 from codesum_pipeline_tests.defs.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params
+from codesum_pipeline_tests.defs.digest_home import FILES, HOSTILE, SIGN_IN, DigestHome
+from codesum_pipeline_tests.repositories import GitRepo
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
@@ -124,6 +127,20 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterDev]:
+    """The UI of a home in which a digest tells of a commit that tries everything."""
+    folder = tmp_path_factory.mktemp("told")
+    shop = DigestHome.at(open_home(folder / "home"), GitRepo.create(folder / "shop", FILES), hook="http://127.0.0.1:9/")
+    shop.ask(auth={**SIGN_IN, "channels": []}, daily={**SIGN_IN, "schedule": {"every": "daily"}})
+    for files in (FILES, {"shop/auth.py": HOSTILE}):
+        shop.repo.commit(files)
+        done = run_codesum("--home", shop.folder, "index", "shop", cwd=folder)
+        assert done.returncode == 0, done.stderr
+    with dagster_dev(shop.home, folder / "dagster.log") as running:
+        yield running
+
+
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
     """A page of a new profile, with time to load on a busy machine."""
@@ -196,3 +213,22 @@ def test_a_link_of_another_page_leads_to_the_ui(page: Any, ui: DagsterDev) -> No
         page.wait_for_function("document.title.includes('Dagster') || document.body.innerText.length > 0")
 
     assert "Refused" not in page.inner_text("body")
+
+
+@pytest.mark.parametrize(
+    ("asset", "shown"), [("intent_matches", "shop/auth.py#L1"), ("intent_digests", "<script>alert")]
+)
+def test_the_words_of_a_repository_are_letters_in_the_preview_of_a_digest(
+    page: Any, told: DagsterDev, asset: str, shown: str
+) -> None:
+    asked, dialogs = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    page.goto(f"{told.url}/assets/{asset}?view=partitions&partition=shop")
+    page.get_by_text("preview", exact=True).first.wait_for()
+    page.get_by_text(shown).first.wait_for()
+
+    assert dialogs == []
+    assert not [url for url in asked if "evil.example" in url]
+    assert page.locator("[href*='evil.example'], [src*='evil.example'], a[href^='javascript:']").count() == 0

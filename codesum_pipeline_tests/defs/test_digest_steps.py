@@ -125,13 +125,13 @@ def test_a_receiver_that_is_away_gets_its_digest_without_another_build(built: Pa
         shop.ask(auth=SIGN_IN)
         shop.repo.commit(SHORTER)
         done = build(shop.home)["intent_digests"]
-        assert (done.values["unsent"], done.failures) == (1, ())
+        assert (done.values["messages_not_sent"], done.failures) == (1, ())
         assert "503" in done.warnings[0]
 
         later = utc_now() + timedelta(hours=1)
         assert wanted_now(shop.home) == "", "the outbox waits a while"
         assert wanted_now(shop.home, now=lambda: later) == "to be sent on hook"
-        assert tell_due(shop.home, now=lambda: later).values["unsent"] == 0
+        assert tell_due(shop.home, now=lambda: later).values["messages_not_sent"] == 0
         assert len({*receiver.ids}) == 1 and len(receiver.ids) == 2
 
 

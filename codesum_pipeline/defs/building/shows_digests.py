@@ -49,11 +49,15 @@ def _shown(row: DigestRow) -> str:
     """Under what it is, the words of a digest as a chat would get them: without links and HTML."""
     post = digest_post(PostId(row.id), row.result, links=[None] * len(row.result.citations), created_at=row.created_at)
     about = [
-        f"of {plain(', '.join(row.repositories))}",
+        f"about {plain(', '.join(row.repositories))}",
         f"written {plain(row.created_at)} by {plain(row.model) if row.model else 'no model'}",
         f"${row.cost_usd:.4f}",
-        f"{row.items:,} items of {row.matches:,} changes",
-        f"{row.state.value}{' for ' + plain(', '.join(row.channels)) if row.channels else ''}",
+    ]
+    stands = [
+        f"changes: {row.matches:,}",
+        f"items: {row.items:,}",
+        f"{row.state.value} for {plain(', '.join(row.channels))}" if row.channels else "no channel",
         code(row.id),
     ]
-    return f"**{plain(row.intent_name)}**: {', '.join(about)}\n\n{written(post, CHAT, limit=_DIGEST_CHARS)}"
+    head = f"**{plain(row.intent_name)}** {', '.join(about)}\n\n{', '.join(stands)}"
+    return f"{head}\n\n{written(post, CHAT, limit=_DIGEST_CHARS)}"

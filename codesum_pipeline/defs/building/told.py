@@ -82,7 +82,7 @@ class Telling:
             return
         with open_outbox(home, now=now) as outbox:
             unsent = outbox.deliveries(states=_UNSENT)
-        self.values["unsent"] = len(unsent)
+        self.values["messages_not_sent"] = len(unsent)
         if unsent:
             self.values["not_sent"] = rows_of([_delivery_row(each) for each in unsent])
             self.warnings += [
