@@ -1,6 +1,7 @@
 """What every room's tests share: git repositories, homes, and no network."""
 
 import functools
+import math
 import os
 import shutil
 import signal
@@ -98,6 +99,17 @@ def no_waiting_for_the_disk() -> Iterator[None]:
     yield
     event.remove(Engine, "connect", keep_in_memory)
     os.fsync = fsync
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_news_of_time() -> Iterator[None]:
+    """Lines of a command say now and then how long it takes: on a busy machine they would stand in any output."""
+    from codesum_pipeline.cli import progress_bar
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress_bar, "_NEWS_EVERY_S", math.inf)
+        patch.setattr(progress_bar, "_LATER_EVERY_S", math.inf)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -53,7 +53,7 @@ def gather(
 
     def shares(of: Sequence[frozenset[str]]) -> Numbers:
         there = np.array([[token in said for said in of] for token in tokens], dtype=np.float64)
-        found: Numbers = weights @ there.reshape(len(tokens), len(of))
+        found: Numbers = np.minimum(weights @ there.reshape(len(tokens), len(of)), 1.0)
         return found
 
     return Evidence(

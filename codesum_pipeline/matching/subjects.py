@@ -21,12 +21,14 @@ _FRAME_WORDS = """
     updated updates us want way we whatever whenever who why work working works would you
 """
 _FRAME = frozenset(_FRAME_WORDS.split())
+# An intent that names many things is about each of them: nothing has to have all of its words.
+_HEAVIEST = 2
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`weights` are the shares of the words in the whole, 1 in all; none for an intent without a word.
+    """`weights` are the words' shares in the heaviest few of them; none for an intent without a word.
 
     `vector` is None where only words are compared.
     """
@@ -68,5 +70,5 @@ def _heaviness(index: PublishedIndex, tokens: Sequence[str]) -> dict[str, float]
 
 
 def _shares(weights: Mapping[str, float]) -> dict[str, float]:
-    total = sum(weights.values())
+    total = sum(sorted(weights.values())[-_HEAVIEST:])
     return {token: weight / total for token, weight in weights.items()} if total else {}

@@ -67,7 +67,9 @@ def test_a_file_of_before_takes_the_new_kind_and_loses_nothing(tmp_path: Path) -
     assert rows(tmp_path, "SELECT kind FROM parts") == [("text",), ("synthesis",)]
 
 
-@pytest.mark.parametrize("earlier", [False, True], ids=["a new file", "a file of before"])
+@pytest.mark.parametrize(
+    "earlier", [pytest.param(False, id="a new file", marks=pytest.mark.slow), pytest.param(True, id="a file of before")]
+)
 def test_processes_that_start_at_once_make_one_store(tmp_path: Path, earlier: bool) -> None:
     if earlier:
         with closing(sqlite3.connect(tmp_path / STORE_FILE)) as connection:

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import math
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import codesum_pipeline.defs.control  # noqa: F401
+from codesum_pipeline.cli import progress_bar
 from codesum_pipeline.cli.app import main
 from codesum_pipeline.cli.commands import COMMANDS, load_command
 
@@ -18,6 +20,8 @@ def serve() -> None:
     """For each line of stdin a call; a line of stdout says how it ended, and the next one begins."""
     for command in COMMANDS:
         load_command(command.name)
+    # What is told only because a machine is busy would stand in outputs that are compared.
+    progress_bar._NEWS_EVERY_S = progress_bar._LATER_EVERY_S = math.inf
     # The collector would write to pages that the processes share.
     gc.freeze()
     for line in sys.stdin:

@@ -92,9 +92,7 @@ def test_a_pipe_gets_lines_on_stderr_and_the_table_on_stdout(repository: Path, t
     done = fork_codesum("--home", "home", "index", repository, cwd=tmp_path)
 
     assert done.returncode == 0
-    # A machine under load takes long enough to say that it is starting.
-    told = [line for line in done.stderr.splitlines() if not line.startswith("starting (")]
-    assert told[0].startswith("signing: registered, /")
+    assert done.stderr.startswith("signing: registered, /")
     assert "writing function texts: 1 of 1" in done.stderr.splitlines()
     assert "\x1b" not in done.stdout + done.stderr
     assert "published" in done.stdout and "writing" not in done.stdout
@@ -118,6 +116,7 @@ def test_the_recorder_script_sees_a_build_end(repository: Path, tmp_path: Path) 
     assert b"published" in done.stdout
 
 
+@pytest.mark.slow
 def test_something_is_shown_before_anything_heavy_is_imported(repository: Path, tmp_path: Path) -> None:
     loud = [COMMAND[0], "-X", "importtime", *COMMAND[1:]]
     shown = watch(

@@ -162,9 +162,8 @@ def test_where_the_recording_process_is_killed_the_next_command_records(
     assert statuses(home) == ["SUCCESS", "FAILURE"]
 
 
-@pytest.mark.parametrize(
-    "by", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)], ids=lambda by: by.name
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM], ids=lambda by: by.name)
 def test_an_ended_build_takes_its_recorder_with_it(
     register: Callable[[str], GitRepo], home: Home, tmp_path: Path, by: signal.Signals
 ) -> None:

@@ -217,6 +217,7 @@ def test_a_chain_of_400_re_exports_is_indexed(index: Index, git_repo, imported: 
     assert documents["p/use399.py::use"]["type"] == "function"
 
 
+@pytest.mark.slow
 def test_a_chain_of_400_classes_over_as_many_files_is_indexed(index: Index, git_repo) -> None:
     files = {"p/__init__.py": "", "p/m0.py": "class C0:\n    def run(self):\n        return 1\n"}
     files |= {

@@ -226,9 +226,9 @@ except CodesumError as error:
     ("limit", "table"),
     [
         pytest.param(200, "mirrors/project.git", id="200", marks=pytest.mark.slow),
-        pytest.param(3_000, "warehouse/snapshot/repo=project/part-0.parquet", id="3,000", marks=pytest.mark.slow),
+        pytest.param(3_000, "warehouse/snapshot/repo=project/part-0.parquet", id="3,000"),
         pytest.param(12_000, "warehouse/symbols/repo=project/part-0.parquet", id="12,000", marks=pytest.mark.slow),
-        pytest.param(40_000, "warehouse/vectors/repo=project/part-0.parquet", id="40,000"),
+        pytest.param(40_000, "warehouse/vectors/repo=project/part-0.parquet", id="40,000", marks=pytest.mark.slow),
     ],
 )
 def test_a_full_disk_leaves_the_old_index_and_the_next_build_succeeds(

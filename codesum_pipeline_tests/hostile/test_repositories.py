@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.defs import steps
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built, fast_import, git_bytes
 from codesum_pipeline_tests.repositories import GitRepo
@@ -285,6 +286,7 @@ def test_a_location_that_git_must_not_be_given_is_refused(codesum, tmp_path: Pat
 
 
 def test_a_password_in_a_url_is_never_shown(codesum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "RETRY_WAIT_S", 0.0)
     url = "https://user:hunter2secret@127.0.0.1:1/owner/name?access_token=hunter2secret"
     home = tmp_path / "home"
     calls = [

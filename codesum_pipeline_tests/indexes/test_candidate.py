@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from codesum_pipeline.indexes.candidate import write_candidate
 from codesum_pipeline.indexes.dense import embed_documents
@@ -93,6 +92,8 @@ def test_documents_are_ordered_by_level_then_id(shop: Version) -> None:
 
 
 def test_row_k_of_the_embeddings_is_the_document_that_the_index_map_says(shop: Version) -> None:
+    import torch
+
     folder = shop.folder
     embeddings = torch.load(folder / "dense/embeddings.pt", weights_only=True).numpy()
     index_map = json.loads((folder / "dense/index_map.json").read_text())
@@ -229,6 +230,8 @@ ONLY_PLACEHOLDERS: Files = {"a.py": (Definition("get_x", "", "", is_placeholder=
 
 @pytest.mark.parametrize("files", [{}, {"a.py": ()}, ONLY_PLACEHOLDERS], ids=["no files", "no symbols", "placeholders"])
 def test_small_repositories_give_a_whole_version(tmp_path: Path, files: Files) -> None:
+    import torch
+
     version = candidate_of(make_index_workspace(tmp_path, files))
 
     embeddings = torch.load(version.folder / "dense/embeddings.pt", weights_only=True)

@@ -2,7 +2,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from codesum_pipeline.indexes.stored_zip import ALIGNMENT, Array, map_npz, member_spans, write_npz
 from codesum_pipeline.indexes.torch_file import map_tensor, write_tensor
@@ -50,6 +49,8 @@ def test_the_same_arrays_give_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", [(0, 8), (1, 8), (300, 256)], ids=["no rows", "one row", "many rows"])
 def test_torch_loads_the_tensor_without_unpickling_anything_else(tmp_path: Path, shape: tuple[int, int]) -> None:
+    import torch
+
     matrix = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     write_tensor(tmp_path / "embeddings.pt", matrix)
 

@@ -20,7 +20,7 @@ def parameters(home, folder, *arguments):
     )
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
 def test_every_tool_answers_over_stdio_whatever_a_client_did_before(zoo_home, tmp_path, mode):
     answers = with_client(parameters(zoo_home, tmp_path, "--tools", "all"), ask_and_misbehave, mode=mode)
 

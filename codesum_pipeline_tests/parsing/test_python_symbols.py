@@ -295,7 +295,7 @@ def test_an_empty_file_has_no_symbols() -> None:
     assert (parsed.symbols, parsed.facts.source, parsed.facts.lines, parsed.facts.docstring) == ((), "", 0, None)
 
 
-@pytest.mark.parametrize("package", ["rich", "typer"])
+@pytest.mark.parametrize("package", [pytest.param("rich", marks=pytest.mark.slow), "typer"])
 def test_symbols_are_those_that_the_standard_library_sees(package: str) -> None:
     for path in package_files(package):
         found = [

@@ -29,6 +29,7 @@ def texts_of(git_repo: Make, make_workspace: Make) -> Callable[[], pa.Table]:
     return write_all
 
 
+@pytest.mark.slow
 def test_any_number_of_processes_and_of_batches_gives_the_same_rows(
     texts_of: Callable[[], pa.Table], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,11 @@ def focused(page: Any) -> str:
     return str(page.evaluate("document.activeElement.textContent || document.activeElement.name"))
 
 
+def asked_to_the_end(page: Any) -> None:
+    """Wait until the answer that has begun is over, and another question may be asked."""
+    page.get_by_role("button", name="Cancel").wait_for(state="hidden")
+
+
 def typed(page: Any, text: str, shown: str) -> None:
     """Type, and wait for a hit of this name."""
     page.keyboard.type(text, delay=15)

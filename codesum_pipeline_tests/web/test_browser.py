@@ -73,6 +73,8 @@ def test_everything_can_be_done_without_a_mouse(page, site):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.get_by_text("Called by").wait_for()
+    # The keys are the page's own once its script is loaded.
+    page.wait_for_load_state()
     page.keyboard.press("ArrowDown")
     assert focused(page) == "feed_all"
     page.keyboard.press("Escape")
@@ -130,6 +132,7 @@ def test_without_scripts_the_form_works(page, site):
     page.goto(site)
     page.get_by_role("searchbox").fill("turn food into energy")
     page.get_by_role("button", name="Search").click()
+    page.wait_for_url("**/?q=*")
 
     assert page.locator(".hits h2 a").first.text_content() == "digest"
 

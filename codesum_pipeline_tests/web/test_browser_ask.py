@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline_tests.llm.server.streaming import Streams
 from codesum_pipeline_tests.web.asking import ANSWER, AskedSite, asked_site, looks_first
-from codesum_pipeline_tests.web.browsing import CONTRAST, PHONE, focused
+from codesum_pipeline_tests.web.browsing import CONTRAST, PHONE, asked_to_the_end, focused
 from codesum_pipeline_tests.web.figures import write_evaluations, write_ledger
 from codesum_pipeline_tests.web.serving import serving
 from codesum_pipeline_tests.web.test_ask import HOSTILE
@@ -48,11 +48,11 @@ def test_an_answer_appears_while_it_is_written_and_its_citations_lead_to_the_lin
     assert page.get_by_role("button", name="Cancel").is_visible()
     rest.goes_on.set()
     page.locator(".as-of").wait_for()
+    asked_to_the_end(page)
 
-    assert page.get_by_role("button", name="Cancel").is_hidden()
     assert page.locator(".steps summary").text_content() == "how it was looked up: 2 steps"
     page.get_by_role("link", name="zoo/keeper.py:6-8").click()
-    assert page.url.endswith("/document?repo=zoo&id=zoo%2Fkeeper.py%3A6-8#L6")
+    page.wait_for_url("**/document?repo=zoo&id=zoo%2Fkeeper.py%3A6-8#L6")
     assert "def feed(animal, food):" in page.locator(".line:target").text_content()
 
 
@@ -69,6 +69,7 @@ def test_asking_reading_and_going_on_need_no_mouse(page, asked):
     page.keyboard.type("lion?")
     page.keyboard.press("Enter")
     page.locator(".as-of").wait_for()
+    asked_to_the_end(page)
     assert asked.end_of("feed the\nlion?") == ("complete", None)
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -91,6 +92,7 @@ def test_a_question_can_be_cancelled_and_is_closed_as_that(page, asked, by):
     else:
         page.keyboard.press("Escape")
     page.get_by_text("Cancelled. What was asked of the model until then is paid.").wait_for()
+    asked_to_the_end(page)
 
     assert asked.end_of(f"cancelled by {by}?") == ("failed", "cancelled")
     assert page.get_by_role("button", name="Ask").is_enabled()
@@ -154,7 +156,7 @@ def test_without_scripts_the_form_gives_the_answer(page, asked):
     page.get_by_label("Question", exact=True).fill("who feeds the cub?")
     page.get_by_role("button", name="Ask").click()
 
-    assert page.get_by_role("link", name="zoo/keeper.py:6-8").is_visible()
+    page.get_by_role("link", name="zoo/keeper.py:6-8").wait_for()
     assert "who feeds the cub?" in page.get_by_label("Question", exact=True).input_value()
 
 
@@ -164,6 +166,7 @@ def test_a_server_that_goes_away_meanwhile_is_said(page, web_home, tmp_path):
         ask(page, asked, "who goes?")
         page.get_by_text("The lion waits.").first.wait_for()
     page.get_by_text(re.compile("broke off")).wait_for()
+    asked_to_the_end(page)
 
     assert page.get_by_role("button", name="Ask").is_enabled()
 

@@ -141,7 +141,7 @@ def check_caps(folder: Path, seed: int) -> None:
 QUICK, ALL = 2, 510
 
 
-@pytest.mark.parametrize("seed", range(QUICK))
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), *range(1, QUICK)])
 def test_capped_runs_ask_for_what_one_whole_run_asks_for_each_of_it_once(tmp_path: Path, seed: int) -> None:
     check_caps(tmp_path, seed)
 

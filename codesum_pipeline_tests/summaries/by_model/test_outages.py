@@ -87,7 +87,12 @@ def documents_of(workspace: Workspace) -> Any:
             id="another schema, put right at once",
             marks=pytest.mark.slow,
         ),
-        pytest.param([Answers("{}"), Says("no"), GOOD], ["unusable-answer"] * 2, id="put right at the third try"),
+        pytest.param(
+            [Answers("{}"), Says("no"), GOOD],
+            ["unusable-answer"] * 2,
+            id="put right at the third try",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             [Fails(429, headers={"Retry-After": "0.1"}), GOOD],
             ["rate-limit"],
@@ -153,6 +158,7 @@ def test_a_document_that_a_provider_never_gets_right_says_why_and_is_asked_for_a
         assert texts_of(again) == texts_of(undisturbed)
 
 
+@pytest.mark.slow
 def test_a_function_that_keeps_failing_is_an_outage_of_one_build_and_not_of_the_next_ones(tmp_path: Path) -> None:
     def script(asked: Asked) -> Behaviour:
         return Fails(400, "not this") if "1| def round_up" in asked.prompt else GOOD
