@@ -27,7 +27,7 @@ from codesum_pipeline_tests.repositories import GitRepo
 
 # What differs between two runs that do the same: times are in a version's files and so in its digest.
 OF_THE_RUN = {"seconds", "digest", "folder"}
-PATIENCE_S = 60.0
+PATIENCE_S = 240.0
 
 
 def wait_for(holds: Callable[[], Any]) -> Any:
@@ -63,7 +63,7 @@ def waiting_build(home: Home, tmp_path: Path) -> Iterator[tuple[subprocess.Popen
         running = subprocess.Popen(
             [*COMMAND, "--home", str(home.layout.home), "index", "shop"],
             cwd=tmp_path,
-            env=environment({"CODESUM_LEASE_WAIT_S": "60"}),
+            env=environment({"CODESUM_LEASE_WAIT_S": f"{PATIENCE_S:.0f}"}),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -173,9 +173,11 @@ def test_a_tree_that_nobody_asked_about_is_compared(follower, tmp_path):
 def test_a_tree_of_too_many_folders_is_compared_and_that_is_said_once(repo, caplog):
     follower = Follower(repo.path / ".codesum", most_folders=3)
     with caplog.at_level(logging.WARNING):
-        for _ in range(3):
+        follower.follow(repo.path, "shop", lambda: None)
+        wait_until(lambda: caplog.records)
+        for _ in range(2):
             follower.follow(repo.path, "shop", lambda: None)
-            time.sleep(0.3)
+            time.sleep(0.1)
     follower.close()
 
     assert follower.generation(repo.path) is None
@@ -184,12 +186,18 @@ def test_a_tree_of_too_many_folders_is_compared_and_that_is_said_once(repo, capl
 
 
 _LIMITED = """
-import sys, time
+import logging, sys, threading
 from pathlib import Path
 from codesum_pipeline.following.follower import Follower
+said = threading.Event()
+class Said(logging.StreamHandler):
+    def emit(self, record):
+        super().emit(record)
+        said.set()
+logging.getLogger().addHandler(Said())
 follower = Follower(Path("/nowhere"))
 follower.follow(Path(sys.argv[1]), "shop", lambda: None)
-time.sleep(1)
+said.wait(60)
 print(follower.generation(Path(sys.argv[1])))
 """
 

@@ -9,14 +9,22 @@ from codesum_pipeline.overlays.settler import Settler
 TREE = Path("/tree")
 
 
+def wait_for(done, count):
+    stop = time.monotonic() + 60
+    while len(done) < count:
+        assert time.monotonic() < stop
+        time.sleep(0.01)
+
+
 def test_edits_that_follow_one_another_are_settled_once_by_the_last_that_asked():
-    settler, done = Settler(quiet_s=0.2), []
+    settler, done = Settler(quiet_s=0.5), []
     for number in range(5):
         settler.ask("shop", TREE, lambda number=number: done.append(number))
-        time.sleep(0.02)
-    time.sleep(0.6)
+    # Due after all of them.
+    settler.ask("another", TREE, lambda: done.append("another"))
+    wait_for(done, 2)
 
-    assert done == [4]
+    assert done == [4, "another"]
 
 
 def test_who_asks_without_a_pause_waits_for_no_more_than_a_few_pauses():
@@ -32,9 +40,9 @@ def test_trees_are_settled_in_the_order_in_which_they_are_due():
     for name in ("first", "second", "third"):
         settler.ask(name, TREE, lambda name=name: done.append(name))
         time.sleep(0.01)
-    time.sleep(0.5)
+    wait_for(done, 3)
 
     assert done == ["first", "second", "third"]
     settler.ask("fourth", TREE, lambda: done.append("fourth"))
-    time.sleep(0.5)
+    wait_for(done, 4)
     assert done[-1] == "fourth"
