@@ -57,7 +57,9 @@ COMMANDS = (
     Command("web", _ASK, "Search and read the indexes in a browser."),
     Command("mcp", _ASK, "Serve the indexes to coding agents (MCP)."),
     Command(
-        "doctor", _OPERATE, "Check published indexes, leases, runs and Dagster's records, and say how to repair them."
+        "doctor",
+        _OPERATE,
+        "Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.",
     ),
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
     Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),

@@ -7,9 +7,9 @@ from enum import IntEnum, StrEnum
 from codesum_pipeline.model.documents import Level
 
 DEFAULT_TEMPLATE = "default"
-# Where an intent names neither a threshold nor a top-k: about one match in ten is wrong then, see
+# Where an intent names neither a threshold nor a top-k: about one match in seven is wrong then, see
 # benchmarks/results/digests.md.
-DEFAULT_THRESHOLD = 0.75
+DEFAULT_THRESHOLD = 0.6
 
 
 class Cadence(StrEnum):

@@ -69,7 +69,7 @@ def test_a_group_explains_its_switches_as_commands_do(name):
 
 
 def test_a_paragraph_of_a_help_is_broken_where_the_terminal_ends():
-    shown = CliRunner().invoke(app, ["doctor", "--help"], prog_name="codesum", env={"COLUMNS": "400"}).stdout
+    shown = CliRunner().invoke(app, ["doctor", "--help"], prog_name="codesum", env={"COLUMNS": "800"}).stdout
 
     assert "Every published index is compared" in shown
     assert [line.strip()[-1] for line in shown.splitlines() if line.startswith(" Every published")] == ["."]

@@ -15,7 +15,7 @@ def test_a_text_is_tried_before_anybody_writes_it_down(codesum, shop: Path) -> N
     lines = tried.stdout.splitlines()
     assert lines[0].split()[1:] == ["2026-01-01", "change"]
     assert any(line.endswith(" added shop/payment.py::charge_card") for line in lines[1:])
-    assert lines[-1].startswith("text: ") and lines[-1].endswith(" of 1 commit of shop, threshold 0.75")
+    assert lines[-1].startswith("text: ") and lines[-1].endswith(" of 1 commit of shop, threshold 0.6")
     assert not (shop / "intents.yaml").exists()
 
 
@@ -50,4 +50,4 @@ def test_it_is_readable_on_a_terminal(shop: Path, tmp_path: Path, width: int) ->
     lines = on_a_terminal("--home", shop, "intent", "test", "--text", "charging a card", cwd=tmp_path, width=width)
 
     assert all(len(line) <= width for line in lines)
-    assert "0.75" in " ".join(lines) and "shop/payment.py::charge_card" in "".join(line.strip() for line in lines)
+    assert "0.6" in " ".join(lines) and "shop/payment.py::charge_card" in "".join(line.strip() for line in lines)

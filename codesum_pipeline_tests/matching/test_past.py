@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.matching.past import PastMatches, past_matches
-from codesum_pipeline.model.intents import DEFAULT_THRESHOLD, Intent
+from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
@@ -51,7 +51,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 def _look_back(workspace: Workspace, text: str, *, commits: int = 10) -> Sequence[PastMatches]:
     index = PublishedIndex.open(workspace.layout.published("shop"))
-    intent = Intent("asked", text, threshold=DEFAULT_THRESHOLD)
+    intent = Intent("asked", text, threshold=0.75)
     return list(past_matches(workspace, intent, index, load_embedder("static"), commits=commits))
 
 
