@@ -186,6 +186,8 @@ def _gist(items: Sequence[Item]) -> str:
     changed = [item for item in items if item.happening is Happening.CHANGED and not wording.is_prose(item)]
     names = new_names([item.hunk.text for item in changed if item.hunk])
     new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code, names))}." if names else ""
+    if items and all(map(wording.is_renumbered, items)):
+        new = " Nothing but numbers or dates is different."
     return f"In {_joined(where)}, {what}{why}.{new}" if items else "Nothing changed."
 
 

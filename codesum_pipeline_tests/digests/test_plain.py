@@ -180,6 +180,7 @@ def test_a_new_version_number_is_told_in_a_line_below() -> None:
 
     assert text.startswith("In `shop`, `sign` changed.")
     assert "**Only numbers or dates:** 1 changed: `sign` [2]" in text
+    assert told(release).startswith("In `shop`, `sign` changed. Nothing but numbers or dates is different.")
 
 
 def test_the_best_come_first_whatever_the_order_of_the_items() -> None:
