@@ -17,6 +17,7 @@ from codesum_pipeline.digests.rows import TickRow
 from codesum_pipeline.digests.store import DigestStore, open_digests
 from codesum_pipeline.digests.tick import DigestDesk, tick
 from codesum_pipeline.intents.due import last_due
+from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.intents import Cadence, Intent
 from codesum_pipeline.model.moments import iso_moment
 
@@ -115,13 +116,21 @@ def _run_one(desk: DigestDesk, store: DigestStore, intent: Intent, find_due: _Fi
 
 def _usable(desk: DigestDesk) -> list[Intent]:
     """The enabled ones; of what cannot be used the operator hears, once a day."""
-    survey = desk.intents.survey()
+    try:
+        survey = desk.intents.survey()
+    except CodesumError as error:
+        _tell_operator(desk, "No digests: the standing questions cannot be read", str(error))
+        raise
     for name, problem in survey.problems.items():
-        try:
-            desk.sender.notify_operator(f"No digest of {name}: the intent cannot be used", str(problem))
-        except Exception:
-            _log.exception("the operator could not be told of intent %s: %s", name, problem)
+        _tell_operator(desk, f"No digest of {name}: the intent cannot be used", str(problem))
     return [intent for intent in survey.intents if intent.enabled]
+
+
+def _tell_operator(desk: DigestDesk, subject: str, text: str) -> None:
+    try:
+        desk.sender.notify_operator(subject, text)
+    except Exception:
+        _log.exception("the operator could not be told: %s: %s", subject, text)
 
 
 def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _Due | None:

@@ -188,6 +188,20 @@ def test_an_intent_that_fails_stops_no_other(shop: Shop, caplog: pytest.LogCaptu
     ]
 
 
+def test_of_a_file_of_intents_that_cannot_be_read_the_operator_hears_once_a_day(shop: Shop) -> None:
+    shop.channels = {"ops": {"kind": "webhook", "url": "https://example.com/"}}
+    shop.operator = ("ops",)
+    shop.is_offline = True
+    shop.write_intents("intents: [")
+    for look in (lambda: run_after_build(shop.desk, "shop"), lambda: run_due(shop.desk)):
+        with pytest.raises(ConfigurationError):
+            look()
+
+    [(subject, text)] = shop.notices()
+    assert subject == "No digests: the standing questions cannot be read"
+    assert "intents.yaml" in text
+
+
 def test_an_intent_that_cannot_be_used_stops_no_other_and_the_operator_hears_once_a_day(shop: Shop) -> None:
     shop.channels = {"ops": {"kind": "webhook", "url": "https://example.com/"}}
     shop.operator = ("ops",)
