@@ -88,6 +88,7 @@ def test_a_conversation_goes_on_with_continue_or_by_its_id(cli: Shop) -> None:
 @pytest.mark.parametrize(
     "width", [40, pytest.param(80, marks=pytest.mark.slow), pytest.param(140, marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_on_a_terminal_it_is_written_block_by_block_at_any_width(cli: Shop, width: int) -> None:
     cli.server.script = in_order(Streams("", [Calls("search", {"query": "card"})]), Streams(LONG, pause_s=0.002))
 
@@ -117,6 +118,7 @@ def test_a_synthesis_that_breaks_off_is_said_to_count_for_nothing(cli: Shop) -> 
     assert "The whole." in [line.strip() for line in lines]
 
 
+@pytest.mark.slow
 def test_text_of_a_model_cannot_act_on_the_terminal(cli: Shop) -> None:
     cli.server.script = in_order(Streams("Red \x1b[31mor\x1b]0;title\x07 [bold]not[/] \u202eever."))
 
@@ -163,6 +165,7 @@ def test_a_question_of_a_hundred_kilobytes_is_refused_in_a_line(cli: Shop) -> No
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_clean_and_leaves_nothing_open(cli: Shop) -> None:
     cli.server.script = overview_then(Streams(ENDINGS["overview"], hangs_after=8))
 

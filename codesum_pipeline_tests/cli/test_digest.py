@@ -30,6 +30,7 @@ def home_of(tmp_path: Path, receiver: WebhookReceiver, *, secret: str = "") -> D
     )
 
 
+@pytest.mark.slow
 def test_an_operator_sees_sends_and_tries_again(tmp_path: Path) -> None:
     with webhook_receiver(404, 200) as receiver:
         home_of(tmp_path, receiver).add()

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from codesum_pipeline.evaluation.questions import Question, Target, write_questions
 
 QUERIES = (
@@ -12,6 +14,7 @@ QUERIES = (
 GATED = '[evaluation]\nenabled = true\ngate = true\nquestions = "questions.jsonl"\n'
 
 
+@pytest.mark.slow
 def test_a_held_index_is_said_once_built_and_not_built_again_until_forced(codesum, own_shop):
     targets = (Target("shop/orders.py"), Target("shop/payment.py"))
     write_questions(own_shop / "questions.jsonl", [Question(query, query, targets) for query in QUERIES])

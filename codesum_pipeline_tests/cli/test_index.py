@@ -197,6 +197,7 @@ def test_a_changed_setting_is_something_to_do(codesum, recorded_shop):
     assert not up_to_date(codesum(recorded_shop, "index", "shop", "--json"))
 
 
+@pytest.mark.slow
 def test_a_work_tree_is_judged_by_its_content_and_not_by_its_dates(codesum, tmp_path, git_repo):
     home, folder = tmp_path / "home", git_repo(FILES).path
     codesum(home, "index", folder, "--worktree", "--key", "tree")

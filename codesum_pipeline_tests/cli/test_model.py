@@ -428,6 +428,7 @@ def test_the_meter_and_the_writer_of_a_text_can_be_read_afterwards(codesum: Any,
     assert f"{BY_MODEL + 4} for $0.0" in status
 
 
+@pytest.mark.slow
 def test_a_document_names_the_templates_that_it_was_written_with(codesum: Any, new: Till) -> None:
     new.settings("max_prompt_chars = 30000")
     assert codesum(new.home, "index", new.repo.path).exit_code == 0
@@ -551,6 +552,7 @@ def test_a_refused_answer_can_be_read_with_why_and_without_the_key(codesum: Any,
     assert "'till/tax.py::add_tax': no answer of a model was refused (of 1 attempts none has one)" in none.stderr
 
 
+@pytest.mark.slow
 def test_the_prompt_of_each_document_can_be_read_as_it_is_asked_and_asks_nobody(codesum: Any, new: Till) -> None:
     codesum(new.home, "index", new.repo.path)
     asked = {(one.system, one.prompt) for one in new.server.seen}

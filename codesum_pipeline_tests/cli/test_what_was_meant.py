@@ -83,6 +83,7 @@ def test_edits_beside_a_branch_that_was_asked_for_are_told_with_a_key_of_their_o
     assert "new.py" in call("search", "zebrafy", "--repo", "project-worktree").stdout
 
 
+@pytest.mark.slow
 def test_a_sub_folder_of_a_registered_repository_is_that_repository(call, home, project):
     assert call("index", ".", cwd=project.path).returncode == 0
     project.commit({"src/shop/late.py": "def zebrafy(order):\n    checked = order\n    return checked\n"})
@@ -142,6 +143,7 @@ def test_a_folder_inside_a_registered_plain_folder_is_covered(call, home, tmp_pa
         pytest.param("ssh://git@127.0.0.1:1/x.git", id="ssh", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_a_location_that_could_not_be_fetched_is_not_left_registered(call, home, location):
     done = call("index", location, "--key", "far")
 

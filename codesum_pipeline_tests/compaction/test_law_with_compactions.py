@@ -87,6 +87,7 @@ def must_go_on(folder: Path, policy: Policy, later: Sequence[Mapping[str, str]])
         assert explain(built, id_)
 
 
+@pytest.mark.slow
 def test_an_incremental_build_over_a_compacted_history_equals_a_clean_one(tmp_path: Path) -> None:
     must_go_on(tmp_path, Policy.TOMBSTONED, LATER[:1])
 

@@ -80,6 +80,7 @@ def test_a_commit_is_noticed_and_gives_the_steps_it_touches_new_data_versions(
 
 
 @pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_an_index_is_said_to_be_behind_time_and_again(
     built_shop: GitRepo, run_job: RunJob, instance: dg.DagsterInstance, look: Look, times: int
 ) -> None:

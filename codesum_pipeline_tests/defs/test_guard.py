@@ -136,6 +136,7 @@ def test_what_was_refused_stands_in_the_log(ui: DagsterDev) -> None:
     assert "refused: the request comes from a page of 'http://told.example'" in ui.log.read_text()
 
 
+@pytest.mark.slow
 def test_a_run_config_that_names_an_address_ends_the_run_with_the_reason(ui: DagsterDev) -> None:
     config = {"settings": {"embedder_api_base": "http://127.0.0.1:9/"}}
     launched = ui.ask(LAUNCH, params=launch_params("sent", config))

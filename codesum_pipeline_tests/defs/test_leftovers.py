@@ -116,6 +116,7 @@ def test_what_gives_nothing_is_not_tried_all_day(look: Look, home: Home, instanc
     assert said(look()) == "1 with texts left over"
 
 
+@pytest.mark.slow
 def test_the_run_keeps_within_what_it_may_spend(
     home: Home, run_job: Callable[..., dg.ExecuteInProcessResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:

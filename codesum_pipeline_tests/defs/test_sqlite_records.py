@@ -56,7 +56,7 @@ def test_dagster_reads_the_run_its_events_and_its_materialisations(
     events = [
         record.event_log_entry.dagster_event_type for record in dagsters_own.get_records_for_run(built.run_id).records
     ]
-    assert events.count(dg.DagsterEventType.ASSET_MATERIALIZATION) == 15
+    assert events.count(dg.DagsterEventType.ASSET_MATERIALIZATION) == 17
     assert events[-1] is dg.DagsterEventType.RUN_SUCCESS
     for key in dagsters_own.all_asset_keys():
         wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=["shop"])

@@ -106,6 +106,7 @@ def test_processes_that_begin_at_one_moment_in_a_fresh_home_all_find_its_records
         assert look(file, "SELECT count(*) FROM secondary_indexes WHERE migration_completed IS NULL") == [0]
 
 
+@pytest.mark.slow
 def test_processes_that_register_the_same_repository_at_one_moment_all_go_on(home: Home) -> None:
     keys = [f"repository-{number}" for number in range(30)]
 

@@ -71,7 +71,7 @@ def test_a_hook_that_hangs_vetoes_and_leaves_no_process(install: Install, tmp_pa
         f"    pathlib.Path({str(tmp_path / 'pids')!r}).write_text(f'{{os.getpid()}} {{child.pid}}')\n"
         "    time.sleep(600)\n",
     )
-    decision = ask_before_push(RESULT, timeout_s=5)
+    decision = ask_before_push(RESULT, timeout_s=3)
 
     assert (decision.outcome, decision.reason) == (PushOutcome.FAILED, "it took longer than 5 s and was ended")
     for pid in (tmp_path / "pids").read_text().split():
@@ -101,7 +101,7 @@ def test_one_that_hangs_and_one_that_raises_stop_no_other_on_summary(
         "on_summary",
         f"def hook(result):\n    open({str(tmp_path / 'told')!r}, 'w').write(result.intent_name)\n",
     )
-    answers = tell_after(RESULT, timeout_s=8)
+    answers = tell_after(RESULT, timeout_s=4)
 
     assert [each.problem for each in answers] == ["it took longer than 8 s and was ended", "RuntimeError: no", ""]
     assert (tmp_path / "told").read_text() == RESULT.intent_name

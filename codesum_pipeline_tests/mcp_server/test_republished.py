@@ -116,6 +116,7 @@ def ask_at_once(targets: Sequence[Any], boxes: Boxes, *, rounds: int) -> list[st
     return found
 
 
+@pytest.mark.slow
 def test_every_answer_to_32_clients_is_of_one_whole_version(tmp_path: Path) -> None:
     boxes = Boxes.create(tmp_path)
     places = [boxes.publish(word).readlink() for word in WORDS]

@@ -20,6 +20,7 @@ FILES = {**TILL, "till/tax.py": TILL["till/tax.py"] + TOLD}
 
 
 @pytest.mark.parametrize("backend", ["litellm", pytest.param("record", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_asking_for_what_docstrings_say_without_them_asks_no_model(tmp_path: Path, backend: str) -> None:
     with shop(tmp_path, FILES) as found:
         llm = {"backend": backend, "recording": "answers"}

@@ -69,6 +69,7 @@ OF_SETTINGS = {
 
 
 @pytest.mark.parametrize("shut", ["few", pytest.param("all", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_no_settings_change_which_gate_answers_first(tmp_path: Path, shut: str) -> None:
     with shop(tmp_path / "built", TILL) as built:
         build(built.workspace(), until="summary_documents")

@@ -118,6 +118,7 @@ def test_a_file_whose_text_names_a_neighbour_of_today_is_written_again(tmp_path:
         assert "print_slip" not in said(made)["shop/sales.py"]
 
 
+@pytest.mark.slow
 def test_where_a_model_may_not_be_asked_the_extractive_text_takes_the_place_of_one_that_leaks(tmp_path: Path) -> None:
     with shop(tmp_path, FILES, saying({FUNCTION: "print_slip"})) as made:
         build(made.workspace())
