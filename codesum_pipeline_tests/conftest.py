@@ -211,3 +211,12 @@ def zoo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         repository = GitRepo.create(folder / key, files)
         build(workspace_of(home, RepositoryEntry(key=key, location=str(repository.path))))
     return folder / "home"
+
+
+@pytest.fixture(scope="session")
+def playwright_driver() -> Iterator[Any]:
+    """What starts browsers; a process can have one."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield playwright

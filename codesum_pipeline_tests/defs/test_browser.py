@@ -1,7 +1,6 @@
 """A real Dagster UI in a real Chromium, attacked from pages of somebody else. Run by `make test-browser`."""
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,12 +15,10 @@ from codesum_pipeline_tests.cli.calling import run_codesum
 from codesum_pipeline_tests.defs.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params
 from codesum_pipeline_tests.defs.digest_home import FILES, HOSTILE, SIGN_IN, DigestHome
 from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.web.chromium import launch
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-QUIET = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"]
-QUIET += ["--disable-sync", "--no-first-run"]
 # What an attacker's name server does: the name of the page leads to this machine.
 REBOUND = "rebound.example"
 
@@ -117,14 +114,10 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterDev]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        rules = f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1, EXCLUDE localhost"
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET, rules])
-        yield chromium
-        chromium.close()
+def browser(playwright_driver: Any) -> Iterator[Any]:
+    chromium = launch(playwright_driver, f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1, EXCLUDE localhost")
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture(scope="module")

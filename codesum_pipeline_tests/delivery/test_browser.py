@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,25 +42,22 @@ LONG = f"{'a' * 300} `{'b' * 300}`\n\n```\n{'c' * 300}\n```\n"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_mail_fits_is_readable_and_fetches_nothing(scheme: str) -> None:
-    from playwright.sync_api import sync_playwright
-
+def test_a_mail_fits_is_readable_and_fetches_nothing(scheme: str, playwright_driver: Any) -> None:
     hostile = replace(RESULT.citations[0], name="<b onclick=alert(9)>[n](javascript:x)")
     mails = {"written": post_of(WRITTEN), "hostile": post_of(HOSTILE, hostile), "long": post_of(LONG)}
     acts: list[object] = []
-    with sync_playwright() as playwright:
-        chromium = launch(playwright)
-        context = chromium.new_context(viewport={"width": 600, "height": 500}, color_scheme=scheme)  # type: ignore[arg-type]
-        for name, post in mails.items():
-            page = context.new_page()
-            page.on("request", lambda request: acts.append(request))
-            page.on("dialog", lambda dialog: acts.append(dialog))
-            page.set_content(html_mail(post, is_repeat=name == "hostile"))
-            contrast = page.evaluate(CONTRAST.replace("main *", f".page {', .page '.join(SHOWN)}"))
+    chromium = launch(playwright_driver)
+    context = chromium.new_context(viewport={"width": 600, "height": 500}, color_scheme=scheme)  # type: ignore[arg-type]
+    for name, post in mails.items():
+        page = context.new_page()
+        page.on("request", lambda request: acts.append(request))
+        page.on("dialog", lambda dialog: acts.append(dialog))
+        page.set_content(html_mail(post, is_repeat=name == "hostile"))
+        contrast = page.evaluate(CONTRAST.replace("main *", f".page {', .page '.join(SHOWN)}"))
 
-            assert acts == []
-            assert page.evaluate("document.documentElement.scrollWidth") <= 600
-            assert contrast >= 4.5
-            if folder := os.environ.get("PICTURES"):
-                page.screenshot(path=Path(folder) / f"mail-{name}-{scheme}.png", full_page=True)
-        chromium.close()
+        assert acts == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 600
+        assert contrast >= 4.5
+        if folder := os.environ.get("PICTURES"):
+            page.screenshot(path=Path(folder) / f"mail-{name}-{scheme}.png", full_page=True)
+    chromium.close()

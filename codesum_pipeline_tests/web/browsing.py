@@ -48,6 +48,7 @@ def asked_to_the_end(page: Any) -> None:
 
 
 def typed(page: Any, text: str, shown: str) -> None:
-    """Type, and wait for a hit of this name."""
+    """Type into the field of the search once it has the focus, and wait for a hit of this name."""
+    page.wait_for_function("document.activeElement.name === 'q'")
     page.keyboard.type(text, delay=15)
     page.locator(".hits h2 a", has_text=re.compile(f"^{shown}$")).wait_for()

@@ -16,10 +16,10 @@ _WAYS = (
 )
 
 
-def launch(playwright: Any) -> Any:
+def launch(playwright: Any, *switches: str) -> Any:
     """That of the system where there is one, else Playwright's own; raises its `Error` where none starts."""
     found = next(filter(None, map(shutil.which, _NAMES)), None)
-    return playwright.chromium.launch(executable_path=found, args=_QUIET)
+    return playwright.chromium.launch(executable_path=found, args=[*_QUIET, *switches])
 
 
 def why_not() -> str | None:

@@ -36,13 +36,10 @@ def site(web_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = launch(playwright)
-        yield chromium
-        chromium.close()
+def browser(playwright_driver: Any) -> Iterator[Any]:
+    chromium = launch(playwright_driver)
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture
