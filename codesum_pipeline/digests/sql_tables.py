@@ -28,7 +28,7 @@ _DIGESTS = pa.schema(
         _field("created_at", pa.string(), "When it was written, ISO 8601 in UTC."),
         _field("from_at", pa.string(), "When the first of what it tells was found, ISO 8601 in UTC."),
         _field("to_at", pa.string(), "When the last of it was found, ISO 8601 in UTC."),
-        _field("language", pa.string(), "The language of the intent."),
+        _field("language", pa.string(), "The language that it is written in."),
         _field("summary", pa.string(), "Its text, Markdown with `[N]`."),
         _field("written_by", pa.string(), "`model`, or `plain`: without one."),
         _field("model", pa.string(), "Which model wrote it.", may_be_null=True),
