@@ -13,8 +13,13 @@ CodesumError
 │   ├── RepositoryUnavailable   git could not read the repository
 │   ├── EmbedderUnavailable     a provider of embeddings failed again and again
 │   ├── DeliveryFailed          a channel took no message, or nobody knows whether it did
+│   ├── BucketUnavailable       a bucket could not be reached, or had too much to do
+│   ├── LeaseLost               another worker took over a repository that this one was slow to build
 │   ├── LeaseHeld               another build of the same repository is under way
 │   └── BeingIndexed            the first index of a repository is being made
+├── WriteConflict               read again: an object of a bucket is another one than the writer has seen
+│   ├── AlreadyThere            it was to be created
+│   └── Superseded              it was to be replaced
 ├── ProcessGone                 do it again: of the two processes of a build, one ended before the other
 ├── CannotWrite                 do not retry before the disk has room, or can be written
 ├── DeliveryRefused             do not retry: a channel will never take this message
@@ -100,6 +105,14 @@ class LeaseHeld(RetryLater):
     """Another build of the same repository is under way."""
 
 
+class BucketUnavailable(RetryLater):
+    """A bucket could not be reached, or had too much to do."""
+
+
+class LeaseLost(RetryLater):
+    """Another worker took over a repository; what this one built since its last commit is not kept."""
+
+
 class BeingIndexed(RetryLater):
     """A repository has no index yet, and gets one at this moment."""
 
@@ -119,6 +132,18 @@ class DeliveryFailed(RetryLater):
 
 class DeliveryRefused(CodesumError):
     """A channel refused a message in a way that another try does not change."""
+
+
+class WriteConflict(CodesumError):
+    """A conditional write found another object than its writer had seen; nothing was written."""
+
+
+class AlreadyThere(WriteConflict):
+    """An object that was to be created is there."""
+
+
+class Superseded(WriteConflict):
+    """An object that was to be replaced is another one by now."""
 
 
 class ProcessGone(CodesumError):
