@@ -44,7 +44,8 @@ def codesum(
         typer.Option(
             metavar="FOLDER|URL",
             show_default=False,
-            help="Where everything is kept: a folder, or a bucket as in s3://bucket/prefix. Default: CODESUM_HOME, else the nearest .codesum folder upward, else "
+            help="Where everything is kept: a folder, or a bucket as in s3://bucket/prefix. "
+            "Default: CODESUM_HOME, else the nearest .codesum folder upward, else "
             "codesum in your data folder (~/.local/share) for what search, mcp or web indexed on first use, "
             "else .codesum in the current folder.",
         ),

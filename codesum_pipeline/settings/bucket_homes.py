@@ -3,19 +3,30 @@
 The bucket holds the record, so a copy may be deleted whenever no program uses it.
 """
 
+import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.settings.own_homes import cache_folder, check_may_be_own
 from codesum_pipeline.store.home_files import open_home_files
+from codesum_pipeline.store.reading_copy import open_reading_copy
 
 _PRIVATE = 0o700
 _WRITABLE_BY_OTHERS = 0o022
 _NAME_LENGTH = 32
 # A process that asks again and again looks at the bucket's own files no oftener.
 _FRESH_S = 3.0
+_GB = 1e9
+# The copy of what is published, in that of the home, and what it has in common with it.
+_READING = "reading"
+_OF_BOTH = (
+    "repos.yaml", "codesum.toml", "intents.yaml", "prompts", "mirrors", "cache", "dagster", "ask.sqlite",
+    "digests.sqlite",
+)  # fmt: skip
 
 
 def copy_folder(url: str) -> Path:
@@ -37,6 +48,32 @@ def open_copy(url: str, *, is_offline: bool = False) -> Path:
     if not is_offline:
         files.refresh(max_age_s=_FRESH_S)
     return folder
+
+
+def for_reading(settings: Settings) -> Settings:
+    """The same settings, with the copy of what is published as their home, for whoever builds nothing.
+
+    What a worker builds lies beside it, unpublished as long as the bucket does not say otherwise. A home that is a
+    folder is its own.
+    """
+    if settings.bucket is None:
+        return settings
+    folder = settings.home / _READING
+    _make_private(folder)
+    for name in _OF_BOTH:
+        if not os.path.lexists(folder / name):
+            # Another process may be as far.
+            with suppress(FileExistsError):
+                (folder / name).symlink_to(Path("..") / name)
+    copy = open_reading_copy(
+        open_home_files(settings.bucket, settings.home),
+        folder,
+        fresh_s=settings.reading.fresh_s,
+        cache_bytes=settings.reading.cache_gb * _GB,
+        is_offline=settings.offline,
+    )
+    copy.look()
+    return settings.model_copy(update={"home": folder})
 
 
 def _make_private(folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.reading_copy import reading_copy
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -38,6 +39,8 @@ def read_published(layout: HomeLayout, key: str) -> Published | None:
         published_at = name.lstat().st_mtime
     except FileNotFoundError:
         return None
+    if copy := reading_copy(layout.home):
+        copy.bring_manifest(key)
     try:
         manifest = read_version(name.parent / name.readlink()).manifest
         return Published(manifest["commit"], manifest["fingerprint"], manifest["counts"], published_at)
