@@ -34,13 +34,13 @@ class Published:
 
 def read_published(layout: HomeLayout, key: str) -> Published | None:
     """None where nothing was published yet."""
+    if copy := reading_copy(layout.home):
+        copy.bring_manifest(key)
     name = layout.published(key)
     try:
         published_at = name.lstat().st_mtime
     except FileNotFoundError:
         return None
-    if copy := reading_copy(layout.home):
-        copy.bring_manifest(key)
     try:
         manifest = read_version(name.parent / name.readlink()).manifest
         return Published(manifest["commit"], manifest["fingerprint"], manifest["counts"], published_at)
