@@ -25,6 +25,7 @@ from codesum_pipeline.settings.ask import AskSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
 from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.reading import ReadingSettings
 
 # The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
 # sends more to one, or lets it cost more.
@@ -114,6 +115,9 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     home: Path = Field(description="Where everything is kept.")
+    bucket: str | None = Field(
+        None, description="Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy."
+    )
     home_mode: Literal["0700", "0750", "0755"] = Field(
         "0700",
         description="Who may read what is written there: its owner, also the group, or everybody. Only the owner "
@@ -193,7 +197,14 @@ class Settings(BaseModel):
     digests: DigestSettings = Field(default_factory=DigestSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
 
+    reading: ReadingSettings = Field(default_factory=ReadingSettings)
+
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
+
+    @property
+    def place(self) -> str:
+        """What `--home` and CODESUM_HOME name this home by."""
+        return self.bucket or str(self.home)
 
     @property
     def folder_mode(self) -> int:

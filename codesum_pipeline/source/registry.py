@@ -14,9 +14,7 @@ repositories:
 """
 
 import difflib
-import fcntl
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,8 @@ from codesum_pipeline.source.locations import is_url, key_base, parse_location, 
 from codesum_pipeline.source.plain_yaml import read_plain_yaml
 from codesum_pipeline.source.remote import check_ref
 from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.home_files import edited
+from codesum_pipeline.store.locks import exclusive
 
 _ROOT = "repositories"
 # As the file has them: a key or an entry that cannot be is found when it is looked at.
@@ -120,34 +120,37 @@ class Registry:
         written = self._checked(check_repository_key(entry.key), _to_raw(entry))
         if not is_url(written.location) and not Path(written.location).is_dir():
             raise self._error(entry.key, f"path {written.location} does not exist or is not a folder")
-        with self._locked():
-            raw = self._read()
+
+        def put_in(raw: RawEntries) -> RepositoryEntry:
             for key in raw:
                 if str(key).lower() == entry.key.lower():
                     self._check_same(self._entry(raw, key), written)
             raw[entry.key] = _to_raw(written)
-            self._write(raw)
-        return written
+            return written
+
+        return self._change(put_in)
 
     def remove(self, key: str) -> RepositoryEntry:
         """Disable an entry: it stays listed, and what was built of it stays."""
-        with self._locked():
-            raw = self._read()
+
+        def disable(raw: RawEntries) -> RepositoryEntry:
             self._check_known(raw, key)
             self._entry(raw, key)
             raw[key]["enabled"] = False
-            self._write(raw)
-        return self._entry(raw, key)
+            return self._entry(raw, key)
+
+        return self._change(disable)
 
     def purge(self, key: str) -> RepositoryEntry:
         """Take an entry out."""
-        with self._locked():
-            raw = self._read()
+
+        def take_out(raw: RawEntries) -> RepositoryEntry:
             self._check_known(raw, key)
             entry = self._entry(raw, key)
             del raw[key]
-            self._write(raw)
-        return entry
+            return entry
+
+        return self._change(take_out)
 
     def _read(self) -> RawEntries:
         if not self.file.exists():
@@ -169,13 +172,17 @@ class Registry:
         text = yaml.safe_dump({_ROOT: ordered}, sort_keys=False, allow_unicode=True)
         write_text_atomically(self.file, text)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Between reading and writing nobody else writes."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.with_name(f".{self.file.name}.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+    def _change(self, edit: Callable[[RawEntries], RepositoryEntry]) -> RepositoryEntry:
+        """Between reading and writing nobody else writes; where the file is in a bucket, the newest text is edited."""
+
+        def write() -> RepositoryEntry:
+            raw = self._read()
+            entry = edit(raw)
+            self._write(raw)
+            return entry
+
+        with exclusive(self.file.with_name(f".{self.file.name}.lock")):
+            return edited(self.file, write)
 
     def _check_known(self, raw: RawEntries, key: str) -> None:
         if key in raw:
