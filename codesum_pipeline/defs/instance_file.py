@@ -20,6 +20,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive
 
 INSTANCE_FILE = "dagster.yaml"
+_OUTPUT = "compute_logs"
 LOCK = ".storage.lock"
 _BEGIN = "# >>> Written by codesum from the settings of `engine`. Do not edit up to the closing line."
 _END = "# <<< Written by codesum."
@@ -75,8 +76,10 @@ def _with_engine(file: Path, engine: EngineSettings) -> str | None:
     text = file.read_text(encoding="utf-8")
     own = _BLOCK.sub("", text)
     block = engine_block(engine)
+    if _says(own, _OUTPUT):
+        block.pop(_OUTPUT, None)
     for key in block:
-        if re.search(rf"(?m)^{key}:", own):
+        if _says(own, key):
             raise ConfigurationError(
                 f"{file}: `{key}` stands there, and the settings of `engine` say it, too: take it out of one of both"
             )
@@ -92,6 +95,10 @@ def _with_engine(file: Path, engine: EngineSettings) -> str | None:
     return None if new == text else new
 
 
+def _says(text: str, key: str) -> bool:
+    return re.search(rf"(?m)^{key}:", text) is not None
+
+
 def engine_block(engine: EngineSettings) -> dict[str, Any]:
     """The keys of `dagster.yaml` that the settings decide; nothing where they are Dagster's own defaults."""
     found: dict[str, Any] = {}
@@ -104,6 +111,9 @@ def engine_block(engine: EngineSettings) -> dict[str, Any]:
             "class": "CeleryRuns",
             "config": {"broker": {"env": BROKER_VARIABLE}, "lost_after_s": engine.worker_lost_after_s},
         }
+        # The pages of Dagster cannot show files of another machine: what a run prints is the output of its worker.
+        nowhere = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
+        found[_OUTPUT] = {**nowhere, "config": {}}
     if engine.launcher == "k8s":
         found["run_launcher"] = {"module": "dagster_k8s", "class": "K8sRunLauncher", "config": _kubernetes(engine)}
     return found
@@ -116,6 +126,8 @@ def _kubernetes(engine: EngineSettings) -> dict[str, Any]:
         "job_image": jobs.image,
         "service_account_name": jobs.service_account,
         "instance_config_map": jobs.instance_config_map,
+        "load_incluster_config": jobs.kubeconfig is None,
+        "kubeconfig_file": str(jobs.kubeconfig) if jobs.kubeconfig else None,
         "env_secrets": list(jobs.secrets),
         "env_config_maps": list(jobs.config_maps),
     }

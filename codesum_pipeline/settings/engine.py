@@ -4,6 +4,7 @@ Addresses of servers hold passwords. They are no settings: they are read from th
 """
 
 import re
+from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -24,6 +25,9 @@ class KubernetesSettings(BaseModel):
     service_account: str = Field("default", description="The service account of a job's pod.")
     instance_config_map: str = Field(
         "dagster-instance", description="The ConfigMap that holds `dagster.yaml`; a job's pod reads it."
+    )
+    kubeconfig: Path | None = Field(
+        None, description="How the cluster is reached; default: as a pod of it, by its service account."
     )
     secrets: tuple[str, ...] = Field((), description="Secrets that become environment variables of a job.")
     config_maps: tuple[str, ...] = Field((), description="ConfigMaps that become environment variables of a job.")
