@@ -69,6 +69,7 @@ COMMANDS = (
     Command("intent", _OPERATE, "Add, list, try and remove standing questions: digests tell what changed about them."),
     Command("digest", _OPERATE, "Show digests and send them; show what waits, and try channels."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
+    Command("worker", _OPERATE, "Carry out runs that the daemon hands over, on this machine or another."),
 )
 
 

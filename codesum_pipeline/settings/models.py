@@ -24,6 +24,7 @@ from codesum_pipeline.settings.addresses import address_without_secret
 from codesum_pipeline.settings.ask import AskSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
+from codesum_pipeline.settings.engine import EngineSettings
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.reading import ReadingSettings
 
@@ -196,6 +197,7 @@ class Settings(BaseModel):
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
+    engine: EngineSettings = Field(default_factory=EngineSettings)  # type: ignore[arg-type]
 
     reading: ReadingSettings = Field(default_factory=ReadingSettings)
 
