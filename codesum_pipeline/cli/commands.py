@@ -68,6 +68,7 @@ COMMANDS = (
     Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),
     Command("intent", _OPERATE, "Add, list, try and remove standing questions: digests tell what changed about them."),
     Command("digest", _OPERATE, "Show digests and send them; show what waits, and try channels."),
+    Command("webhooks", _OPERATE, "Receive the push events of GitHub, GitLab, Gitea and Forgejo."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
 )
 

@@ -24,6 +24,11 @@ def address_of(location: str) -> str | None:
     return f"{host}/{path.rstrip('/')}".lower() if host and path else None
 
 
+def host_id_of(url: str, number: int | str) -> str:
+    """A repository's id at its host, with the name of the server that gave it: `github.com/1234`."""
+    return f"{urlsplit(url).hostname or ''}/{number}".lower()
+
+
 def _parts(location: str) -> tuple[str, str]:
     if _WITH_SCHEME.match(location):
         parts = urlsplit(location)

@@ -333,7 +333,7 @@ class Registry:
             enabled=data.enabled,
             organisation=data.organisation,
             host_id=data.host_id,
-            retired=data.retired and Retirement(data.retired.at, data.retired.why),
+            retired=Retirement(data.retired.at, data.retired.why) if data.retired else None,
         )
 
     def _subdir(self, key: str, subdir: str) -> str:
