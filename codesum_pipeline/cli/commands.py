@@ -39,6 +39,7 @@ _OPERATE = "Running it"
 COMMANDS = (
     Command("add", _REGISTRY, "Register a repository, or one folder of it."),
     Command("remove", _REGISTRY, "Stop indexing a repository; with --purge, delete all that is kept of it."),
+    Command("org", _REGISTRY, "Register organisations of code hosts, whose repositories come and go by themselves."),
     Command("repos", _REGISTRY, "List the registered repositories."),
     Command(
         "index", _BUILD, "Bring repositories' indexes up to date, registering what is not known yet.", loads_long=True

@@ -24,6 +24,7 @@ from codesum_pipeline.settings.addresses import address_without_secret
 from codesum_pipeline.settings.ask import AskSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
+from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.webhooks import WebhookSettings
 
@@ -193,6 +194,7 @@ class Settings(BaseModel):
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
+    hosts: HostSettings = Field(default_factory=HostSettings)  # type: ignore[arg-type]
     webhooks: WebhookSettings = Field(default_factory=WebhookSettings)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
