@@ -25,8 +25,10 @@ from codesum_pipeline.settings.ask import AskSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
 from codesum_pipeline.settings.engine import EngineSettings
+from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.reading import ReadingSettings
+from codesum_pipeline.settings.webhooks import WebhookSettings
 
 # The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
 # sends more to one, or lets it cost more.
@@ -198,8 +200,9 @@ class Settings(BaseModel):
     digests: DigestSettings = Field(default_factory=DigestSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
     engine: EngineSettings = Field(default_factory=EngineSettings)  # type: ignore[arg-type]
-
     reading: ReadingSettings = Field(default_factory=ReadingSettings)
+    hosts: HostSettings = Field(default_factory=HostSettings)  # type: ignore[arg-type]
+    webhooks: WebhookSettings = Field(default_factory=WebhookSettings)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
 
