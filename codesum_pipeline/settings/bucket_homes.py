@@ -5,6 +5,7 @@ The bucket holds the record, so a copy may be deleted whenever no program uses i
 
 import os
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,18 +30,18 @@ _OF_BOTH = (
 )  # fmt: skip
 
 
-def copy_folder(url: str) -> Path:
+def copy_folder(url: str, environ: Mapping[str, str] = os.environ) -> Path:
     """The folder of the copy of a home; nothing is created."""
-    return cache_folder() / "homes" / sha256_hex(url.rstrip("/").encode())[:_NAME_LENGTH]
+    return cache_folder(environ) / "homes" / sha256_hex(url.rstrip("/").encode())[:_NAME_LENGTH]
 
 
-def open_copy(url: str, *, is_offline: bool = False) -> Path:
+def open_copy(url: str, *, environ: Mapping[str, str] = os.environ, is_offline: bool = False) -> Path:
     """The local copy, with the registry, the settings, the standing questions and the prompts as the bucket has them.
 
     Offline it is as it was when the bucket was looked at last. Raises `ConfigurationError` for a folder that others
     can write, or where there is no copy yet, and `BucketUnavailable`.
     """
-    folder = copy_folder(url)
+    folder = copy_folder(url, environ)
     _make_private(folder)
     files = open_home_files(url, folder)
     if is_offline and not files.is_copied:

@@ -98,7 +98,7 @@ def test_settings_of_a_home_in_a_bucket_are_read_from_the_bucket(
 
     settings = load_settings({"home": url}, environ={})
 
-    assert (settings.bucket, settings.place, settings.keep_versions) == (url, url, 7)
+    assert (settings.bucket, settings.address, settings.keep_versions) == (url, url, 7)
     assert settings.home.is_relative_to(tmp_path / "codesum" / "homes")
     assert settings.home.stat().st_mode & 0o777 == 0o700
 
