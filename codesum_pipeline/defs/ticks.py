@@ -9,6 +9,7 @@ import dagster as dg
 from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.building.builder import AT_HEAD
 from codesum_pipeline.defs.jobs import index_repository
+from codesum_pipeline.defs.lateness import note_plan
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
 from codesum_pipeline.defs.observing import ACTIVE, observe
 from codesum_pipeline.defs.partitions import PARTITIONS
@@ -85,6 +86,7 @@ def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: loggi
         usd_left=usd_left_today(home, instance, statuses=list(ACTIVE)),
     )
     _log(plan, log)
+    note_plan(home, instance, plan)
     known = instance.get_dynamic_partitions(PARTITIONS)
     new = sorted({entry.key for entry in entries} - set(known))
     return Tick(
