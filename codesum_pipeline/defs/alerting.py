@@ -12,6 +12,7 @@ from dagster._core.scheduler.instigation import TickStatus
 from codesum_pipeline.alerts.announcing import announce
 from codesum_pipeline.alerts.book import AlertBook, open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, Observed
+from codesum_pipeline.defs.building.values import NO_DATA, OFF, STATE
 from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.defs.outcomes import complaint_of
 from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
@@ -35,7 +36,7 @@ _READ = {
     dg.DagsterEventType.STEP_FAILURE,
     dg.DagsterEventType.RUN_FAILURE,
 }
-_UNJUDGED = ("no data", "switched off")
+_UNJUDGED = (NO_DATA, OFF)
 
 
 def alerts(interval_s: int) -> dg.SensorDefinition:
@@ -130,7 +131,7 @@ def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg
 
 def _judged(home: Home, found: AssetCheckEvaluation) -> list[Observed]:
     """Nothing of a check without threshold, or of one that had nothing to look at."""
-    state = found.metadata.get("state")
+    state = found.metadata.get(STATE)
     if found.check_name not in _CHECKS or not found.partition or (state and state.value in _UNJUDGED):
         return []
     counts = home.settings.alerts.severity == "WARN" or found.severity is dg.AssetCheckSeverity.ERROR

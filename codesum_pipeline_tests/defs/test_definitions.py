@@ -106,15 +106,16 @@ def test_definitions_are_loadable(definitions: dg.Definitions) -> None:
 
 def test_runs_start_within_one_process(definitions: dg.Definitions) -> None:
     assert definitions.executor == dg.in_process_executor
-    for job in ("index_repository", "send_digests", "roll_up_digests"):
+    for job in ("index_repository", "send_digests", "roll_up_digests", "verify_indexes"):
         assert definitions.resolve_job_def(job).executor_def == dg.in_process_executor
 
 
 def test_sensor_and_schedules_are_on_unless_somebody_stops_them(definitions: dg.Definitions) -> None:
     repository = definitions.get_repository_def()
 
-    assert repository.get_sensor_def("repository_changes").default_status == dg.DefaultSensorStatus.RUNNING
-    for schedule in ("nightly", "digests", "digest_rollup"):
+    for sensor in ("repository_changes", "alerts"):
+        assert repository.get_sensor_def(sensor).default_status == dg.DefaultSensorStatus.RUNNING
+    for schedule in ("nightly", "digests", "digest_rollup", "verification"):
         assert repository.get_schedule_def(schedule).default_status == dg.DefaultScheduleStatus.RUNNING
 
 

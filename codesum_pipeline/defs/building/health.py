@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from codesum_pipeline.defs.building.values import CheckFinding, Value, Values
+from codesum_pipeline.defs.building.values import NO_DATA, OFF, OK, OUT_OF_BAND, STATE, CheckFinding, Value, Values
 from codesum_pipeline.graph.build import GraphReport
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.documents import Level, WrittenBy
@@ -22,9 +22,6 @@ from codesum_pipeline.store.failures import read_failures
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
-# What a check says besides passing or not: alerts are about the first two alone.
-STATE = "state"
-OK, OUT_OF_BAND, NO_DATA, OFF = "in the band", "out of the band", "no data", "switched off"
 # Commits whose share of resolved calls is remembered.
 REMEMBERED = 10
 # Fewer say nothing about what is usual.
