@@ -33,6 +33,11 @@ _TABLES = {
     "marks": "name TEXT PRIMARY KEY, value TEXT NOT NULL",
 }
 _INDEXES = ("CREATE INDEX IF NOT EXISTS untold ON conditions (kind) WHERE is_bad <> is_told_bad",)
+# Where repositories are noted, as table, column and condition.
+_OF_REPOSITORIES = (
+    ("conditions", "subject", f"kind IN ('{ConditionKind.CHECK.value}', '{ConditionKind.REMOTE.value}')"),
+    ("behind", "repository", "TRUE"),
+)
 _COLUMNS = ", ".join(field.name for field in fields(Condition))
 
 
@@ -172,14 +177,15 @@ class AlertBook:
             found = self._connection.execute("SELECT count FROM failed_builds WHERE subject = ?", (subject,))
             return int(found.fetchone()[0])
 
-    def forget(self, kind: ConditionKind, keep: Callable[[str], bool]) -> None:
-        """Conditions of a kind whose subject is gone."""
+    def keep_only(self, repositories: set[str] | None) -> None:
+        """Forget all that was noted of other repositories; None: nothing."""
+        if repositories is None:
+            return
         with self.together():
-            rows = self._connection.execute(
-                "SELECT DISTINCT subject FROM conditions WHERE kind = ?", (kind,)
-            ).fetchall()
-            gone = [(kind, subject) for (subject,) in rows if not keep(subject)]
-            self._connection.executemany("DELETE FROM conditions WHERE kind = ? AND subject = ?", gone)
+            for table, column, kinds in _OF_REPOSITORIES:
+                rows = self._connection.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {kinds}").fetchall()
+                gone = [(subject,) for (subject,) in rows if subject not in repositories]
+                self._connection.executemany(f"DELETE FROM {table} WHERE {column} = ? AND {kinds}", gone)
 
     def forget_runs(self, before: datetime) -> None:
         """Those that cannot be met again."""

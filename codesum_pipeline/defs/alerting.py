@@ -17,9 +17,11 @@ from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.defs.outcomes import complaint_of
 from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.defs.steps import OWNER
+from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.settings.checks import CheckName
 from codesum_pipeline.wiring import Home, utc_now
 
+_log = logging.getLogger(__name__)
 NAME = "alerts"
 # Of more runs than these, the next look takes care.
 RUNS_A_LOOK = 500
@@ -63,9 +65,7 @@ def look(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
     with open_book(home.settings.home, now=utc_now) as book:
         note_runs(home, instance, book)
         note_daemon(instance, book)
-        keys = {entry.key for entry in home.registry.survey().entries} | set(home.registry.survey().problems)
-        for kind in (ConditionKind.CHECK, ConditionKind.REMOTE):
-            book.forget(kind, keys.__contains__)
+        book.keep_only(_registered(home))
         told = announce(book, home.settings.alerts, sender)
     if told:
         thread = threading.Thread(target=sender.send_due, name="alerts", daemon=True)
@@ -74,6 +74,16 @@ def look(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
         if thread.is_alive():
             log.warning("a channel takes long; sending goes on")
     return told
+
+
+def _registered(home: Home) -> set[str] | None:
+    """Repositories that somebody waits for; None where the registry cannot be read, which the planner's ticks say."""
+    try:
+        survey = home.registry.survey()
+    except CodesumError as error:
+        _log.error("%s", error)
+        return None
+    return {entry.key for entry in survey.entries if entry.enabled} | set(survey.problems)
 
 
 def note_runs(home: Home, instance: dg.DagsterInstance, book: AlertBook) -> None:

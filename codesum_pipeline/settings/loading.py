@@ -16,8 +16,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.settings.bucket_homes import open_copy
 from codesum_pipeline.settings.models import SETTABLE_BY_RUN, Settings
 from codesum_pipeline.settings.own_homes import check_is_own
+from codesum_pipeline.store.objects import is_bucket_url
 
 ENV_PREFIX = "CODESUM_"
 SETTINGS_FILE = "codesum.toml"
@@ -27,8 +29,10 @@ _KINDS = {"[": "a list", "{": "a table"}
 _NO_TEXT = ("tuple_type", "dict_type", "model_type")
 # Read from the environment before there are settings: which home, and which file.
 _LOCATORS = ("home", "settings_file")
-# A secret of the process that serves, and no setting.
-_SECRETS = ("mcp_token", "web_token")
+# Secrets of a process, and no settings.
+_SECRETS = ("mcp_token", "web_token", "postgres_url", "broker_url")
+# What counts as true in the environment before there are settings.
+_TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})
 
 
 def load_settings(
@@ -44,8 +48,10 @@ def load_settings(
     check_is_settable_by_run(run or {})
     environ = os.environ if environ is None else environ
     given = {name: value for name, value in (flags or {}).items() if value is not None}
-    home = Path(given.pop("home", None) or environ.get("CODESUM_HOME") or find_home())
-    home = home.expanduser().absolute()
+    place = given.pop("home", None) or environ.get("CODESUM_HOME") or find_home()
+    bucket = str(place) if is_bucket_url(str(place)) else None
+    is_offline = given.get("offline") or environ.get(f"{ENV_PREFIX}OFFLINE", "").lower() in _TRUE
+    home = open_copy(bucket, is_offline=bool(is_offline)) if bucket else Path(place).expanduser().absolute()
     if "?" in str(home):
         # DuckDB takes what follows for a query and cannot write its file.
         raise ConfigurationError(f"home {str(home)!r}: its path must not hold a '?': choose another with --home")
@@ -62,9 +68,11 @@ def load_settings(
         ("the run config", run or {}),
     ):
         _check_keys(values, Settings, source=source, prefix="")
+        if "bucket" in values:
+            raise ConfigurationError(f"{source}: 'bucket' is not to be set: name the bucket's URL as the home")
         _merge(merged, values)
     try:
-        return Settings(**{**merged, "home": home})
+        return Settings(**{**merged, "home": home, "bucket": bucket})
     except ValidationError as error:
         raise ConfigurationError(_explain(error, file)) from error
 

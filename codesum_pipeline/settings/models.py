@@ -26,7 +26,11 @@ from codesum_pipeline.settings.ask import AskSettings
 from codesum_pipeline.settings.checks import CheckSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
+from codesum_pipeline.settings.engine import EngineSettings
+from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.reading import ReadingSettings
+from codesum_pipeline.settings.webhooks import WebhookSettings
 
 # The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
 # sends more to one, or lets it cost more.
@@ -116,6 +120,9 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     home: Path = Field(description="Where everything is kept.")
+    bucket: str | None = Field(
+        None, description="Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy."
+    )
     home_mode: Literal["0700", "0750", "0755"] = Field(
         "0700",
         description="Who may read what is written there: its owner, also the group, or everybody. Only the owner "
@@ -196,6 +203,10 @@ class Settings(BaseModel):
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
     checks: CheckSettings = Field(default_factory=CheckSettings)  # type: ignore[arg-type]
     alerts: AlertSettings = Field(default_factory=AlertSettings)  # type: ignore[arg-type]
+    engine: EngineSettings = Field(default_factory=EngineSettings)  # type: ignore[arg-type]
+    reading: ReadingSettings = Field(default_factory=ReadingSettings)
+    hosts: HostSettings = Field(default_factory=HostSettings)  # type: ignore[arg-type]
+    webhooks: WebhookSettings = Field(default_factory=WebhookSettings)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
 
@@ -205,6 +216,11 @@ class Settings(BaseModel):
             if problem := unknown_channel(name, self.delivery):
                 raise ValueError(f"alerts.channels: {problem}")
         return self
+
+    @property
+    def place(self) -> str:
+        """What `--home` and CODESUM_HOME name this home by."""
+        return self.bucket or str(self.home)
 
     @property
     def folder_mode(self) -> int:

@@ -27,6 +27,11 @@ class HomeLayout:
         return self.home / "digests.sqlite"
 
     @property
+    def polls(self) -> Path:
+        """When each repository was looked at last, and which are to be looked at now (SQLite)."""
+        return self.home / "polls.sqlite"
+
+    @property
     def warehouse(self) -> Path:
         return self.home / "warehouse"
 

@@ -22,6 +22,8 @@ _OF_MODEL_TEXTS = (
     "enabled", "model", "fallback_models", "language", "max_tokens", "max_attempts",
     "trust", "tests", "documented", "form",
 )  # fmt: skip
+# How an entry came into the registry, and whether it is built at all.
+_NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired")
 # When a context is another one, which only models' texts depend on.
 _OF_CONTEXTS = ("policy", "similarity_threshold", "max_new_callers")
 
@@ -97,5 +99,6 @@ def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str,
         for name in _OF_CONTEXTS:
             del shaping["graph"][name]
     part = asdict(entry)
-    del part["enabled"]
+    for name in _NOT_OF_CONTENT:
+        del part[name]
     return hash_of([commit, part, shaping, dict(versions)])
