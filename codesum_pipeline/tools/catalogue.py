@@ -74,7 +74,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, settings: Settings) -> "Catalogue":
-        layout = HomeLayout(settings.home)
+        layout = settings.layout
         return cls(settings, layout, Registry(settings.repos_file or layout.repos_file))
 
     def limited_to(self, names: Sequence[str]) -> "Catalogue":
