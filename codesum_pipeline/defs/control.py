@@ -122,6 +122,12 @@ def register_partition(home: Home, key: str) -> None:
         add_partitions(instance, [key])
 
 
+def register_partitions(home: Home, keys: Sequence[str]) -> None:
+    """Let Dagster know of many at once."""
+    with open_instance(home.layout) as instance:
+        add_partitions(instance, keys)
+
+
 def forget_partition(home: Home, key: str) -> None:
     """Take a purged repository out of Dagster's lists; its past runs stay."""
     with _instance(home) as instance:
