@@ -22,6 +22,7 @@ from codesum_pipeline.model.options import (
 )
 from codesum_pipeline.settings.addresses import address_without_secret
 from codesum_pipeline.settings.ask import AskSettings
+from codesum_pipeline.settings.audit import AuditSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
 from codesum_pipeline.settings.llm import LlmSettings
@@ -191,6 +192,7 @@ class Settings(BaseModel):
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
