@@ -23,6 +23,7 @@ from codesum_pipeline.model.options import (
 from codesum_pipeline.settings.addresses import address_without_secret
 from codesum_pipeline.settings.alerts import AlertSettings
 from codesum_pipeline.settings.ask import AskSettings
+from codesum_pipeline.settings.audit import AuditSettings
 from codesum_pipeline.settings.checks import CheckSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
@@ -189,6 +190,7 @@ class Settings(BaseModel):
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
     checks: CheckSettings = Field(default_factory=CheckSettings)  # type: ignore[arg-type]
     alerts: AlertSettings = Field(default_factory=AlertSettings)  # type: ignore[arg-type]
