@@ -14,7 +14,7 @@ from codesum_pipeline.defs.checks import CHECKS
 from codesum_pipeline.defs.jobs import index_repository, resources
 from codesum_pipeline.defs.scheduled import SCHEDULED_ASSETS, roll_up_digests, send_digests
 from codesum_pipeline.defs.schedules import digests_due, monthly_rollup, nightly, organisations_synced
-from codesum_pipeline.defs.sensors import repository_changes
+from codesum_pipeline.defs.sensors import pushed_repositories, repository_changes
 from codesum_pipeline.defs.syncing import sync_organisations
 from codesum_pipeline.settings import load_settings
 
@@ -34,7 +34,7 @@ def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
             monthly_rollup,
             organisations_synced(settings.hosts.sync_cron),
         ],
-        sensors=[repository_changes(planner.sensor_interval_s)],
+        sensors=[repository_changes(planner.sensor_interval_s), pushed_repositories(planner.push_interval_s)],
         resources=resources(given),
         executor=dg.in_process_executor,
     )

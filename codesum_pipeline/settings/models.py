@@ -27,6 +27,7 @@ from codesum_pipeline.settings.digests import DigestSettings
 from codesum_pipeline.settings.engine import EngineSettings
 from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.planner import PlannerSettings
 from codesum_pipeline.settings.reading import ReadingSettings
 from codesum_pipeline.settings.webhooks import WebhookSettings
 
@@ -62,23 +63,6 @@ class FilterSettings(BaseModel):
             except re.error as error:
                 raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
         return patterns
-
-
-class PlannerSettings(BaseModel):
-    """When Dagster rebuilds a repository by itself, and looks for digests that are due."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    nightly_cron: str = Field("0 2 * * *", description="When the nightly schedule looks at every repository (UTC).")
-    digests_cron: str = Field(
-        "*/15 * * * *",
-        description="When the schedule looks whether a digest is due: how late one may be at most. Intents have their "
-        "own times and time zones.",
-    )
-    sensor_interval_s: int = Field(60, ge=5, description="How often the sensor looks for new commits.")
-    max_attempts: int = Field(3, ge=1, description="How often one state of a repository is tried.")
-    max_requests_per_tick: int = Field(25, ge=1, description="How many runs one tick may ask for.")
-    ls_remote_timeout_s: float = Field(20.0, gt=0, description="How long one repository may keep a tick waiting.")
 
 
 class EvaluationSettings(BaseModel):
