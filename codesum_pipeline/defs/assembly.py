@@ -15,18 +15,25 @@ from codesum_pipeline.defs.jobs import index_repository, resources
 from codesum_pipeline.defs.scheduled import SCHEDULED_ASSETS, roll_up_digests, send_digests
 from codesum_pipeline.defs.schedules import digests_due, monthly_rollup, nightly
 from codesum_pipeline.defs.sensors import repository_changes
+from codesum_pipeline.defs.upkeep import maintenance, pruning
 from codesum_pipeline.settings import load_settings
 
 
 def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     """The definitions of one home. `overrides` are settings that win over file and environment, `home` among them."""
     given = dict(overrides or {})
-    planner = load_settings(given).planner
+    settings = load_settings(given)
+    planner = settings.planner
     return dg.Definitions(
         assets=[*ASSETS, *SCHEDULED_ASSETS],
         asset_checks=CHECKS,
-        jobs=[index_repository, send_digests, roll_up_digests],
-        schedules=[nightly(planner.nightly_cron), digests_due(planner.digests_cron), monthly_rollup],
+        jobs=[index_repository, send_digests, roll_up_digests, maintenance],
+        schedules=[
+            nightly(planner.nightly_cron),
+            digests_due(planner.digests_cron),
+            monthly_rollup,
+            pruning(settings.maintenance.cron),
+        ],
         sensors=[repository_changes(planner.sensor_interval_s)],
         resources=resources(given),
         executor=dg.in_process_executor,

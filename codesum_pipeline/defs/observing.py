@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import dagster as dg
+from dagster._core.storage.tags import RUN_KEY_TAG
 
 from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.leftovers import left_over
@@ -123,5 +124,11 @@ def _with_attempts(seen: Observation, instance: dg.DagsterInstance) -> Observati
     return replace(
         seen,
         tried=tuple(run.tags.get(FINGERPRINT_TAG) for run in runs),
-        launches=instance.get_runs_count(same),
+        launches=_last_launch(instance.get_runs(filters=same, limit=1)),
     )
+
+
+def _last_launch(newest: Sequence[dg.DagsterRun]) -> int:
+    """The number in the newest `run_key`: how many runs are still there says less, since old ones are pruned."""
+    number = newest[0].tags.get(RUN_KEY_TAG, "").rpartition(":")[2] if newest else ""
+    return int(number) if number.isdecimal() else 0
