@@ -50,10 +50,10 @@ class HomeFiles:
         yield from _told(Kind.ANSWERS, "", self._drop_answers)
 
     @cached_property
-    def registered(self) -> frozenset[str]:
+    def built(self) -> frozenset[str]:
         """Repositories that are built, or whose entry is broken."""
         survey = self.home.registry.survey()
-        return frozenset({entry.key for entry in survey.entries} | set(survey.problems))
+        return frozenset({entry.key for entry in survey.entries if entry.enabled} | set(survey.problems))
 
     @cached_property
     def keys(self) -> list[str]:
@@ -62,7 +62,7 @@ class HomeFiles:
         mirrors = {key for key in mirrors if not key.startswith(".")}
         tables = {key for table in (HISTORY, "ledger", "avoided") for key in self.home.tables.repositories(table)}
         overlays = {path.name for path in (self.home.layout.home / "overlays").glob("*")}
-        return sorted(self.registered | mirrors | tables | overlays)
+        return sorted(self.built | mirrors | tables | overlays)
 
     def _maintain_repository(self, key: str) -> Iterator[Found]:
         """Look without the lease, which keeps builds waiting, and take it where something would go."""
@@ -82,7 +82,7 @@ class HomeFiles:
         tables = GrowingTables(self.home.tables, layout, key, policy, self.now)
         yield from tables.prune(is_dry_run=is_dry_run)
         mirror = MirrorFolder(layout.mirror(key), key, self.home.settings.git_timeout_s)
-        if key in self.registered:
+        if key in self.built:
             yield from mirror.tidy(
                 keeping=self._kept_commits(key),
                 unreachable_days=policy.unreachable_days,
