@@ -62,6 +62,7 @@ COMMANDS = (
         _OPERATE,
         "Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.",
     ),
+    Command("maintain", _OPERATE, "Prune old runs, rows, mirrors and caches; say what that freed.", loads_long=True),
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
     Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),
     Command("attest", _OPERATE, "Attest which old rows are to be compressed into one: make, sign, verify the file."),
