@@ -29,7 +29,7 @@ dev: setup
 
 test: setup
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not browser"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not browser and not distributed"
 
 test-slow: setup
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 3600 --hypothesis-profile new -m slow
