@@ -24,8 +24,8 @@ from codesum_pipeline.wiring import Home
 # Dagster gives a tick 60 s. A repository that hangs may be asked twice: for its ref, and for its other refs.
 TICK_S = 50.0
 ASKED_TWICE = 2
-# What the looks leave for all that comes after them.
-AFTER_LOOKS_S = 10.0
+# Where the looks took so long, what comes after them ends in time, too.
+DECIDED_S = 55.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ def observe(
     active = active_keys(instance)
     waiting = [entry for entry in in_turn if entry.key not in active]
     looks = _look(home, state, waiting, now_due=now_due, began=began)
-    seen = _seen(home, instance, state, waiting, looks, give_up_at=began + TICK_S)
+    seen = _seen(home, instance, state, waiting, looks, give_up_at=began + DECIDED_S)
     behind = [each for each in seen if each.wanted is not None and (each.left_over or not each.is_up_to_date)]
     found = {each.key: each for each in seen if each.wanted is None or (not each.left_over and each.is_up_to_date)}
-    found.update((each.key, each) for each in with_attempts(instance, behind, give_up_at=began + TICK_S))
+    found.update((each.key, each) for each in with_attempts(instance, behind, give_up_at=began + DECIDED_S))
     found.update((key, Observation(key=key, wanted=None, is_active=True)) for key in active)
     observations = [found[entry.key] for entry in in_turn if entry.key in found]
     return Sight(observations, looks.looked_at, looks.rests)
@@ -68,7 +68,7 @@ def _look(
     """None keeps the others waiting: what was begun ends before the tick has to."""
     planner = home.settings.planner
     timeout_s = min(planner.ls_remote_timeout_s, TICK_S / ASKED_TWICE)
-    give_up_at = began + max(TICK_S - AFTER_LOOKS_S - ASKED_TWICE * timeout_s, 1.0)
+    give_up_at = began + max(TICK_S - ASKED_TWICE * timeout_s, 1.0)
     poller = Poller(home.layout, planner.poll_policy(timeout_s=timeout_s), home.settings.offline)
     return poller.look(entries, state, now_due=now_due, give_up_at=give_up_at)
 
