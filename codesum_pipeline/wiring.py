@@ -4,6 +4,7 @@ The ways in ask a `Home` for the registry and for workspaces; the stages get
 workspaces and never see a setting.
 """
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -41,6 +42,7 @@ from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
 
 if TYPE_CHECKING:
     from codesum_pipeline.digests.tick import DigestDesk
+    from codesum_pipeline.hosts.syncing import Syncer
 
 
 def utc_now() -> datetime:
@@ -56,7 +58,7 @@ class Home:
 
     @cached_property
     def layout(self) -> HomeLayout:
-        return HomeLayout(self.settings.home)
+        return self.settings.layout
 
     @cached_property
     def registry(self) -> Registry:
@@ -80,6 +82,13 @@ class Home:
         settings = self.settings
         sender = Sender(settings.home, settings.delivery, now, offline=settings.offline)
         return DigestDesk(self.layout, self.registry, self.intents, settings.options, sender)
+
+    def syncer(self, *, now: Callable[[], datetime] = utc_now) -> "Syncer":
+        """What has the registry follow the hosts of its organisations; tokens are in this process's environment."""
+        # Few commands ask a host.
+        from codesum_pipeline.hosts.syncing import Syncer
+
+        return Syncer(self.registry, self.settings.hosts.options(), os.environ, now)
 
     def has_digest_waiting(self, key: str) -> bool:
         """Whether a digest that goes out with the builds of a repository was held, and is to be tried again."""

@@ -19,7 +19,8 @@ from codesum_pipeline.defs.caller import LoggedProgress, current_caller
 from codesum_pipeline.defs.processes import process_tags
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
-from codesum_pipeline.store.lease import hold_lease, this_process
+from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.store.lease import this_process
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -129,7 +130,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
             return
         home = self.open_home()
         instance.add_run_tags(run.run_id, process_tags(this_process(run.run_id)))
-        lease = hold_lease(home.layout.state(key), key=key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
+        lease = hold_repository(home.layout, key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
         self._open.enter_context(lease)
 
 

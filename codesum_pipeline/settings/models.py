@@ -24,8 +24,14 @@ from codesum_pipeline.settings.addresses import address_without_secret
 from codesum_pipeline.settings.ask import AskSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
+from codesum_pipeline.settings.engine import EngineSettings
+from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.planner import PlannerSettings
+from codesum_pipeline.settings.reading import ReadingSettings
+from codesum_pipeline.settings.storage import StorageSettings
+from codesum_pipeline.settings.webhooks import WebhookSettings
+from codesum_pipeline.store.layout import HomeLayout
 
 # The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
 # sends more to one, or lets it cost more.
@@ -97,7 +103,12 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    home: Path = Field(description="Where everything is kept.")
+    home: Path = Field(
+        description="Where everything is kept; of a home in a bucket, the folder of what this worker uses of it."
+    )
+    bucket: str | None = Field(
+        None, description="Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy."
+    )
     home_mode: Literal["0700", "0750", "0755"] = Field(
         "0700",
         description="Who may read what is written there: its owner, also the group, or everybody. Only the owner "
@@ -169,6 +180,7 @@ class Settings(BaseModel):
         description="How long a build waits for another of the same repository.",
         json_schema_extra=SETTABLE_BY_RUN,
     )
+    storage: StorageSettings = Field(default_factory=StorageSettings)  # type: ignore[arg-type]
     planner: PlannerSettings = Field(default_factory=PlannerSettings)  # type: ignore[arg-type]
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)  # type: ignore[arg-type]
     llm: LlmSettings = Field(default_factory=LlmSettings)  # type: ignore[arg-type]
@@ -176,8 +188,22 @@ class Settings(BaseModel):
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
+    engine: EngineSettings = Field(default_factory=EngineSettings)  # type: ignore[arg-type]
+    reading: ReadingSettings = Field(default_factory=ReadingSettings)
+    hosts: HostSettings = Field(default_factory=HostSettings)  # type: ignore[arg-type]
+    webhooks: WebhookSettings = Field(default_factory=WebhookSettings)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
+
+    @property
+    def layout(self) -> HomeLayout:
+        """The paths of the home."""
+        return HomeLayout(self.home, self.storage.place(self.bucket))
+
+    @property
+    def address(self) -> str:
+        """What names the home to another process: a path, or the URL of a bucket."""
+        return self.bucket or str(self.home)
 
     @property
     def folder_mode(self) -> int:

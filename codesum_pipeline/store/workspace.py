@@ -22,6 +22,8 @@ _OF_MODEL_TEXTS = (
     "enabled", "model", "fallback_models", "language", "max_tokens", "max_attempts",
     "trust", "tests", "documented", "form",
 )  # fmt: skip
+# How an entry came into the registry, and whether it is built at all.
+_NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired")
 # When a context is another one, which only models' texts depend on.
 _OF_CONTEXTS = ("policy", "similarity_threshold", "max_new_callers")
 
@@ -85,7 +87,8 @@ def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str,
 def fingerprint_of(entry: RepositoryEntry, shared: str, *, commit: str) -> str:
     """The fingerprint of an entry; `shared` is `shared_part`, which is the same for all entries of a home."""
     part = asdict(entry)
-    del part["enabled"]
+    for name in _NOT_OF_CONTENT:
+        del part[name]
     return sha1_hex(f"[{canonical_json(commit)},{canonical_json(part)},{shared}]")
 
 

@@ -35,6 +35,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.pipeline import REPO_OVERVIEW, STEPS
+from codesum_pipeline.store.holding import check_is_held, commit_held
 from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.views import connect
 from codesum_pipeline.store.workspace import Connect, Workspace
@@ -42,6 +43,8 @@ from codesum_pipeline.summaries.by_model.outages import standing_outages
 from codesum_pipeline.summaries.by_model.priced import held_back
 from codesum_pipeline.wiring import Home
 
+# Readers of a home in a bucket see the new version once it is committed.
+_PUBLISHING = "published_index"
 _STEPS = {step.name: step for step in STEPS}
 # Each changes with the table alone, so they are drawn again only where it changed.
 _SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
@@ -100,8 +103,11 @@ class Build:
         ws.layout.recorded(self.key).unlink(missing_ok=True)
         if step in DIGEST_STEPS:
             return perform_digest_step(step, self.home, ws, built_from=self.built_from())
+        check_is_held(ws.layout, self.key)
         start = time.perf_counter()
         done = carry_out(_STEPS[step], ws, progress=self.progress)
+        if step == _PUBLISHING:
+            commit_held(ws.layout, self.key)
         seconds = time.perf_counter() - start
         return StepOutcome(
             table_hash=done.report.table_hash,
