@@ -5,6 +5,7 @@ import dagster as dg
 from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.steps import OWNER
 from codesum_pipeline.defs.ticks import report_behind, take_tick
 
 
@@ -17,6 +18,7 @@ def repository_changes(interval_s: int) -> dg.SensorDefinition:
         minimum_interval_seconds=interval_s,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Builds every registered repository whose published index is not what a build would give now.",
+        owners=[OWNER],
     )
     def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SensorResult:
         tick = take_tick(codesum.open_home(), context.instance, last=context.cursor or "", log=context.log)
