@@ -30,9 +30,9 @@ def _unit(file: Path) -> configparser.ConfigParser:
 
 
 def commands() -> Iterator[list[str]]:
-    """Every call of codesum, without its name."""
+    """Every call of codesum."""
     for unit in UNITS:
-        yield shlex.split(_unit(unit)["Service"]["ExecStart"])[1:]
+        yield shlex.split(_unit(unit)["Service"]["ExecStart"])
     for name in OURS:
         yield COMPOSE["services"][name]["command"]
 
@@ -50,7 +50,8 @@ def variables() -> Iterator[dict[str, str]]:
 
 @pytest.mark.parametrize("arguments", list(commands()), ids=" ".join)
 def test_each_command_exists_with_its_options(arguments: list[str]) -> None:
-    name, *rest = arguments
+    program, name, *rest = arguments
+    assert Path(program).name == "codesum"
     assert name in {command.name for command in COMMANDS}
     known = {option for each in load_command(name).params for option in each.opts}
 

@@ -13,6 +13,7 @@ from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.cli.shop import FILES
+from codesum_pipeline_tests.defs.dagster_dev import wait_for
 from codesum_pipeline_tests.fleet.services import Bucket
 from codesum_pipeline_tests.fleet.workers import Fleet, Worker
 from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
@@ -56,15 +57,17 @@ def test_nothing_is_lost_or_published_in_half_or_twice_whatever_fails(
     # It stands still for longer than its lease lasts, another takes over, and it goes on in the belief to hold it.
     frozen = fleet.wait_for_run_of(three, timeout_s=120)
     three.halt()
+    worker(fleet, "four")
     fleet.wait_for_end_of(frozen, timeout_s=120)
-    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=120, idle=False)
-    built = head_of(fleet, frozen)
-    three.go_on()
     bucket.is_away = True
     time.sleep(8)
     bucket.is_away = False
     fleet.postgres.kill()
     fleet.postgres.start()
+    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=300, idle=False)
+    built = head_of(fleet, frozen)
+    three.go_on()
+    wait_for(lambda: "LeaseLost" in three.log.read_text(), timeout_s=120, what=f"a refusal; {three.log.read_text()}")
     fleet.wait_until_built(KEYS, timeout_s=300)
 
     ended = {run.run_id: run.status.value for run in fleet.runs()}
