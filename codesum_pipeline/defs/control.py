@@ -206,7 +206,7 @@ def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, 
     path = [package, *environ.get("PYTHONPATH", "").split(os.pathsep)]
     return {
         **environ,
-        "CODESUM_HOME": str(layout.home.absolute()),
+        "CODESUM_HOME": layout.bucket.url if layout.bucket else str(layout.home.absolute()),
         "DAGSTER_HOME": str(layout.dagster_home.absolute()),
         "PYTHONPATH": os.pathsep.join(dict.fromkeys(folder for folder in path if folder)),
     }
