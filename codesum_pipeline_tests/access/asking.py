@@ -28,7 +28,7 @@ ADDRESS = Address("127.0.0.1", 7777)
 _SILENT = Auditor(None, "test")
 # Random in each process, form or session.
 _CHANGING = re.compile(
-    r'(?:name="token" value|value)="[\w-]{43}"|"?mcp-session-id"?[:=] ?"?[0-9a-f]{32}|\d+ (?:s|min|seconds?) ago'
+    r'(?:name="token" value|value)="[\w-]{43}"|"?mcp-session-id"?[:=] ?"?[0-9a-f]{32}|[\d.,]+ ?[a-z]+ ago'
 )
 
 
@@ -78,8 +78,16 @@ class Session:
 
 def all_of(answer: httpx.Response) -> str:
     """Status, headers and body, without what is random."""
-    head = "\n".join(f"{name}: {value}" for name, value in answer.headers.items())
-    return _CHANGING.sub("…", f"{answer.status_code}\n{head}\n\n{answer.text}")
+    # An age has one digit or two.
+    length = len(without_chance(answer.text)) - len(answer.text) + int(answer.headers.get("content-length", "0"))
+    head = "\n".join(
+        f"{name}: {length if name == 'content-length' else value}" for name, value in answer.headers.items()
+    )
+    return without_chance(f"{answer.status_code}\n{head}\n\n{answer.text}")
+
+
+def without_chance(answer: str) -> str:
+    return _CHANGING.sub("…", answer)
 
 
 def leaked(answer: str, asked: object) -> list[str]:

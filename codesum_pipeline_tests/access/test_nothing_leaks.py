@@ -17,7 +17,17 @@ from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.registry import TOOLS, Tool
 from codesum_pipeline.web.app import pages_of
-from codesum_pipeline_tests.access.asking import HEADERS, Session, all_of, catalogue_of, leaked, mcp, pages, tokens_of_a
+from codesum_pipeline_tests.access.asking import (
+    HEADERS,
+    Session,
+    all_of,
+    catalogue_of,
+    leaked,
+    mcp,
+    pages,
+    tokens_of_a,
+    without_chance,
+)
 from codesum_pipeline_tests.access.homes import KEY_OF_B, Homes
 
 # Of each tool a call that answers about A.
@@ -169,7 +179,7 @@ def answer_of(home: Path, tool: Tool, arguments: dict[str, Any]) -> str:
         page = tool.ask(call, arguments)
     except CodesumError as error:
         return f"{type(error).__name__}: {error}"
-    return f"{tool.text(page)}\n{page.model_dump_json()}"
+    return without_chance(f"{tool.text(page)}\n{page.model_dump_json()}")
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
