@@ -68,6 +68,12 @@ COMMANDS = (
     Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),
     Command("intent", _OPERATE, "Add, list, try and remove standing questions: digests tell what changed about them."),
     Command("digest", _OPERATE, "Show digests and send them; show what waits, and try channels."),
+    Command(
+        "token",
+        _OPERATE,
+        "Make a token that opens some repositories to its holder, for `codesum web` and `codesum mcp --http`.",
+    ),
+    Command("audit", _OPERATE, "Show who asked what of servers that ask for a token, newest last."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
 )
 
