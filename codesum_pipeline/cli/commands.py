@@ -71,6 +71,12 @@ COMMANDS = (
     Command("intent", _OPERATE, "Add, list, try and remove standing questions: digests tell what changed about them."),
     Command("digest", _OPERATE, "Show digests and send them; show what waits, and try channels."),
     Command("webhooks", _OPERATE, "Receive the push events of GitHub, GitLab, Gitea and Forgejo."),
+    Command(
+        "token",
+        _OPERATE,
+        "Make a token that opens some repositories to its holder, for `codesum web` and `codesum mcp --http`.",
+    ),
+    Command("audit", _OPERATE, "Show who asked what of servers that ask for a token, newest last."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
     Command("worker", _OPERATE, "Carry out runs that the daemon hands over, on this machine or another."),
 )
