@@ -58,7 +58,7 @@ class Home:
 
     @cached_property
     def layout(self) -> HomeLayout:
-        return HomeLayout(self.settings.home)
+        return self.settings.layout
 
     @cached_property
     def registry(self) -> Registry:

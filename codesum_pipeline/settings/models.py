@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.config import JsonDict
 
-from codesum_pipeline.delivery.options import DeliveryOptions
+from codesum_pipeline.delivery.options import DeliveryOptions, unknown_channel
 from codesum_pipeline.model.options import (
     EvaluationOptions,
     ExtraLane,
@@ -21,7 +21,10 @@ from codesum_pipeline.model.options import (
     ScanOptions,
 )
 from codesum_pipeline.settings.addresses import address_without_secret
+from codesum_pipeline.settings.alerts import AlertSettings
 from codesum_pipeline.settings.ask import AskSettings
+from codesum_pipeline.settings.audit import AuditSettings
+from codesum_pipeline.settings.checks import CheckSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
 from codesum_pipeline.settings.engine import EngineSettings
@@ -29,7 +32,9 @@ from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.planner import PlannerSettings
 from codesum_pipeline.settings.reading import ReadingSettings
+from codesum_pipeline.settings.storage import StorageSettings
 from codesum_pipeline.settings.webhooks import WebhookSettings
+from codesum_pipeline.store.layout import HomeLayout
 
 # The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
 # sends more to one, or lets it cost more.
@@ -101,7 +106,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    home: Path = Field(description="Where everything is kept.")
+    home: Path = Field(
+        description="Where everything is kept; of a home in a bucket, the folder of what this worker uses of it."
+    )
     bucket: str | None = Field(
         None, description="Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy."
     )
@@ -176,13 +183,17 @@ class Settings(BaseModel):
         description="How long a build waits for another of the same repository.",
         json_schema_extra=SETTABLE_BY_RUN,
     )
+    storage: StorageSettings = Field(default_factory=StorageSettings)  # type: ignore[arg-type]
     planner: PlannerSettings = Field(default_factory=PlannerSettings)  # type: ignore[arg-type]
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)  # type: ignore[arg-type]
     llm: LlmSettings = Field(default_factory=LlmSettings)  # type: ignore[arg-type]
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
+    checks: CheckSettings = Field(default_factory=CheckSettings)  # type: ignore[arg-type]
+    alerts: AlertSettings = Field(default_factory=AlertSettings)  # type: ignore[arg-type]
     engine: EngineSettings = Field(default_factory=EngineSettings)  # type: ignore[arg-type]
     reading: ReadingSettings = Field(default_factory=ReadingSettings)
     hosts: HostSettings = Field(default_factory=HostSettings)  # type: ignore[arg-type]
@@ -190,9 +201,21 @@ class Settings(BaseModel):
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
 
+    @model_validator(mode="after")
+    def _alert_channels_exist(self) -> Self:
+        for name in self.alerts.channels:
+            if problem := unknown_channel(name, self.delivery):
+                raise ValueError(f"alerts.channels: {problem}")
+        return self
+
     @property
-    def place(self) -> str:
-        """What `--home` and CODESUM_HOME name this home by."""
+    def layout(self) -> HomeLayout:
+        """The paths of the home."""
+        return HomeLayout(self.home, self.storage.place(self.bucket))
+
+    @property
+    def address(self) -> str:
+        """What names the home to another process: a path, or the URL of a bucket."""
         return self.bucket or str(self.home)
 
     @property
