@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.cli.webhooks import registered_entries
+from codesum_pipeline.settings import load_settings
 from codesum_pipeline.source.registry import Registry
+from codesum_pipeline.store.objects import open_objects
+from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.hosts.code_host import TOKEN, CodeHost, Repo, code_host
 
 
@@ -117,3 +121,18 @@ def test_webhooks_are_not_received_without_a_secret(codesum, home, monkeypatch):
     result = codesum(home, "webhooks")
 
     assert (result.exit_code, "no webhook secret" in result.stderr) == (2, True)
+
+
+def test_in_a_bucket_the_registry_is_followed_and_read_as_the_bucket_has_it(codesum, tmp_path, host, monkeypatch):
+    url = f"memory://{tmp_path.name}/home"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "one"))
+    add(codesum, url, host)
+    assert codesum(url, "org", "sync").stdout.startswith("gitea:acme: 5 new")
+    elsewhere = Home(load_settings({"home": url}, environ={"XDG_CACHE_HOME": str(tmp_path / "other")}))
+    seen = [entry.key for entry in registered_entries(elsewhere)]
+
+    del host.repos[0]
+    assert codesum(url, "org", "sync").stdout.startswith("gitea:acme: 1 retired, 4 as before")
+
+    assert seen == [f"svc-{number}" for number in range(1, 6)]
+    assert b"no longer listed by gitea:acme" in open_objects(url).get("home/repos.yaml").data
