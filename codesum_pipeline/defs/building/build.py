@@ -12,6 +12,7 @@ from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, BuildOptio
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
 from codesum_pipeline.defs.building.facts import MAIN_TABLES
 from codesum_pipeline.defs.building.faults import CHECKS
+from codesum_pipeline.defs.building.health import find_health
 from codesum_pipeline.defs.building.report_values import report_values
 from codesum_pipeline.defs.building.shows import (
     show_candidate,
@@ -35,6 +36,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.pipeline import REPO_OVERVIEW, STEPS
+from codesum_pipeline.store.holding import check_is_held, commit_held
 from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.views import connect
 from codesum_pipeline.store.workspace import Connect, Workspace
@@ -42,6 +44,8 @@ from codesum_pipeline.summaries.by_model.outages import standing_outages
 from codesum_pipeline.summaries.by_model.priced import held_back
 from codesum_pipeline.wiring import Home
 
+# Readers of a home in a bucket see the new version once it is committed.
+_PUBLISHING = "published_index"
 _STEPS = {step.name: step for step in STEPS}
 # Each changes with the table alone, so they are drawn again only where it changed.
 _SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
@@ -100,8 +104,11 @@ class Build:
         ws.layout.recorded(self.key).unlink(missing_ok=True)
         if step in DIGEST_STEPS:
             return perform_digest_step(step, self.home, ws, built_from=self.built_from())
+        check_is_held(ws.layout, self.key)
         start = time.perf_counter()
         done = carry_out(_STEPS[step], ws, progress=self.progress)
+        if step == _PUBLISHING:
+            commit_held(ws.layout, self.key)
         seconds = time.perf_counter() - start
         return StepOutcome(
             table_hash=done.report.table_hash,
@@ -112,7 +119,10 @@ class Build:
             values=report_values(done.report),
             failures=tuple(done.failures),
             warnings=self._warnings(step),
-            findings=self._findings(done.report) if step == "published_index" else (),
+            findings=(
+                *(self._findings(done.report) if step == "published_index" else ()),
+                *find_health(step, ws, self.home.settings.checks, done.report),
+            ),
         )
 
     def show(self, step: str) -> Values:
