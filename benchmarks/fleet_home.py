@@ -53,6 +53,7 @@ class FakeRemotes:
     """A `git` that answers for every remote."""
 
     folder: Path
+    head: str
 
     @classmethod
     def create(cls, folder: Path, head: str) -> "FakeRemotes":
@@ -61,7 +62,7 @@ class FakeRemotes:
         program = folder / "git"
         program.write_text(_GIT.format(folder=folder, head=head))
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        return cls(folder)
+        return cls(folder, head)
 
     @property
     def asked(self) -> int:
