@@ -39,6 +39,7 @@ _OPERATE = "Running it"
 COMMANDS = (
     Command("add", _REGISTRY, "Register a repository, or one folder of it."),
     Command("remove", _REGISTRY, "Stop indexing a repository; with --purge, delete all that is kept of it."),
+    Command("org", _REGISTRY, "Register organisations of code hosts, whose repositories come and go by themselves."),
     Command("repos", _REGISTRY, "List the registered repositories."),
     Command(
         "index", _BUILD, "Bring repositories' indexes up to date, registering what is not known yet.", loads_long=True
@@ -68,7 +69,9 @@ COMMANDS = (
     Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),
     Command("intent", _OPERATE, "Add, list, try and remove standing questions: digests tell what changed about them."),
     Command("digest", _OPERATE, "Show digests and send them; show what waits, and try channels."),
+    Command("webhooks", _OPERATE, "Receive the push events of GitHub, GitLab, Gitea and Forgejo."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
+    Command("worker", _OPERATE, "Carry out runs that the daemon hands over, on this machine or another."),
 )
 
 

@@ -14,6 +14,7 @@ from codesum_pipeline.defs.metadata import column_schema, metadata_of
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
+from codesum_pipeline.settings.checks import CheckName
 
 OWNER = "team:codesum"
 # What an asset was built from; on the last one, what the planner compares with what it would be built from now.
@@ -23,6 +24,14 @@ REUSED = "reused"
 # For a server that is restarting; longer trouble is left to the planner.
 MAX_RETRIES = 2
 RETRY_WAIT_S = 2.0
+_HEALTH = {
+    CheckName.CALLS: "The share of calls whose target is known is not below `checks.resolved_calls_least`, nor by "
+    "`checks.resolved_calls_drop` below what the repository's last commits had.",
+    CheckName.PLACEHOLDERS: "The share of placeholders among the documents is at most `checks.placeholders_most`.",
+    CheckName.MODEL_TEXTS: "Of the texts, placeholders aside, a model wrote at least `checks.model_texts_least`.",
+    CheckName.FAILURES: "There are at most `checks.failures_most` failures of files and texts for each document.",
+    CheckName.COST: "The texts of the repository cost at most `checks.cost_usd_most` on this day (UTC).",
+}
 
 
 def step_asset(
@@ -44,6 +53,16 @@ def step_asset(
         )(body)
 
     return define
+
+
+def health_specs(asset: str, *checks: CheckName) -> list[dg.AssetCheckSpec]:
+    """The checks against thresholds that belong to a step itself."""
+    return [
+        dg.AssetCheckSpec(
+            name.value, asset=asset, partitions_def=codesum_repos, description=_HEALTH[name], blocking=False
+        )
+        for name in checks
+    ]
 
 
 def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:

@@ -1,29 +1,44 @@
-"""Two workers and the bucket that they share, which this process holds in memory."""
+"""The servers and the processes of a fleet, one set for each test."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.store.objects import Objects, open_objects
-from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.fleet.workers import worker_at
+from codesum_pipeline_tests.fleet.services import Bucket, Postgres, Redis, short_folder
+from codesum_pipeline_tests.fleet.workers import Fleet
 
 
 @pytest.fixture
-def bucket(tmp_path: Path) -> str:
-    return f"memory://{tmp_path}"
+def postgres() -> Iterator[Postgres]:
+    with short_folder() as folder:
+        server = Postgres(folder)
+        server.start()
+        yield server
+        server.kill()
 
 
 @pytest.fixture
-def objects(bucket: str) -> Objects:
-    return open_objects(bucket)
+def redis(tmp_path: Path) -> Iterator[Redis]:
+    folder = tmp_path / "redis"
+    folder.mkdir()
+    server = Redis(folder)
+    server.start()
+    yield server
+    server.kill()
 
 
 @pytest.fixture
-def one(tmp_path: Path, bucket: str) -> Home:
-    return worker_at(tmp_path / "one", bucket)
+def bucket() -> Iterator[Bucket]:
+    with Bucket().serving() as server:
+        yield server
 
 
 @pytest.fixture
-def other(tmp_path: Path, bucket: str) -> Home:
-    return worker_at(tmp_path / "other", bucket)
+def fleet(tmp_path: Path, postgres: Postgres, redis: Redis) -> Iterator[Fleet]:
+    """A folder that all workers share."""
+    folder = tmp_path / "fleet"
+    folder.mkdir()
+    made = Fleet(str(tmp_path / "home"), folder, postgres, redis)
+    yield made
+    made.end()

@@ -116,7 +116,11 @@ def test_a_session_of_one_token_is_none_of_another(address: str) -> None:
 def test_a_table_names_tokens_and_their_repositories(tmp_path: Path) -> None:
     found = read_tokens(write(tmp_path / "tokens", TABLE), {}, variable="X")
 
-    assert found == [Token(KEEPER, ("zoo",), "keeper"), Token(SELLER, ("shop",), "seller"), Token(BOSS, (), "boss")]
+    assert found == [
+        Token.of(KEEPER, "zoo", name="keeper"),
+        Token.of(SELLER, "shop", name="seller"),
+        Token.of(BOSS, "*", name="boss"),
+    ]
 
 
 @pytest.mark.parametrize(

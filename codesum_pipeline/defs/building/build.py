@@ -12,6 +12,7 @@ from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, BuildOptio
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
 from codesum_pipeline.defs.building.facts import MAIN_TABLES
 from codesum_pipeline.defs.building.faults import CHECKS
+from codesum_pipeline.defs.building.health import find_health
 from codesum_pipeline.defs.building.report_values import report_values
 from codesum_pipeline.defs.building.shows import (
     show_candidate,
@@ -118,7 +119,10 @@ class Build:
             values=report_values(done.report),
             failures=tuple(done.failures),
             warnings=self._warnings(step),
-            findings=self._findings(done.report) if step == "published_index" else (),
+            findings=(
+                *(self._findings(done.report) if step == "published_index" else ()),
+                *find_health(step, ws, self.home.settings.checks, done.report),
+            ),
         )
 
     def show(self, step: str) -> Values:

@@ -12,7 +12,7 @@ from codesum_pipeline.model.errors import LeaseLost
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.fleet.workers import taken_over
+from codesum_pipeline_tests.fleet.bucket.workers import taken_over
 from codesum_pipeline_tests.llm.test_ledger import GOOD, KEPT
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
