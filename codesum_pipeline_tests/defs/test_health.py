@@ -194,7 +194,7 @@ def test_a_repository_that_cannot_be_read_is_told_of(
 
     with open_book(quick.settings.home, now=utc_now) as book:
         assert [(each.kind, each.subject) for each in book.bad()] == [(ConditionKind.REMOTE, "shop")]
-    assert alerted(quick) == ["codesum: Failing: shop: its source"]
+    assert alerted(quick) == ["codesum: Failing: shop: reading the repository"]
 
 
 def test_a_runs_page_says_what_changed_why_at_what_cost_and_how_good_it_is(
