@@ -82,11 +82,11 @@ def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSetting
 
 def _notice(condition: Condition) -> tuple[str, str]:
     if not condition.is_bad:
-        return f"Recovered: {condition.title}", f"{condition.title}: in order again since {condition.since}."
+        return f"Recovered: {condition.title}", f"{condition.title}: in order again since {_minute(condition.since)}."
     said = one_line(condition.detail)[:_DETAIL_CHARS] or "no further word"
     return (
         f"Failing: {condition.title}",
-        f"{condition.title}: {said}\n\nSince {condition.since}. {_WAYS_OUT[condition.kind]}",
+        f"{condition.title}: {said}\n\nSince {_minute(condition.since)}. {_WAYS_OUT[condition.kind]}",
     )
 
 
@@ -96,6 +96,10 @@ _WAYS_OUT = {
     ConditionKind.REMOTE: "Its published index stays as it is; the planner goes on trying.",
     ConditionKind.DAEMON: "Until it is repaired, new commits may be missed; `codesum index` still works.",
 }
+
+
+def _minute(moment: str) -> str:
+    return f"{datetime.fromisoformat(moment):%Y-%m-%d %H:%M} UTC"
 
 
 def _cause_notice(cause: str, members: Sequence[Condition], bad: int) -> tuple[str, str]:

@@ -160,6 +160,10 @@ class AlertBook:
         row = self._connection.execute("SELECT since FROM behind WHERE repository = ?", (repository,)).fetchone()
         return row[0] if row else None
 
+    def has_seen(self, run_id: str) -> bool:
+        """Whether a run is counted."""
+        return self._connection.execute("SELECT 1 FROM runs_seen WHERE run_id = ?", (run_id,)).fetchone() is not None
+
     def note_run(self, run_id: str, subject: str, *, failed: bool) -> int | None:
         """How many runs of a subject failed in a row with this one; None for a run that is counted already."""
         with self.together():

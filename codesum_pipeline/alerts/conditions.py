@@ -50,6 +50,6 @@ class Condition:
             case ConditionKind.BUILDS:
                 return f"{self.subject}: runs"
             case ConditionKind.REMOTE:
-                return f"{self.subject}: its source"
+                return f"{self.subject}: reading the repository"
             case ConditionKind.DAEMON:
                 return self.subject

@@ -123,20 +123,27 @@ def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:
 
 
 def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg.DagsterRun) -> None:
+    """In one transaction: a run that is counted has told what it found."""
+    if book.has_seen(run.run_id):
+        return
     failed = run.status is dg.DagsterRunStatus.FAILURE
     subject = _subject(run)
-    failures = book.note_run(run.run_id, subject, failed=failed)
-    if failures is None:
-        return
     records = instance.get_records_for_run(run.run_id, of_type=_READ).records
     events = [record.event_log_entry.dagster_event for record in records]
     found = [event for event in events if event is not None]
-    said = f"{failures} runs in a row failed; the last one: {complaint_of(found)[0]}" if failed else ""
-    observed = [Observed(ConditionKind.BUILDS, subject, failures >= home.settings.alerts.failed_builds, said)]
-    for event in found:
-        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
-            observed += _judged(home, event.asset_check_evaluation_data)
-    book.note(observed)
+    complaint = complaint_of(found)[0] if failed else ""
+    judged = [
+        seen
+        for event in found
+        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION
+        for seen in _judged(home, event.asset_check_evaluation_data)
+    ]
+    with book.together():
+        failures = book.note_run(run.run_id, subject, failed=failed)
+        if failures is not None:
+            is_bad = failures >= home.settings.alerts.failed_builds
+            said = f"{failures} runs in a row failed; the last one: {complaint}" if failed else ""
+            book.note([Observed(ConditionKind.BUILDS, subject, is_bad, said), *judged])
 
 
 def _judged(home: Home, found: AssetCheckEvaluation) -> list[Observed]:

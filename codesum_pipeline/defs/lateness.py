@@ -1,7 +1,7 @@
 """Since when each index is behind its repository, as the planner's ticks see it: written down only where it changes."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import dagster as dg
@@ -35,7 +35,10 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
             [key for key, verdict in plan.verdicts.items() if verdict in _AT_HEAD],
             late_after=timedelta(hours=home.settings.checks.behind_hours),
         )
-        late = {key: f"behind its repository since {since}" for key, since in found.late.items()}
+        late = {
+            key: f"behind its repository since {datetime.fromisoformat(since):%Y-%m-%d %H:%M} UTC"
+            for key, since in found.late.items()
+        }
         _note_late(home, book, late, found.in_time)
     changed = [*late.items(), *((key, "at the repository's newest commit again") for key in found.in_time)]
     for key, said in changed:

@@ -57,6 +57,7 @@ def _numbers(materialization: dg.AssetMaterialization) -> Numbers:
 def complaint_of(events: Iterable[dg.DagsterEvent]) -> tuple[str, type[CodesumError] | None]:
     """The first failed check that blocks, else the first error."""
     failed: list[SerializableErrorInfo] = []
+    ended = "the run ended without an error"
     for event in events:
         if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
             check = event.asset_check_evaluation_data
@@ -65,9 +66,12 @@ def complaint_of(events: Iterable[dg.DagsterEvent]) -> tuple[str, type[CodesumEr
                 return f"check {check.check_name} of {asset} failed: {check.description or 'see the run'}", None
         elif event.is_step_failure and event.step_failure_data.error:
             failed.append(event.step_failure_data.error)
-        elif event.event_type is dg.DagsterEventType.RUN_FAILURE and event.job_failure_data.error:
-            failed.append(event.job_failure_data.error)
-    return _own_error(failed[0]) if failed else ("the run ended without an error", None)
+        elif event.event_type is dg.DagsterEventType.RUN_FAILURE:
+            ended = event.message or ended
+            # One that was marked as failed from outside has no data.
+            if event.event_specific_data and event.job_failure_data.error:
+                failed.append(event.job_failure_data.error)
+    return _own_error(failed[0]) if failed else (ended, None)
 
 
 def _own_error(error: "SerializableErrorInfo") -> tuple[str, type[CodesumError] | None]:

@@ -85,11 +85,12 @@ def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.
         return dg.MaterializeResult(
             data_version=dg.DataVersion(done.table_hash),
             metadata={
+                # First what the stage says: a run's page shows the first entries of each event.
+                **metadata_of(done.values),
                 SECONDS: done.seconds,
                 REUSED: done.is_reused,
                 "dagster/row_count": done.rows,
                 "dagster/partition_row_count": done.rows,
-                **metadata_of(done.values),
                 **_shown(context, builder, step, done.table_hash),
             },
             tags={FINGERPRINT_TAG: done.built_from},

@@ -21,6 +21,7 @@ from codesum_pipeline.graph.resolution import Coverage
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home, utc_now
 from codesum_pipeline_tests.building import open_home
+from codesum_pipeline_tests.defs.test_ticks import requested
 from codesum_pipeline_tests.repositories import GitRepo
 
 QUICK = "[checks]\nbehind_hours = 0.00001\n[alerts]\nsettle_minutes = 0\nfailed_builds = 2\nchannels = ['ops']\n"
@@ -194,7 +195,7 @@ def test_a_repository_that_cannot_be_read_is_told_of(
 
     with open_book(quick.settings.home, now=utc_now) as book:
         assert [(each.kind, each.subject) for each in book.bad()] == [(ConditionKind.REMOTE, "shop")]
-    assert alerted(quick) == ["codesum: Failing: shop: its source"]
+    assert alerted(quick) == ["codesum: Failing: shop: reading the repository"]
 
 
 def test_a_runs_page_says_what_changed_why_at_what_cost_and_how_good_it_is(
@@ -216,3 +217,18 @@ def test_a_runs_page_says_what_changed_why_at_what_cost_and_how_good_it_is(
     (record,) = instance.get_run_records(limit=1)
     tags = record.dagster_run.tags
     assert (tags["codesum/commit"], tags["codesum/files_changed"]) == (now, "1")
+
+
+def test_a_run_whose_process_is_gone_counts_as_failed(
+    built_shop: GitRepo, quick: Home, instance: dg.DagsterInstance
+) -> None:
+    for fingerprint in ("one", "two"):
+        requested(instance, quick, fingerprint=fingerprint, status=dg.DagsterRunStatus.STARTED)
+        (run,) = instance.get_runs(limit=1)
+        instance.report_run_failed(run, "process 4711 ended without a word")
+
+    settle(quick, instance)
+
+    with open_book(quick.settings.home, now=utc_now) as book:
+        (condition,) = book.bad()
+    assert condition.detail == "2 runs in a row failed; the last one: process 4711 ended without a word"

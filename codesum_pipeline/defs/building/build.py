@@ -123,7 +123,7 @@ class Build:
             seconds=round(seconds, 3),
             is_reused=done.is_reused,
             rows=int(pq.read_metadata(ws.tables.path(MAIN_TABLES[step], self.key)).num_rows),
-            values={**report_values(done.report), **self._told_of_run(step, before)},
+            values={**self._told_of_run(step, before), **report_values(done.report)},
             failures=tuple(done.failures),
             warnings=self._warnings(step),
             findings=findings,
