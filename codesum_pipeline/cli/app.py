@@ -40,11 +40,12 @@ def _version() -> str:
 def codesum(
     ctx: typer.Context,
     home: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            metavar="FOLDER",
+            metavar="FOLDER|URL",
             show_default=False,
-            help="Where everything is kept. Default: CODESUM_HOME, else the nearest .codesum folder upward, else "
+            help="Where everything is kept: a folder, or a bucket as in s3://bucket/prefix. "
+            "Default: CODESUM_HOME, else the nearest .codesum folder upward, else "
             "codesum in your data folder (~/.local/share) for what search, mcp or web indexed on first use, "
             "else .codesum in the current folder.",
         ),

@@ -13,8 +13,15 @@ from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.usual_home import usual_home
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import Settings, load_settings
+from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout
+
+# Of a home in a bucket these see what is published, and not what is being built here.
+_READING = frozenset({
+    "search", "show", "explain", "ask", "overview", "mcp", "web", "status", "repos", "plan", "sql", "doctor", "eval",
+    "cost",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -28,11 +35,11 @@ class Invocation:
     def settings(self) -> Settings:
         found = load_settings({**self.flags, "home": self.flags.get("home") or usual_home(self.command, self.flags)})
         found.apply_mode()
-        return found
+        return for_reading(found) if self.command in _READING else found
 
     @cached_property
     def layout(self) -> HomeLayout:
-        return HomeLayout(self.settings.home)
+        return self.settings.layout
 
     @cached_property
     def registry(self) -> Registry:

@@ -152,7 +152,7 @@ def _command(called: Invocation, arguments: Sequence[str]) -> list[str]:
     # An agent starts it in a folder that somebody else filled: -P imports nothing of that.
     python = [sys.executable, "-P", "-m", "codesum_pipeline.cli"]
     start = [str(Path(program).absolute())] if program and is_this else python
-    home = ["--home", str(called.settings.home)] if called.flags.get("home") else []
+    home = ["--home", called.settings.address] if called.flags.get("home") else []
     return [*start, *home, "mcp", *arguments]
 
 

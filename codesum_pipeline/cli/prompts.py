@@ -40,6 +40,7 @@ from codesum_pipeline.llm.templates import (
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Intent
+from codesum_pipeline.store.home_files import edited
 
 prompts = typer.Typer(
     name="prompts",
@@ -123,7 +124,8 @@ def save(
 ) -> None:
     """Save a template of your own, if it can be used as it stands."""
     make_home(invocation(ctx).settings)
-    path = save_template_atomic(_folder(ctx), kind, name, _text(file))
+    folder, text = _folder(ctx), _text(file)
+    path = edited(folder, lambda: save_template_atomic(folder, kind, name, text))
     _tell_saved(ctx, kind, name, f"saved {path}")
 
 
@@ -140,9 +142,12 @@ def rename(
     """
     if kind in FIELDS:
         make_home(invocation(ctx).settings)
-        path, _ = rename_digest_template(_intents(ctx), _folder(ctx), kind, name, new_name)
+        folder, intents = _folder(ctx), _intents(ctx)
+        path, _ = edited(folder, lambda: rename_digest_template(intents, folder, kind, name, new_name))
+        edited(intents.file, lambda: None)
     else:
-        path = rename_template(_folder(ctx), kind, name, new_name)
+        folder = _folder(ctx)
+        path = edited(folder, lambda: rename_template(folder, kind, name, new_name))
     _tell_saved(ctx, kind, new_name, f"renamed to {path}")
 
 
@@ -152,10 +157,10 @@ def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
     folder = _folder(ctx)
     if kind in FIELDS:
         make_home(invocation(ctx).settings)
-        users = delete_digest_template(_intents(ctx), folder, kind, name)
+        users = edited(folder, lambda: delete_digest_template(_intents(ctx), folder, kind, name))
     else:
         users = []
-        delete_template(folder, kind, name)
+        edited(folder, lambda: delete_template(folder, kind, name))
     note(f"deleted {kind}/{name} in {folder}")
     if users:
         note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,8 @@ from codesum_pipeline.cli.render import note, on_terminal, show, table
 from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.digests.sql_tables import read_sql_tables
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, create_views
 
@@ -43,6 +46,8 @@ def sql(
     codesum sql "SELECT repo, type, count(*) FROM documents GROUP BY ALL ORDER BY ALL"
     """
     layout = invocation(ctx).layout
+    if copy := reading_copy(layout.home):
+        copy.bring_tables_of_all(_tables_named(query))
     columns, rows = _select(TableStore(layout.warehouse), read_sql_tables(layout.digests, query=query), query)
     if as_json:
         for row in rows:
@@ -70,6 +75,12 @@ def _select(store: TableStore, more: "Mapping[str, pa.Table]", query: str) -> tu
             return [column[0] for column in result.description], result.fetchall()
         except duckdb.Error as error:
             raise ConfigurationError(f"this query cannot be answered: {_without_position(error)}") from error
+
+
+def _tables_named(query: str) -> list[str]:
+    """The tables that a query may read: those whose names are words of it."""
+    words = set(re.findall(r"\w+", query.lower()))
+    return [name for name in TABLES if name in words]
 
 
 def _without_position(error: Exception) -> str:

@@ -28,10 +28,12 @@ from codesum_pipeline.defs.building.exchange import (
     Stop,
 )
 from codesum_pipeline.defs.building.run_outcome import RunOutcome
+from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.recorder_process import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.model.errors import CannotWrite, CodesumError, RetryLater
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.lease import hold_lease, this_process
+from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.store.lease import this_process
 from codesum_pipeline.store.views import connect
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def index_repositories(
 
     options = BuildOptions(force=force, confirm_llm=confirm_llm)
     outcomes = []
+    apply_engine(home.layout, home.settings.engine)
     with taken_recorder() as recorder:
         recorder.send(Opening(home.settings.home, tuple(keys), stage_facts()))
         for key in keys:
@@ -148,7 +151,7 @@ class _Serving:
 
     def _hold(self) -> None:
         home, key = self.build.home, self.build.key
-        lease = hold_lease(home.layout.state(key), key=key, run_id=self.build.run_id, wait_s=home.settings.lease_wait_s)
+        lease = hold_repository(home.layout, key, run_id=self.build.run_id, wait_s=home.settings.lease_wait_s)
         self.until_end.enter_context(lease)
 
 

@@ -36,6 +36,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import DEFAULT_TEMPLATE, Intent
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.home_files import edited
 from codesum_pipeline.store.locks import exclusive
 
 
@@ -95,11 +96,14 @@ class Intents:
             written = intent_of(intent.name, fields_of(intent))
         except FieldProblem as error:
             raise ConfigurationError(f"{intent.name!r}: {error}") from error
+        return edited(self.file, lambda: self._put_in(written, check))
+
+    def _put_in(self, written: Intent, check: Callable[[Intent], None]) -> Intent:
         with self.locked():
-            taken = next((entry for entry in read_written(self.file).entries if entry.name == intent.name), None)
+            taken = next((entry for entry in read_written(self.file).entries if entry.name == written.name), None)
             if taken is not None:
                 raise ConfigurationError(
-                    f"{self._place(taken.line)}: {intent.name!r} is an intent already: change it there, or choose "
+                    f"{self._place(taken.line)}: {written.name!r} is an intent already: change it there, or choose "
                     "another name"
                 )
             check(written)
@@ -108,6 +112,9 @@ class Intents:
 
     def remove(self, name: str) -> None:
         """Take an entry out, also one that cannot be used; raises `ConfigurationError` with the nearest name."""
+        edited(self.file, lambda: self._take_out(name))
+
+    def _take_out(self, name: str) -> None:
         if not self.file.exists():
             raise _unknown(name, [])
         with self.locked():

@@ -11,10 +11,16 @@ CodesumError
 ├── SkippedFile                 skip and count this file
 ├── RetryLater                  try again: nothing is wrong with what was asked
 │   ├── RepositoryUnavailable   git could not read the repository
+│   ├── HostUnavailable         a code host's API wants to be asked later, or cannot be reached
 │   ├── EmbedderUnavailable     a provider of embeddings failed again and again
 │   ├── DeliveryFailed          a channel took no message, or nobody knows whether it did
+│   ├── BucketUnavailable       a bucket could not be reached, or had too much to do
+│   ├── LeaseLost               another worker took over a repository that this one was slow to build
 │   ├── LeaseHeld               another build of the same repository is under way
 │   └── BeingIndexed            the first index of a repository is being made
+├── WriteConflict               read again: an object of a bucket is another one than the writer has seen
+│   ├── AlreadyThere            it was to be created
+│   └── Superseded              it was to be replaced
 ├── ProcessGone                 do it again: of the two processes of a build, one ended before the other
 ├── CannotWrite                 do not retry before the disk has room, or can be written
 ├── DeliveryRefused             do not retry: a channel will never take this message
@@ -96,8 +102,24 @@ class RepositoryUnavailable(RetryLater):
     """Git could not reach or read the repository."""
 
 
+class HostUnavailable(RetryLater):
+    """A code host's API could not be asked now; after `retry_after_s`, if it says so."""
+
+    def __init__(self, detail: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
 class LeaseHeld(RetryLater):
     """Another build of the same repository is under way."""
+
+
+class BucketUnavailable(RetryLater):
+    """A bucket could not be reached, or had too much to do."""
+
+
+class LeaseLost(RetryLater):
+    """Another worker took over a repository; what this one built since its last commit is not kept."""
 
 
 class BeingIndexed(RetryLater):
@@ -119,6 +141,18 @@ class DeliveryFailed(RetryLater):
 
 class DeliveryRefused(CodesumError):
     """A channel refused a message in a way that another try does not change."""
+
+
+class WriteConflict(CodesumError):
+    """A conditional write found another object than its writer had seen; nothing was written."""
+
+
+class AlreadyThere(WriteConflict):
+    """An object that was to be created is there."""
+
+
+class Superseded(WriteConflict):
+    """An object that was to be replaced is another one by now."""
 
 
 class ProcessGone(CodesumError):

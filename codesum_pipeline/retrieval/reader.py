@@ -44,6 +44,7 @@ from codesum_pipeline.indexes.version_folder import (
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.retrieval.file_names import FileNames
+from codesum_pipeline.store.reading_copy import reading_copy
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,14 @@ class PublishedIndex:
         is replaced and deleted later. Raises `MissingTable` where nothing is
         published, `BrokenIndex` where the index cannot be read.
         """
+        # The folder of an index is three levels below its home.
+        if copy := reading_copy(path.parents[2]):
+            with copy.index(path.name):
+                return cls._open(path)
+        return cls._open(path)
+
+    @classmethod
+    def _open(cls, path: Path) -> "PublishedIndex":
         while True:
             found = _resolve(path)
             try:

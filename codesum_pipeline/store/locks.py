@@ -22,6 +22,15 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def shared(path: Path) -> Iterator[None]:
+    """Nobody is in an `exclusive` block with the same file; others may be in such ones."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        yield
+
+
+@contextmanager
 def exclusive_if_free(path: Path) -> Iterator[bool]:
     """As `exclusive`, without waiting: whether nobody else is in such a block."""
     path.parent.mkdir(parents=True, exist_ok=True)

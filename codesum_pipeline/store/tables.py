@@ -27,6 +27,7 @@ from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.store.atomic import replacing
 from codesum_pipeline.store.column_hashes import column_hash
 from codesum_pipeline.store.key_order import OrderedRows
+from codesum_pipeline.store.reading_copy import reading_copy
 from codesum_pipeline.store.row_reader import RowReader
 from codesum_pipeline.store.rows import column_names, from_table, nulls, to_table
 from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
@@ -77,6 +78,8 @@ class TableStore:
 
     def _find(self, table: str, repo: str) -> Path | None:
         for root in (self.root, self.base):
+            if root and (copy := reading_copy(root.parent)):
+                copy.bring_tables(repo, table)
             path = root and root / table / f"repo={repo}" / "part-0.parquet"
             if path and path.exists():
                 return path

@@ -28,6 +28,7 @@ from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, Survey, slug
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import current_holder
+from codesum_pipeline.store.reading_copy import reading_copy
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class _Opened:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Opened indexes are kept until another version of them is published. Several threads may ask.
+    """Opened indexes are kept until another version of them is published, or `reading.open_indexes` others were asked
+    since. Several threads may ask.
 
     For whoever asks there are the repositories that every one of the `scopes` opens now, and no others; for the
     `holder` of a token none that was removed either. With a `settler`, work trees that differ from their index are
@@ -81,7 +83,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, settings: Settings) -> "Catalogue":
-        layout = HomeLayout(settings.home)
+        layout = settings.layout
         return cls(settings, layout, Registry(settings.repos_file or layout.repos_file))
 
     def limited_to(self, names: Sequence[str]) -> "Catalogue":
@@ -111,6 +113,7 @@ class Catalogue:
 
     def entries(self, tell: Tell) -> list[RepositoryEntry]:
         """The registry's entries; one that cannot be read is told, and does not silence the others."""
+        self._look()
         survey = self._survey()
         # What is wrong with one may show another: two keys that differ in case alone.
         for problem in () if self.is_limited else survey.problems.values():
@@ -119,6 +122,7 @@ class Catalogue:
 
     def entries_named(self, name: str) -> list[RepositoryEntry]:
         """The entry with a key, else those of an owner/name (a monorepo may have several)."""
+        self._look()
         entries = self._shown(self._survey().entries)
         by_slug = [entry for entry in entries if slug(entry) == name]
         if "/" in name and by_slug:
@@ -139,6 +143,7 @@ class Catalogue:
 
     def keys_of_folder(self, folder: Path) -> list[str]:
         """The indexed repositories that a folder is a checkout of."""
+        self._look()
         checkout = checkout_of(folder)
         entries = entries_of(checkout, self._shown(self._survey().entries)) if checkout else []
         return [entry.key for entry in entries if entry.enabled and self.is_published(entry.key)]
@@ -158,12 +163,18 @@ class Catalogue:
             raise MissingTable(f"repository {key!r} has no index yet: {self.way_to_first(key)}") from error
         identity = (link.st_ino, link.st_mtime_ns)
         with self._lock:
-            known = self._opened.get(key)
-        if known is None or known.link != identity:
-            known = _Opened(identity, PublishedIndex.open(path))
-            with self._lock:
+            known = self._opened.pop(key, None)
+            if known and known.link == identity:
+                # Behind all others: it was asked last.
                 self._opened[key] = known
-        return known.index
+                return known.index
+        opened = _Opened(identity, PublishedIndex.open(path))
+        with self._lock:
+            self._opened[key] = opened
+            while len(self._opened) > self.settings.reading.open_indexes:
+                # Whoever still asks it holds it; then its files are given back.
+                del self._opened[next(iter(self._opened))]
+        return opened.index
 
     def way_to_first(self, *keys: str) -> str:
         """What somebody does about repositories without an index: wait for the build that makes one, or start it."""
@@ -204,6 +215,11 @@ class Catalogue:
         if not opened:
             raise MissingTable(f"{self.layout.home} holds no index yet: {self.way_to_first(*enabled)}")
         return opened
+
+    def _look(self) -> None:
+        """A home in a bucket may have changed."""
+        if copy := reading_copy(self.layout.home):
+            copy.look()
 
     def _shown(self, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
         has_removed = self.holder is None

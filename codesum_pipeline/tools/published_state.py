@@ -8,6 +8,7 @@ from typing import Any
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.reading_copy import reading_copy
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -33,6 +34,8 @@ class Published:
 
 def read_published(layout: HomeLayout, key: str) -> Published | None:
     """None where nothing was published yet."""
+    if copy := reading_copy(layout.home):
+        copy.bring_manifest(key)
     name = layout.published(key)
     try:
         published_at = name.lstat().st_mtime

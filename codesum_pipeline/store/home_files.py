@@ -1,0 +1,167 @@
+"""The files of a home that are about all repositories, where the home is a bucket: each an object, and a local copy.
+
+`repos.yaml`, `codesum.toml`, `intents.yaml` and templates of prompts are kept as `home/<path>` and read as local files.
+A change is made in the local copy and then sent on the condition that the object is the one that was changed: whoever
+loses reads the newer text and makes the change again, so two who add a repository at one time have added two.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from codesum_pipeline.model.errors import BrokenStore, WriteConflict
+from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
+from codesum_pipeline.store.heads import sha256_of
+from codesum_pipeline.store.locks import exclusive
+from codesum_pipeline.store.objects import Objects, open_objects
+
+T = TypeVar("T")
+_PREFIX = "home/"
+_PROMPTS = "prompts"
+_SUFFIXES = frozenset({".yaml", ".yml", ".toml", ".json", ".jsonl"})
+# A person waits: a bucket that is away is told soon.
+_RETRY_S = 10.0
+# Whoever lost so often meets somebody who writes without end.
+_MOST_TRIES = 50
+
+# The copies that this process has opened, by folder.
+_opened: dict[Path, "HomeFiles"] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Copied:
+    """An object as it was copied: its tag, and the sha256 of what it held."""
+
+    etag: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class HomeFiles:
+    """The files of the home at `url`, copied to `folder`. For many threads and processes."""
+
+    url: str
+    folder: Path
+    _last_look: list[float] = field(default_factory=list)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @cached_property
+    def objects(self) -> Objects:
+        return open_objects(self.url, retry_s=_RETRY_S)
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether the bucket was ever looked at from here."""
+        return self._note.exists()
+
+    def refresh(self, *, max_age_s: float = 0.0) -> None:
+        """Bring the copies up to date, unless this process did so `max_age_s` ago; raises `BucketUnavailable`."""
+        with self._lock, exclusive(self.folder / ".bucket.lock"):
+            if max_age_s and self._last_look and time.monotonic() - self._last_look[0] < max_age_s:
+                return
+            known, present = self._known(), {}
+            for info in self.objects.infos(_PREFIX):
+                name = info.name.removeprefix(_PREFIX)
+                if _is_home_file(name):
+                    present[name] = self._copied(name, info.etag, known.get(name))
+            for name in known.keys() - present.keys():
+                (self.folder / name).unlink(missing_ok=True)
+            if present != known or not self.is_copied:
+                self._write_note(present)
+            self._last_look[:] = [time.monotonic()]
+
+    def send(self, path: Path) -> None:
+        """Write a changed copy, or those below a folder, to the bucket; raises `WriteConflict` where it has changed
+        there, too."""
+        with self._lock, exclusive(self.folder / ".bucket.lock"):
+            known = self._known()
+            below = PurePosixPath(path.relative_to(self.folder))
+            local = [each for each in (path.rglob("*") if path.is_dir() else [path]) if each.is_file()]
+            names = {each.relative_to(self.folder).as_posix(): each for each in local}
+            for name in sorted(name for name in names if _is_home_file(name)):
+                known[name] = self._sent(name, names[name].read_bytes(), known.get(name))
+                self._write_note(known)
+            gone = [name for name in known if name not in names and PurePosixPath(name).is_relative_to(below)]
+            self.objects.delete(_PREFIX + name for name in gone)
+            self._write_note({name: copied for name, copied in known.items() if name not in gone})
+
+    def _copied(self, name: str, etag: str, known: _Copied | None) -> _Copied:
+        path = self.folder / name
+        if known and known.etag == etag and path.exists():
+            return known
+        found = self.objects.get(_PREFIX + name)
+        if found is None:
+            raise BrokenStore(f"{self.url}: {_PREFIX}{name} was deleted while it was read: try again")
+        write_bytes_atomically(path, found.data)
+        return _Copied(found.etag, sha256_of(found.data))
+
+    def _sent(self, name: str, data: bytes, known: _Copied | None) -> _Copied:
+        digest = sha256_of(data)
+        if known is None:
+            return _Copied(self.objects.create(_PREFIX + name, data), digest)
+        if known.sha256 == digest:
+            return known
+        return _Copied(self.objects.swap(_PREFIX + name, data, etag=known.etag), digest)
+
+    @property
+    def _note(self) -> Path:
+        return self.folder / ".bucket.json"
+
+    def _known(self) -> dict[str, _Copied]:
+        try:
+            found = json.loads(self._note.read_text(encoding="utf-8"))
+            return {name: _Copied(*copied) for name, copied in found.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def _write_note(self, copied: dict[str, _Copied]) -> None:
+        said = {name: [each.etag, each.sha256] for name, each in sorted(copied.items())}
+        write_text_atomically(self._note, json.dumps(said))
+
+
+def open_home_files(url: str, folder: Path) -> HomeFiles:
+    """The one value of this process for a folder."""
+    return _opened.setdefault(folder, HomeFiles(url, folder))
+
+
+def edited(path: Path, edit: Callable[[], T]) -> T:
+    """Do an edit that reads and replaces `path`, or files below it.
+
+    Where it is the copy of what a bucket holds, the newest text is edited and sent, and edited again where somebody
+    else was quicker. Where the bucket cannot be reached, neither has changed; raises `BucketUnavailable`.
+    """
+    files = next((_opened[folder] for folder in path.parents if folder in _opened), None)
+    if files is None:
+        return edit()
+    for _ in range(_MOST_TRIES):
+        files.refresh()
+        result = edit()
+        try:
+            files.send(path)
+        except WriteConflict:
+            continue
+        except BaseException:
+            _take_back(files, path)
+            raise
+        return result
+    raise BrokenStore(f"{files.url}: {path.name} was changed by others {_MOST_TRIES} times in a row: try again")
+
+
+def _take_back(files: HomeFiles, path: Path) -> None:
+    """The next look at the bucket copies what was edited anew: until then it is not there."""
+    for each in list(path.rglob("*")) if path.is_dir() else [path]:
+        if each.is_file():
+            each.unlink()
+
+
+def _is_home_file(name: str) -> bool:
+    """Whether an object is a file of a home, and not a path out of it, or over what a worker keeps there."""
+    path = PurePosixPath(name)
+    if any(part.startswith(".") for part in path.parts) or path.is_absolute():
+        return False
+    return path.parts[0] == _PROMPTS if len(path.parts) > 1 else path.suffix in _SUFFIXES

@@ -1,0 +1,276 @@
+"""The objects of one bucket, below one prefix: what a home in a bucket is kept in.
+
+One thin adapter over obstore. Besides plain reads and writes it promises two
+conditional ones, which each store does atomically: `create` succeeds for one of
+those who try, and `swap` only for whoever names the present object's tag.
+
+A write whose answer is lost may have been done. Before a conditional write
+fails, the object is read back: where it holds the very bytes that were sent,
+the write was done. So what is sent must be the writer's own, as by a nonce.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codesum_pipeline.model.errors import AlreadyThere, BucketUnavailable, ConfigurationError, Superseded
+from codesum_pipeline.store.atomic import replacing
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+# How long a request is tried again where a server answers 5xx, or does not answer.
+RETRY_S = 60.0
+# The time is what bounds them.
+_RETRIES = 1000
+_SLOWEST_RETRY_S = 5.0
+_REQUEST_S = 60.0
+# What S3 deletes with one request.
+_DELETED_AT_ONCE = 1000
+_STREAMED_BYTES = 1 << 20
+# Schemes of obstore that can write on a condition.
+SCHEMES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory")
+
+
+class RequestKind(StrEnum):
+    """What a bucket is asked for; stores charge writes and lists more than reads."""
+
+    GET = "get"
+    PUT = "put"
+    LIST = "list"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """What an object holds. `etag` is opaque: it is what `swap` wants; `modified` is by the bucket's clock."""
+
+    data: bytes
+    etag: str
+    modified: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInfo:
+    """What a listing says of an object."""
+
+    name: str
+    size: int
+    etag: str
+    modified: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """The objects below one URL, such as `s3://bucket/prefix`. For many threads; not to be used across a fork.
+
+    Every method raises `BucketUnavailable` where the bucket cannot be reached
+    now, and `ConfigurationError` where it is missing or refuses the credentials.
+    """
+
+    url: str
+    _store: "ObjectStore"
+    _requests: Counter[RequestKind] = field(default_factory=Counter, compare=False)
+    _counting: threading.Lock = field(default_factory=threading.Lock, compare=False)
+
+    @property
+    def requests(self) -> Mapping[RequestKind, int]:
+        """How many requests were made so far, by kind."""
+        with self._counting:
+            return dict(self._requests)
+
+    def get(self, name: str) -> StoredObject | None:
+        """The object; None where there is none."""
+        import obstore
+
+        with self._asking(RequestKind.GET, name):
+            try:
+                found = obstore.get(self._store, name)
+                return StoredObject(bytes(found.bytes()), _tag(found.meta), found.meta["last_modified"])
+            except FileNotFoundError as error:
+                self._check_bucket(error)
+                return None
+
+    def get_range(self, name: str, *, start: int, length: int) -> bytes | None:
+        """A part of an object; None where there is none."""
+        import obstore
+
+        with self._asking(RequestKind.GET, name):
+            try:
+                return bytes(obstore.get_range(self._store, name, start=start, length=length))
+            except FileNotFoundError as error:
+                self._check_bucket(error)
+                return None
+
+    def create(self, name: str, data: bytes) -> str:
+        """Write an object that is not there yet, and return its tag; raises `AlreadyThere`."""
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        refused = (AlreadyExistsError, PreconditionError)
+        return self._put_if(name, data, "create", refused, AlreadyThere(f"{self._where(name)} is there already"))
+
+    def swap(self, name: str, data: bytes, *, etag: str) -> str:
+        """Replace the object that has this tag, and return the new tag; raises `Superseded` where it has another."""
+        from obstore.exceptions import NotFoundError, PreconditionError
+
+        superseded = Superseded(f"{self._where(name)} was replaced by somebody else meanwhile")
+        refused = (PreconditionError, FileNotFoundError, NotFoundError)
+        return self._put_if(name, data, _update(etag), refused, superseded)
+
+    def put(self, name: str, data: bytes | Path) -> None:
+        """Write an object, whatever is there; a file is sent in pieces."""
+        import obstore
+
+        with self._asking(RequestKind.PUT, name):
+            obstore.put(self._store, name, data)
+
+    def download(self, name: str, path: Path) -> bool:
+        """Replace a file by the object; False, and nothing is written, where there is none."""
+        import obstore
+
+        with self._asking(RequestKind.GET, name):
+            try:
+                found = obstore.get(self._store, name)
+            except FileNotFoundError as error:
+                self._check_bucket(error)
+                return False
+            with replacing(path) as file:
+                for some in found.stream(min_chunk_size=_STREAMED_BYTES):
+                    file.write(some)
+        return True
+
+    def infos(self, prefix: str) -> Iterator[ObjectInfo]:
+        """The objects whose names begin with `prefix`, which ends with a slash, by name."""
+        import obstore
+
+        with self._asking(RequestKind.LIST, prefix):
+            for some in obstore.list(self._store, prefix.rstrip("/")):
+                for found in some:
+                    yield ObjectInfo(found["path"], found["size"], _tag(found), found["last_modified"])
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete objects; those that are gone already are no error."""
+        import obstore
+
+        wanted = list(names)
+        for some in (wanted[at : at + _DELETED_AT_ONCE] for at in range(0, len(wanted), _DELETED_AT_ONCE)):
+            with self._asking(RequestKind.DELETE, some[0]):
+                try:
+                    obstore.delete(self._store, some)
+                except FileNotFoundError as error:
+                    self._check_bucket(error)
+                    if len(some) > 1:
+                        for name in some:
+                            self.delete([name])
+
+    def _put_if(
+        self, name: str, data: bytes, mode: Any, refused: tuple[type[Exception], ...], conflict: Exception
+    ) -> str:
+        import obstore
+
+        try:
+            with self._asking(RequestKind.PUT, name):
+                try:
+                    return _tag(obstore.put(self._store, name, data, mode=mode))
+                except refused as error:
+                    if isinstance(error, FileNotFoundError):
+                        self._check_bucket(error)
+                    raise conflict from None
+        except (BucketUnavailable, AlreadyThere, Superseded):
+            found = self.get(name)
+            if found and found.data == data:
+                return found.etag
+            raise
+
+    @contextmanager
+    def _asking(self, kind: RequestKind, name: str) -> Iterator[None]:
+        from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
+
+        with self._counting:
+            self._requests[kind] += 1
+        try:
+            yield
+        except (PermissionDeniedError, UnauthenticatedError):
+            raise ConfigurationError(
+                f"{self._where(name)}: the bucket refuses this {kind} ({_REFUSED}): check the credentials in the "
+                "environment, and that they allow to read, write, list and delete below the home"
+            ) from None
+        except BaseError as error:
+            raise BucketUnavailable(
+                f"{self._where(name)}: the bucket cannot be reached now ({_short(error)}): try again later; if it "
+                "stays so, check the endpoint and the network"
+            ) from None
+
+    def _where(self, name: str) -> str:
+        return f"{self.url.rstrip('/')}/{name}"
+
+    def _check_bucket(self, error: Exception) -> None:
+        if "NoSuchBucket" in str(error) or "ContainerNotFound" in str(error):
+            raise ConfigurationError(f"{self.url}: there is no such bucket: create it, or name another home") from None
+
+
+_REFUSED = "no or wrong credentials"
+_in_memory: dict[str, "ObjectStore"] = {}
+
+
+def is_bucket_url(home: str) -> bool:
+    """Whether a home is named by a URL, and not by a path."""
+    return "://" in home
+
+
+def open_objects(url: str, *, retry_s: float = RETRY_S) -> Objects:
+    """The objects below a URL; nothing is asked of the bucket yet. Raises `ConfigurationError`.
+
+    Endpoint and credentials come from the store's usual environment variables, as `AWS_ENDPOINT_URL`. Each `memory://`
+    URL is one store of this process.
+    """
+    scheme, _, rest = url.partition("://")
+    if scheme not in SCHEMES:
+        raise ConfigurationError(f"home {url.partition('?')[0]!r}: no kind of bucket; one of {', '.join(SCHEMES)}")
+    if "@" in rest or "?" in rest or "#" in rest:
+        raise ConfigurationError(f"home {scheme}://…: a bucket's URL holds no credentials: they are in the environment")
+    if scheme == "memory":
+        from obstore.store import MemoryStore
+
+        return Objects(url, _in_memory.setdefault(url, MemoryStore()))
+    return Objects(url, _open_store(url, retry_s))
+
+
+def _open_store(url: str, retry_s: float) -> "ObjectStore":
+    from obstore.exceptions import BaseError
+    from obstore.store import from_url
+
+    try:
+        return from_url(
+            url,
+            # Servers on loopback, and others in a private network, speak plain HTTP; the endpoint's scheme decides.
+            client_options={"allow_http": True, "timeout": timedelta(seconds=_REQUEST_S)},
+            retry_config={
+                "max_retries": _RETRIES if retry_s else 0,
+                "retry_timeout": timedelta(seconds=retry_s),
+                "backoff": {"max_backoff": timedelta(seconds=min(_SLOWEST_RETRY_S, max(retry_s, 0.1)))},
+            },
+        )
+    except (BaseError, ValueError) as error:
+        raise ConfigurationError(f"home {url!r}: no bucket can be opened: {_short(error)}") from None
+
+
+def _tag(meta: Mapping[str, Any]) -> str:
+    """What a store tells one version of an object by: some by a tag, some by a version besides."""
+    return f"{meta.get('e_tag') or ''}\n{meta['version']}" if meta.get("version") else meta.get("e_tag") or ""
+
+
+def _update(etag: str) -> dict[str, str]:
+    tag, _, version = etag.partition("\n")
+    return {"e_tag": tag, **({"version": version} if version else {})}
+
+
+def _short(error: Exception) -> str:
+    """The first line; what follows are headers and a query, which may be signed."""
+    return str(error).partition("\n")[0].partition("?")[0][:300]

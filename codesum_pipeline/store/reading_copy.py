@@ -1,0 +1,265 @@
+"""A local copy of what is published in a bucket, made of what readers ask for, and bounded.
+
+The copy has the layout of a home, so whatever reads a home reads it: names of published indexes are links, which are
+moved when a head names another version; the files behind a link, and tables, are fetched when somebody opens them.
+What was not opened for longest goes first when the copy is larger than its bound. Files are replaced and unlinked,
+never written into, and nothing is deleted between the look at an index's name and the mapping of its files; what is
+mapped stays readable. Many processes share one copy.
+"""
+
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, InvalidKey
+from codesum_pipeline.model.ids import check_repository_key
+from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.brought_files import INDEX, INDEX_MANIFEST, STATE, BroughtFiles, PartGone, Wanted
+from codesum_pipeline.store.heads import head_infos, read_head
+from codesum_pipeline.store.home_files import HomeFiles
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.locks import exclusive, exclusive_if_free, shared
+from codesum_pipeline.store.objects import ObjectInfo, Objects
+
+# Requests at one time: a bucket answers each in tens of milliseconds, whatever else it does.
+_AT_ONCE = 16
+# Nothing shows when a table that was brought has been read: so long it stays.
+_TABLES_STAY_S = 60.0
+# A server does not wait for a bucket that is away with each answer.
+_AWAY_S = 30.0
+# What room is made beyond the bound, so that not each part that comes looks for what has to go.
+_ROOM = 0.1
+# Others may delete what was brought before it is opened; not again and again.
+_MOST_TRIES = 20
+_log = logging.getLogger(__name__)
+# The copies that this process has opened, by folder.
+_opened: dict[Path, "ReadingCopy"] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownHead:
+    """A head as it was read: its tag, the state that it names, and the digest of the published version."""
+
+    etag: str
+    state: str | None
+    digest: str | None
+
+
+class ReadingCopy:
+    """The copy at `folder` of the home in a bucket whose own files are `files`."""
+
+    def __init__(
+        self, files: HomeFiles, folder: Path, *, fresh_s: float, cache_bytes: float, is_offline: bool = False
+    ) -> None:
+        self.layout = HomeLayout(folder)
+        self._files = files
+        self._fresh_s = fresh_s
+        self._cache_bytes = cache_bytes
+        self._is_offline = is_offline
+        self._brought = BroughtFiles(self.layout, lambda: self.objects)
+        self._heads: dict[str, KnownHead] = {}
+        self._heads_read_at = 0
+        self._looked_at: float | None = None
+        # What is there, as far as this process knows: other processes bring and delete, too.
+        self._bytes: int | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def objects(self) -> Objects:
+        """Raises `BucketUnavailable` offline: what was not copied yet is not to be had."""
+        if self._is_offline:
+            raise BucketUnavailable(f"{self._files.url}: this was not copied from the bucket yet, and we are offline")
+        return self._files.objects
+
+    def look(self) -> None:
+        """Have names of indexes and the home's own files say what the bucket says, as of `fresh_s` ago at most.
+
+        Whoever has looked once goes on with that where the bucket cannot be reached; raises `BucketUnavailable` before.
+        """
+        now = time.monotonic()
+        if self._is_offline:
+            self._read_heads()
+            return
+        with self._lock:
+            if self._looked_at is not None and now - self._looked_at < self._fresh_s:
+                return
+            try:
+                self._files.refresh(max_age_s=self._fresh_s)
+                self.refresh(max_age_s=self._fresh_s)
+            except BucketUnavailable as error:
+                if self._looked_at is None:
+                    raise
+                _log.warning("answers are of what was published before: %s", error)
+                now = time.monotonic() + _AWAY_S
+            self._looked_at = now
+
+    def refresh(self, *, max_age_s: float = 0.0) -> None:
+        """Read the heads that changed, unless another process did so `max_age_s` ago."""
+        with self._lock, exclusive(self.layout.home / ".heads.lock"):
+            self._read_heads()
+            if time.time() - self._heads_read_at / 1e9 < max_age_s:
+                return
+            present = {key: info for key, info in head_infos(self.objects) if _is_key(key)}
+            known = {key: head for key, head in self._heads.items() if key in present}
+            changed = [key for key, info in present.items() if key not in known or known[key].etag != info.etag]
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                found = {key: head for key, head in pool.map(self._head, changed) if head}
+            for key in self._heads.keys() - present.keys():
+                self._drop(key)
+            self._point_all({**known, **found}, present)
+            self._write_heads({**known, **found})
+
+    @contextmanager
+    def index(self, key: str) -> Iterator[None]:
+        """Within, the files of a published index are there."""
+        for _ in range(_MOST_TRIES):
+            self.bring(key, INDEX)
+            with shared(self._brought.lock(key)):
+                head = self._heads.get(key)
+                if head is None or not head.state or self._brought.has(key, head.state, INDEX):
+                    yield
+                    return
+        raise BucketUnavailable(
+            f"{self.layout.home}: {key!r} is deleted as often as it is fetched: raise reading.cache_gb"
+        )
+
+    def bring_manifest(self, key: str) -> None:
+        """Have the manifest of a published index there, and no more of it."""
+        self.bring(key, INDEX_MANIFEST)
+
+    def bring_tables(self, key: str, *tables: str) -> None:
+        """Have some tables of a repository there."""
+        for table in tables:
+            self.bring(key, Wanted("table", table))
+
+    def bring_tables_of_all(self, tables: Iterable[str]) -> None:
+        """Have some tables of all repositories there."""
+        wanted = [*tables]
+        with ThreadPoolExecutor(_AT_ONCE // 2) as pool:
+            list(pool.map(lambda key: self.bring_tables(key, *wanted), sorted(self._heads)))
+
+    def bring_state(self, key: str) -> None:
+        """Have all there that a build would find."""
+        self.bring(key, STATE)
+
+    def bring(self, key: str, wanted: Wanted) -> None:
+        """Fetch what is not there of some files of a repository; raises `BucketUnavailable` or `BrokenStore`."""
+        for is_last in (False, True):
+            head = self._heads.get(key)
+            if head is None or head.state is None or self._brought.has(key, head.state, wanted):
+                return
+            try:
+                with exclusive(self._brought.lock(key)):
+                    fetched = self._brought.fetch(key, head.state, head.digest, wanted)
+                break
+            except PartGone as error:
+                # Replaced meanwhile, and what only the old state had was deleted: the new head knows better.
+                if is_last:
+                    raise BrokenStore(f"{error}: run `codesum doctor`") from error
+                self.refresh()
+        if fetched:
+            self._make_room(fetched, keep=key)
+
+    def _make_room(self, fetched: int, *, keep: str) -> None:
+        with self._lock:
+            if self._bytes is None:
+                self._bytes = sum(size for _, size in self._brought.sizes().values())
+            else:
+                self._bytes += fetched
+            if self._bytes <= self._cache_bytes:
+                return
+            sizes = self._brought.sizes()
+            self._bytes = sum(size for _, size in sizes.values())
+            # Only where others' parts were not what went beyond it.
+            least = (1 - _ROOM) * self._cache_bytes
+            for key, (used_at, _) in sorted(sizes.items(), key=lambda item: item[1][0]):
+                if self._bytes <= least:
+                    return
+                if key != keep:
+                    with exclusive_if_free(self._brought.lock(key)) as is_free:
+                        if is_free:
+                            is_old = time.time() - used_at > _TABLES_STAY_S
+                            self._bytes -= self._brought.delete(key, tables=is_old)
+
+    def _head(self, key: str) -> tuple[str, KnownHead | None]:
+        try:
+            found = read_head(self.objects, key)
+        except BrokenStore as error:
+            _log.warning("left as it was: %s", error)
+            return key, self._heads.get(key)
+        if found is None:
+            return key, None
+        head, etag = found
+        return key, KnownHead(etag, head.state, head.published.digest if head.published else None)
+
+    def _point_all(self, heads: dict[str, KnownHead], present: dict[str, ObjectInfo]) -> None:
+        for key, head in heads.items():
+            known = self._heads.get(key)
+            if known is None or known.digest != head.digest or not os.path.lexists(self.layout.published(key)):
+                self._point(key, head.digest, present[key].modified.timestamp())
+
+    def _point(self, key: str, digest: str | None, published_at: float) -> None:
+        name = self.layout.published(key)
+        if digest is None:
+            name.unlink(missing_ok=True)
+            return
+        name.parent.mkdir(parents=True, exist_ok=True)
+        aside = name.with_name(f".aside-{os.getpid()}-{threading.get_ident()}-{key}")
+        aside.unlink(missing_ok=True)
+        aside.symlink_to((self.layout.versions(key) / digest).relative_to(name.parent))
+        os.utime(aside, (published_at, published_at), follow_symlinks=False)
+        aside.replace(name)
+
+    def _drop(self, key: str) -> None:
+        """Nothing of a repository that the bucket does not have any more."""
+        self.layout.published(key).unlink(missing_ok=True)
+        with exclusive(self._brought.lock(key)):
+            self._brought.delete(key, tables=True)
+
+    @property
+    def _note(self) -> Path:
+        return self.layout.home / "heads.json"
+
+    def _read_heads(self) -> None:
+        with suppress(FileNotFoundError):
+            read_at = self._note.stat().st_mtime_ns
+            if read_at != self._heads_read_at:
+                said = json.loads(self._note.read_text(encoding="utf-8"))
+                self._heads = {key: KnownHead(*head) for key, head in said.items()}
+                self._heads_read_at = read_at
+
+    def _write_heads(self, heads: dict[str, KnownHead]) -> None:
+        if heads == self._heads and self._note.exists():
+            os.utime(self._note)
+        else:
+            said = {key: [head.etag, head.state, head.digest] for key, head in sorted(heads.items())}
+            write_text_atomically(self._note, json.dumps(said))
+        self._heads, self._heads_read_at = heads, self._note.stat().st_mtime_ns
+
+
+def open_reading_copy(
+    files: HomeFiles, folder: Path, *, fresh_s: float, cache_bytes: float, is_offline: bool
+) -> ReadingCopy:
+    """The one value of this process for a folder."""
+    if folder not in _opened:
+        _opened[folder] = ReadingCopy(files, folder, fresh_s=fresh_s, cache_bytes=cache_bytes, is_offline=is_offline)
+    return _opened[folder]
+
+
+def reading_copy(home: Path) -> ReadingCopy | None:
+    """What a folder is the copy of; None for a home that is a folder."""
+    return _opened.get(home) if _opened else None
+
+
+def _is_key(key: str) -> bool:
+    try:
+        return bool(check_repository_key(key))
+    except InvalidKey:
+        return False

@@ -1,0 +1,77 @@
+import pytest
+
+from codesum_pipeline.model.errors import AlreadyThere, ConfigurationError, Superseded
+from codesum_pipeline.store.heads import RepositoryHead, head_infos, head_name, read_head
+from codesum_pipeline.store.objects import Objects, RequestKind, open_objects
+
+
+@pytest.fixture
+def objects(tmp_path) -> Objects:
+    return open_objects(f"memory://{tmp_path}")
+
+
+def test_of_two_who_create_an_object_one_succeeds(objects):
+    objects.create("name", b"first")
+
+    with pytest.raises(AlreadyThere, match="name is there already"):
+        objects.create("name", b"second")
+    assert objects.get("name").data == b"first"
+
+
+def test_a_swap_with_the_tag_of_an_earlier_object_changes_nothing(objects):
+    first = objects.create("name", b"first")
+    second = objects.swap("name", b"second", etag=first)
+
+    with pytest.raises(Superseded, match="name was replaced"):
+        objects.swap("name", b"third", etag=first)
+    assert objects.get("name").data == b"second"
+    assert objects.get("name").etag == second
+
+
+def test_a_conditional_write_that_was_done_and_not_answered_counts_as_done(objects):
+    """The second try of a request whose first answer was lost finds its own bytes."""
+    first = objects.create("name", b"first")
+    second = objects.swap("name", b"second", etag=first)
+
+    assert objects.create("name", b"second") == second
+    assert objects.swap("name", b"second", etag=first) == second
+
+
+def test_objects_are_listed_read_in_parts_and_deleted(objects, tmp_path):
+    objects.put("parts/a", b"some text")
+    objects.put("parts/b", b"more")
+    objects.put("partsize", b"")
+
+    assert [(info.name, info.size) for info in objects.infos("parts/")] == [("parts/a", 9), ("parts/b", 4)]
+    assert objects.get_range("parts/a", start=5, length=4) == b"text"
+    assert objects.download("parts/a", tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == b"some text"
+    objects.delete(["parts/a", "parts/gone"])
+    assert objects.get("parts/a") is None
+    assert not objects.download("parts/a", tmp_path / "b")
+
+
+def test_requests_are_counted_by_kind(objects):
+    objects.put("name", b"")
+    objects.get("name")
+    objects.get("other")
+
+    assert objects.requests == {RequestKind.PUT: 1, RequestKind.GET: 2}
+
+
+@pytest.mark.parametrize("url", ["ftp://host/home", "s3://key:secret@bucket/home"], ids=["unknown kind", "credentials"])
+def test_a_url_that_is_no_bucket_is_refused_without_telling_a_secret(url):
+    with pytest.raises(ConfigurationError) as told:
+        open_objects(url)
+
+    assert "secret" not in str(told.value)
+
+
+def test_a_head_that_is_written_again_has_another_tag(objects):
+    head = RepositoryHead()
+    first = objects.create(head_name("shop"), head.encoded())
+    second = objects.swap(head_name("shop"), head.replaced().encoded(), etag=first)
+
+    assert first != second
+    assert read_head(objects, "shop")[0].model_copy(update={"nonce": head.nonce}) == head
+    assert [(key, info.etag) for key, info in head_infos(objects)] == [("shop", second)]

@@ -1,0 +1,136 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, ConfigurationError, MissingTable
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.settings import Settings, load_settings
+from codesum_pipeline.settings.bucket_homes import for_reading
+from codesum_pipeline.store.heads import head_infos, head_name, part_name, read_head, read_manifest
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.objects import Objects, open_objects
+from codesum_pipeline.store.reading_copy import ReadingCopy, reading_copy
+from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline_tests.published_bucket import commit
+
+
+@pytest.fixture
+def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return f"memory://{tmp_path.name}/home"
+
+
+def opened(url: str, **reading: float) -> tuple[Settings, ReadingCopy]:
+    settings = for_reading(load_settings({"home": url, "reading": {"fresh_s": 0, **reading}}))
+    copy = reading_copy(settings.home)
+    assert copy
+    return settings, copy
+
+
+def fetched(objects: Objects) -> int:
+    return objects.requests.get("get", 0)  # type: ignore[call-overload, no-any-return]
+
+
+def test_an_index_in_a_bucket_is_the_one_of_the_folder_that_was_committed(url: str, zoo_home: Path) -> None:
+    commit(zoo_home, url)
+    settings, _ = opened(url)
+
+    found = Catalogue.of(settings).open_all(tell=lambda _: None)
+    wanted = Catalogue.of(load_settings({"home": zoo_home})).open_all(tell=lambda _: None)
+
+    assert [(index.version.manifest, index.documents_bytes()) for index in found] == [
+        (index.version.manifest, index.documents_bytes()) for index in wanted
+    ]
+
+
+def test_only_what_is_asked_for_is_fetched_and_once(url: str, zoo_home: Path) -> None:
+    commit(zoo_home, url)
+    settings, copy = opened(url)
+    key = next(iter(sorted(key for key, _ in head_infos(copy.objects))))
+    before = fetched(copy.objects)
+
+    tables = TableStore(HomeLayout(settings.home).warehouse)
+    for _ in range(3):
+        tables.read("documents", key)
+
+    # The manifest of the state, and the table.
+    assert fetched(copy.objects) - before == 2
+
+
+def test_a_reader_that_goes_on_sees_what_is_published_later(url: str, shop: Path) -> None:
+    objects = commit(shop, url)
+    (key, _), *_ = head_infos(objects)
+    settings, _ = opened(url)
+    catalogue = Catalogue.of(settings)
+    (before,) = catalogue.open_all(tell=lambda _: None)
+    head, etag = read_head(objects, key) or pytest.fail("nothing was committed")
+    objects.swap(head_name(key), head.replaced(state=None, published=None).encoded(), etag=etag)
+
+    with pytest.raises(MissingTable):
+        catalogue.open_all(tell=lambda _: None)
+    commit(shop, url)
+    (after,) = catalogue.open_all(tell=lambda _: None)
+
+    assert after.version.manifest == before.version.manifest
+    assert len(before.documents_bytes()) == len(after.documents_bytes())
+
+
+def test_a_copy_beyond_its_bound_loses_what_was_opened_longest_ago_and_readers_keep_what_they_opened(
+    url: str, zoo_home: Path
+) -> None:
+    commit(zoo_home, url)
+    settings, copy = opened(url, cache_gb=1e-9)
+    layout = HomeLayout(settings.home)
+    keys = sorted(key for key, _ in head_infos(copy.objects))
+    indexes = [PublishedIndex.open(layout.published(key)) for key in keys]
+
+    there = [key for key in keys if layout.versions(key).is_dir()]
+
+    assert there == keys[-1:]
+    assert all(index.documents_bytes() for index in indexes)
+    assert PublishedIndex.open(layout.published(keys[0])).version == indexes[0].version
+
+
+def test_a_damaged_part_is_refused_by_name(url: str, shop: Path) -> None:
+    objects = commit(shop, url)
+    (key, _), *_ = head_infos(objects)
+    head, _ = read_head(objects, key) or pytest.fail("nothing was committed")
+    manifest = read_manifest(objects, head.state or "")
+    part = next(file.part for path, file in sorted(manifest.files.items()) if path.endswith("summary.jsonl"))
+    objects.put(part_name(part), b"something else")
+    settings, _ = opened(url)
+
+    with pytest.raises(BrokenStore, match=part):
+        PublishedIndex.open(HomeLayout(settings.home).published(key))
+
+
+def test_offline_what_was_read_before_is_read_and_nothing_else(url: str, shop: Path) -> None:
+    (key, _), *_ = head_infos(commit(shop, url))
+    with pytest.raises(ConfigurationError, match="nothing was copied from this bucket yet"):
+        load_settings({"home": url, "offline": True})
+    settings, copy = opened(url)
+    PublishedIndex.open(HomeLayout(settings.home).published(key))
+
+    offline = ReadingCopy(copy._files, settings.home, fresh_s=0, cache_bytes=1e9, is_offline=True)
+    offline.look()
+
+    with offline.index(key):
+        assert os.path.lexists(offline.layout.published(key))
+    with pytest.raises(BucketUnavailable, match="we are offline"):
+        offline.bring_tables(key, "documents")
+
+
+def test_what_a_build_here_has_not_committed_is_not_read(url: str, shop: Path) -> None:
+    open_objects(url).put("home/repos.yaml", (shop / "repos.yaml").read_bytes())
+    built = load_settings({"home": url})
+    layout = HomeLayout(built.home)
+    layout.summary_index.mkdir(parents=True)
+    (key,) = (path.name for path in HomeLayout(shop).summary_index.iterdir() if path.is_symlink())
+    layout.published(key).symlink_to(HomeLayout(shop).published(key).resolve())
+
+    settings, _ = opened(url)
+
+    with pytest.raises(MissingTable):
+        Catalogue.of(settings).open(key)
