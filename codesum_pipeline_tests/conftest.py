@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -91,7 +92,8 @@ def no_waiting_for_the_disk() -> Iterator[None]:
     """
 
     def keep_in_memory(connection: Any, _record: Any) -> None:
-        connection.execute("PRAGMA synchronous=OFF")
+        if isinstance(connection, sqlite3.Connection):
+            connection.execute("PRAGMA synchronous=OFF")
 
     fsync = os.fsync
     os.fsync = lambda _handle: None

@@ -12,12 +12,13 @@ PROJECT = Path(__file__).parent.parent
 @pytest.mark.parametrize(
     ("failing", "targets", "fails"),
     [
-        ("none", ["test", "browser", "test-browser"], False),
+        ("none", ["test", "test-distributed", "browser", "test-browser"], False),
         ("test", ["test"], True),
-        ("browser", ["test", "browser"], False),
-        ("test-browser", ["test", "browser", "test-browser"], True),
+        ("test-distributed", ["test", "test-distributed"], True),
+        ("browser", ["test", "test-distributed", "browser"], False),
+        ("test-browser", ["test", "test-distributed", "browser", "test-browser"], True),
     ],
-    ids=["all pass", "a test fails", "no browser can be had", "a browser test fails"],
+    ids=["all pass", "a test fails", "a fleet fails", "no browser can be had", "a browser test fails"],
 )
 def test_a_failed_test_fails_it_and_a_missing_browser_does_not(tmp_path, failing, targets, fails):
     make = tmp_path / "make"

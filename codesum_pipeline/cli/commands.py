@@ -39,6 +39,7 @@ _OPERATE = "Running it"
 COMMANDS = (
     Command("add", _REGISTRY, "Register a repository, or one folder of it."),
     Command("remove", _REGISTRY, "Stop indexing a repository; with --purge, delete all that is kept of it."),
+    Command("org", _REGISTRY, "Register organisations of code hosts, whose repositories come and go by themselves."),
     Command("repos", _REGISTRY, "List the registered repositories."),
     Command(
         "index", _BUILD, "Bring repositories' indexes up to date, registering what is not known yet.", loads_long=True
@@ -61,6 +62,7 @@ COMMANDS = (
         _OPERATE,
         "Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.",
     ),
+    Command("maintain", _OPERATE, "Prune old runs, rows, mirrors and caches; say what that freed.", loads_long=True),
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
     Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),
     Command("attest", _OPERATE, "Attest which old rows are to be compressed into one: make, sign, verify the file."),
@@ -68,7 +70,15 @@ COMMANDS = (
     Command("cost", _OPERATE, "Show what calls of models cost, by day, run, model, level or repository."),
     Command("intent", _OPERATE, "Add, list, try and remove standing questions: digests tell what changed about them."),
     Command("digest", _OPERATE, "Show digests and send them; show what waits, and try channels."),
+    Command("webhooks", _OPERATE, "Receive the push events of GitHub, GitLab, Gitea and Forgejo."),
+    Command(
+        "token",
+        _OPERATE,
+        "Make a token that opens some repositories to its holder, for `codesum web` and `codesum mcp --http`.",
+    ),
+    Command("audit", _OPERATE, "Show who asked what of servers that ask for a token, newest last."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
+    Command("worker", _OPERATE, "Carry out runs that the daemon hands over, on this machine or another."),
 )
 
 

@@ -1,5 +1,6 @@
 """`codesum dev`: the Dagster UI with its daemon."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -8,6 +9,13 @@ from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.ports import check_free
 from codesum_pipeline.wiring import Home
+
+
+class Part(StrEnum):
+    """One of the two processes of the UI."""
+
+    WEBSERVER = "webserver"
+    DAEMON = "daemon"
 
 
 def dev(
@@ -23,6 +31,13 @@ def dev(
         ),
     ] = None,
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The port to listen on.")] = 3000,
+    only: Annotated[
+        Part | None,
+        typer.Option(
+            show_default=False,
+            help="Run one of the two parts alone, where several machines or a service manager run them; default: both.",
+        ),
+    ] = None,
 ) -> None:
     """Open the Dagster UI, with its daemon, on the same data.
 
@@ -30,8 +45,10 @@ def dev(
     in the UI. Pages of others in the same browser are not answered. Stop with Ctrl-C.
     """
     home = Home(invocation(ctx).settings)
-    check_free(host, port)
-    from codesum_pipeline.defs.control import start_ui
+    if only is not Part.DAEMON:
+        check_free(host, port)
+    from codesum_pipeline.defs.control import UiPart, start_ui
 
     make_home(home.settings)
-    start_ui(home, host=host, port=port, allowed=allow_host or ())
+    part = UiPart(only.value) if only else UiPart.BOTH
+    start_ui(home, host=host, port=port, allowed=allow_host or (), part=part)

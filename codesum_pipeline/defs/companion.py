@@ -28,6 +28,7 @@ from codesum_pipeline.defs.building.exchange import (
     Stop,
 )
 from codesum_pipeline.defs.building.run_outcome import RunOutcome
+from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.recorder_process import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.model.errors import CannotWrite, CodesumError, RetryLater
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -66,6 +67,7 @@ def index_repositories(
 
     options = BuildOptions(force=force, confirm_llm=confirm_llm)
     outcomes = []
+    apply_engine(home.layout, home.settings.engine)
     with taken_recorder() as recorder:
         recorder.send(Opening(home.settings.home, tuple(keys), stage_facts()))
         for key in keys:

@@ -7,8 +7,10 @@ materialisations and checks stand beside those that the sensor starts.
 import os
 import sys
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,7 +24,9 @@ from codesum_pipeline.defs.building.run_outcome import RunOutcome
 from codesum_pipeline.defs.caller import Caller, called_by
 from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.defs.guarded_ui import guarded_command
-from codesum_pipeline.defs.instances import ensure_dagster_home, open_instance, reference_of, writing_records
+from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
+from codesum_pipeline.defs.instances import open_instance, reference_of, writing_records
+from codesum_pipeline.defs.maintaining import Tell, maintain
 from codesum_pipeline.defs.partitions import PARTITIONS, add_partitions
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded, open_runs
@@ -30,7 +34,19 @@ from codesum_pipeline.defs.steps import recorded_fingerprint
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import this_process
+from codesum_pipeline.upkeep.freed import Maintenance
 from codesum_pipeline.wiring import Home
+
+# Where `codesum worker` lives; importing it imports Celery.
+WORKER = "codesum_pipeline.defs.worker"
+
+
+class UiPart(StrEnum):
+    """What of Dagster a process is."""
+
+    BOTH = "dev"
+    WEBSERVER = "webserver"
+    DAEMON = "daemon"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +60,21 @@ class PastRun:
     started_by: str
 
 
+@contextmanager
+def _instance(home: Home) -> Iterator[dg.DagsterInstance]:
+    """The instance that the UI shows, on the engine of the home's settings."""
+    apply_engine(home.layout, home.settings.engine)
+    with open_instance(home.layout) as instance:
+        yield instance
+
+
 def mend_records(home: Home) -> list[str]:
     """Mend Dagster's records and let it know of all repositories again; what was wrong, and what became of it."""
+    apply_engine(home.layout, home.settings.engine)
     with writing_records(home.layout):
         mended = mending.mend(reference_of(home.layout), home.layout.dagster_home)
     if mended:
-        with open_instance(home.layout) as instance:
+        with _instance(home) as instance:
             add_partitions(instance, [entry.key for entry in home.registry.survey().entries])
     return mended
 
@@ -72,6 +97,7 @@ def index_repositories(
     """
     options = BuildOptions(force=force, confirm_llm=confirm_llm)
     outcomes = []
+    apply_engine(home.layout, home.settings.engine)
     with open_runs(home.layout, keys) as runs:
         for key in keys:
             run_id = str(uuid.uuid4())
@@ -84,7 +110,7 @@ def index_repositories(
 
 def is_recorded(home: Home, key: str, fingerprint: str) -> bool:
     """Whether every asset of a repository was materialised for a fingerprint; it is then noted beside the records."""
-    with open_instance(home.layout) as instance:
+    with _instance(home) as instance:
         found = {recorded_fingerprint(instance, key, asset.key) for asset in ASSETS}
     if found != {fingerprint}:
         return False
@@ -94,19 +120,25 @@ def is_recorded(home: Home, key: str, fingerprint: str) -> bool:
 
 def register_partition(home: Home, key: str) -> None:
     """Let Dagster know of a repository before its first run."""
-    with open_instance(home.layout) as instance:
+    with _instance(home) as instance:
         add_partitions(instance, [key])
+
+
+def register_partitions(home: Home, keys: Sequence[str]) -> None:
+    """Let Dagster know of many at once."""
+    with open_instance(home.layout) as instance:
+        add_partitions(instance, keys)
 
 
 def forget_partition(home: Home, key: str) -> None:
     """Take a purged repository out of Dagster's lists; its past runs stay."""
-    with open_instance(home.layout) as instance:
+    with _instance(home) as instance:
         instance.delete_dynamic_partition(PARTITIONS, key)
 
 
 def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
     """The last runs of a repository, newest first."""
-    with open_instance(home.layout) as instance:
+    with _instance(home) as instance:
         records = instance.get_run_records(filters=dg.RunsFilter(tags={PARTITION_TAG: key}), limit=limit)
     return [
         PastRun(
@@ -122,25 +154,50 @@ def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
 
 def end_vanished_runs(home: Home) -> list[str]:
     """Mark the runs whose process is gone as failed; their ids."""
-    with open_instance(home.layout) as instance:
+    with _instance(home) as instance:
         return processes.end_vanished_runs(home.layout, instance)
 
 
-def start_ui(home: Home, *, host: str = "127.0.0.1", port: int = 3000, allowed: Sequence[str] = ()) -> NoReturn:
-    """Become `dagster dev`, guarded webserver and daemon, on this home; `allowed` are more names of this machine."""
+def maintain_home(home: Home, *, is_dry_run: bool, tell: Tell) -> Maintenance:
+    """Prune what the settings let go, as the job `maintenance` does."""
+    with _instance(home) as instance, writing_records(home.layout):
+        return maintain(home, instance, is_dry_run=is_dry_run, tell=tell)
+
+
+def start_ui(
+    home: Home,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 3000,
+    allowed: Sequence[str] = (),
+    part: UiPart = UiPart.BOTH,
+) -> NoReturn:
+    """Become the guarded webserver, the daemon or both, on this home; `allowed` are more names of this machine."""
     hosts = sorted(served_hosts(host, allowed))
-    with open_instance(home.layout):
+    folder = ensure_dagster_home(home.layout)
+    _become(home, ui_command(folder, host=host, port=port, hosts=hosts, part=part))
+
+
+def start_worker(home: Home, *, processes: int) -> NoReturn:
+    """Become a worker that carries out runs of this home's instance."""
+    _become(home, [sys.executable, "-P", "-W", "ignore", "-m", WORKER, "--processes", str(processes)])
+
+
+def _become(home: Home, command: list[str]) -> NoReturn:
+    with _instance(home):
         folder = ensure_dagster_home(home.layout)
     environment = ui_environment(home.layout, os.environ)
     # Dagster puts the folder it is started in before everything else on the import path.
     os.chdir(folder)
-    os.execve(sys.executable, ui_command(folder, host=host, port=port, hosts=hosts), environment)
+    os.execve(sys.executable, command, environment)
 
 
-def ui_command(folder: Path, *, host: str, port: int, hosts: Sequence[str]) -> list[str]:
-    """The command that opens the UI from any folder, and answers to `hosts`."""
-    arguments = ["-m", MODULE, "-d", str(folder), "-h", host, "-p", str(port)]
-    return [sys.executable, *guarded_command("dev", hosts, arguments)]
+def ui_command(folder: Path, *, host: str, port: int, hosts: Sequence[str], part: UiPart = UiPart.BOTH) -> list[str]:
+    """The command that opens the UI, or a part of it, from any folder, and answers to `hosts`."""
+    loaded, served = ["-m", MODULE, "-d", str(folder)], ["-h", host, "-p", str(port)]
+    if part is UiPart.DAEMON:
+        return [sys.executable, "-P", "-W", "ignore", "-m", "dagster._daemon", "run", *loaded]
+    return [sys.executable, *guarded_command(part.value, hosts, [*loaded, *served])]
 
 
 def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, str]:
@@ -149,7 +206,7 @@ def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, 
     path = [package, *environ.get("PYTHONPATH", "").split(os.pathsep)]
     return {
         **environ,
-        "CODESUM_HOME": str(layout.home.absolute()),
+        "CODESUM_HOME": layout.bucket.url if layout.bucket else str(layout.home.absolute()),
         "DAGSTER_HOME": str(layout.dagster_home.absolute()),
         "PYTHONPATH": os.pathsep.join(dict.fromkeys(folder for folder in path if folder)),
     }

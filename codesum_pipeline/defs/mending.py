@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy
 
+from codesum_pipeline.defs.instance_file import LOCK
 from codesum_pipeline.defs.storage import (
     EVENTS,
-    LOCK,
     RUNS,
     SCHEDULES,
     StorageFile,

@@ -6,8 +6,6 @@ that the process is gone. They are for the program alone: Dagster's pages show
 no tag that begins with `.dagster/`.
 """
 
-from collections.abc import Mapping
-
 import dagster as dg
 from dagster._core.storage.tags import PARTITION_NAME_TAG
 
@@ -45,15 +43,16 @@ def process_tags(holder: Holder) -> dict[str, str]:
 def end_vanished_runs(layout: HomeLayout, instance: dg.DagsterInstance) -> list[str]:
     """Mark the runs whose process certainly is gone as failed; their ids."""
     unfinished = instance.get_runs(filters=dg.RunsFilter(statuses=list(UNFINISHED)))
-    holders = [(run, _holder(run.run_id, run.tags)) for run in unfinished]
+    holders = [(run, holder_of(run)) for run in unfinished]
     vanished = [(run, holder) for run, holder in holders if holder and _is_gone(layout, run, holder)]
     for run, holder in vanished:
         instance.report_run_failed(run, f"process {holder.pid} on {holder.host} ended without a word")
     return [run.run_id for run, _ in vanished]
 
 
-def _holder(run_id: str, tags: Mapping[str, str]) -> Holder | None:
+def holder_of(run: dg.DagsterRun) -> Holder | None:
     """The process of a run; None where its tags do not name one."""
+    tags = run.tags
     # Earlier versions wrote the same names without the prefix, and their runs may still stand as started.
     found = {name.removeprefix(_HIDDEN): value for name, value in tags.items()}
     pid, started, boot_id, host = (
@@ -66,7 +65,7 @@ def _holder(run_id: str, tags: Mapping[str, str]) -> Holder | None:
         process_started=float(started),
         boot_id=boot_id,
         host=host,
-        run_id=run_id,
+        run_id=run.run_id,
         acquired_at=0.0,
         pid_namespace=tags.get(NAMESPACE_TAG, ""),
     )

@@ -34,9 +34,10 @@ MODULE = "codesum_pipeline.definitions"
 # What Dagster calls definitions that nobody named.
 REPOSITORY = "__repository__"
 STARTED_BY_TAG = "codesum/started_by"
+COMMAND_LINE = "command line"
 
 _RUN_TAGS = {
-    STARTED_BY_TAG: "command line",
+    STARTED_BY_TAG: COMMAND_LINE,
     # Lists the run under the job in the UI, where runs are looked up by the module they were loaded from.
     ".dagster/repository": f"{REPOSITORY}@{MODULE}",
     # Who sits at the command line tries again, or not.

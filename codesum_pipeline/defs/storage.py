@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from codesum_pipeline.defs.instance_file import LOCK
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.locks import exclusive
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from dagster._core.instance.ref import InstanceRef
 
-LOCK = ".storage.lock"
 # The version of Dagster by which the files were last made or migrated.
 MADE_BY = ".storage-version"
 RUNS, EVENTS, SCHEDULES = "run", "event", "schedule"

@@ -11,6 +11,7 @@ CodesumError
 ├── SkippedFile                 skip and count this file
 ├── RetryLater                  try again: nothing is wrong with what was asked
 │   ├── RepositoryUnavailable   git could not read the repository
+│   ├── HostUnavailable         a code host's API wants to be asked later, or cannot be reached
 │   ├── EmbedderUnavailable     a provider of embeddings failed again and again
 │   ├── DeliveryFailed          a channel took no message, or nobody knows whether it did
 │   ├── BucketUnavailable       a bucket could not be reached, or had too much to do
@@ -99,6 +100,14 @@ class RetryLater(CodesumError):
 
 class RepositoryUnavailable(RetryLater):
     """Git could not reach or read the repository."""
+
+
+class HostUnavailable(RetryLater):
+    """A code host's API could not be asked now; after `retry_after_s`, if it says so."""
+
+    def __init__(self, detail: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
 
 
 class LeaseHeld(RetryLater):

@@ -4,6 +4,14 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Retirement:
+    """When and why an organisation's repository was taken out of what is indexed; what was built of it is kept."""
+
+    at: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryEntry:
     """One repository, or one `subdir` of a monorepo.
 
@@ -11,6 +19,8 @@ class RepositoryEntry:
     (None: the remote's HEAD). With `worktree`, files are read from the folder
     as they are, committed or not; a plain folder without git always is.
     `include` and `exclude` are gitignore-style patterns relative to the git root.
+    One that came with an organisation names it, and has the host's own id of the
+    repository, `SERVER/ID`, which outlives a new name. `retired` goes with it alone.
     """
 
     key: str
@@ -21,6 +31,9 @@ class RepositoryEntry:
     exclude: tuple[str, ...] = ()
     worktree: bool = False
     enabled: bool = True
+    organisation: str | None = None
+    host_id: str | None = None
+    retired: Retirement | None = None
 
     @property
     def root_module(self) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.config import JsonDict
 
-from codesum_pipeline.delivery.options import DeliveryOptions
+from codesum_pipeline.delivery.options import DeliveryOptions, unknown_channel
 from codesum_pipeline.model.options import (
     EvaluationOptions,
     ExtraLane,
@@ -21,12 +21,20 @@ from codesum_pipeline.model.options import (
     ScanOptions,
 )
 from codesum_pipeline.settings.addresses import address_without_secret
+from codesum_pipeline.settings.alerts import AlertSettings
 from codesum_pipeline.settings.ask import AskSettings
+from codesum_pipeline.settings.audit import AuditSettings
+from codesum_pipeline.settings.checks import CheckSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
+from codesum_pipeline.settings.engine import EngineSettings
+from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.maintenance import MaintenanceSettings
+from codesum_pipeline.settings.planner import PlannerSettings
 from codesum_pipeline.settings.reading import ReadingSettings
 from codesum_pipeline.settings.storage import StorageSettings
+from codesum_pipeline.settings.webhooks import WebhookSettings
 from codesum_pipeline.store.layout import HomeLayout
 
 # The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
@@ -61,23 +69,6 @@ class FilterSettings(BaseModel):
             except re.error as error:
                 raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
         return patterns
-
-
-class PlannerSettings(BaseModel):
-    """When Dagster rebuilds a repository by itself, and looks for digests that are due."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    nightly_cron: str = Field("0 2 * * *", description="When the nightly schedule looks at every repository (UTC).")
-    digests_cron: str = Field(
-        "*/15 * * * *",
-        description="When the schedule looks whether a digest is due: how late one may be at most. Intents have their "
-        "own times and time zones.",
-    )
-    sensor_interval_s: int = Field(60, ge=5, description="How often the sensor looks for new commits.")
-    max_attempts: int = Field(3, ge=1, description="How often one state of a repository is tried.")
-    max_requests_per_tick: int = Field(25, ge=1, description="How many runs one tick may ask for.")
-    ls_remote_timeout_s: float = Field(20.0, gt=0, description="How long one repository may keep a tick waiting.")
 
 
 class EvaluationSettings(BaseModel):
@@ -120,7 +111,7 @@ class Settings(BaseModel):
         description="Where everything is kept; of a home in a bucket, the folder of what this worker uses of it."
     )
     bucket: str | None = Field(
-        None, description="The URL of the bucket that holds the home, where --home or CODESUM_HOME is one."
+        None, description="Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy."
     )
     home_mode: Literal["0700", "0750", "0755"] = Field(
         "0700",
@@ -200,11 +191,24 @@ class Settings(BaseModel):
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
+    maintenance: MaintenanceSettings = Field(default_factory=MaintenanceSettings)  # type: ignore[arg-type]
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
-
+    checks: CheckSettings = Field(default_factory=CheckSettings)  # type: ignore[arg-type]
+    alerts: AlertSettings = Field(default_factory=AlertSettings)  # type: ignore[arg-type]
+    engine: EngineSettings = Field(default_factory=EngineSettings)  # type: ignore[arg-type]
     reading: ReadingSettings = Field(default_factory=ReadingSettings)
+    hosts: HostSettings = Field(default_factory=HostSettings)  # type: ignore[arg-type]
+    webhooks: WebhookSettings = Field(default_factory=WebhookSettings)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
+
+    @model_validator(mode="after")
+    def _alert_channels_exist(self) -> Self:
+        for name in self.alerts.channels:
+            if problem := unknown_channel(name, self.delivery):
+                raise ValueError(f"alerts.channels: {problem}")
+        return self
 
     @property
     def layout(self) -> HomeLayout:

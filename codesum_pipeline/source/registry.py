@@ -10,25 +10,30 @@ repositories:
     exclude: ["docs/"]
     worktree: false                              # read the folder as it is, committed or not
     enabled: true
+organisations:                                   # see `source/organisations.py`
+  github:acme: {}
 ```
 """
 
 import difflib
 import math
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, UnknownRepository
 from codesum_pipeline.model.ids import check_repository_key
-from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.model.organisation import Organisation
+from codesum_pipeline.model.repository import RepositoryEntry, Retirement
 from codesum_pipeline.source.locations import is_url, key_base, parse_location, redact, slug_of
+from codesum_pipeline.source.organisations import organisation_fields, organisation_of
 from codesum_pipeline.source.plain_yaml import read_plain_yaml
 from codesum_pipeline.source.remote import check_ref
 from codesum_pipeline.store.atomic import write_text_atomically
@@ -37,13 +42,26 @@ from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.memos import FileState
 
 _ROOT = "repositories"
+_ORGANISATIONS = "organisations"
 # As the file has them: a key or an entry that cannot be is found when it is looked at.
 RawEntries = dict[Any, Any]
+# The whole file: both of its mappings, which a change may alter in place.
+RawFile = dict[str, RawEntries]
+Changed = TypeVar("Changed")
 # A file that was written so long ago is not written again unnoticed, within what a clock of files tells apart.
 _SETTLED_NS = 50_000_000
 _PATHS_STAY_S = 5.0
 # A wrong value is shown as far as a person needs to find it.
 _SHOWN_VALUE = 100
+
+
+class _RetirementData(BaseModel):
+    """Since when and why an entry is retired."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    at: str
+    why: str
 
 
 class _EntryData(BaseModel):
@@ -59,6 +77,9 @@ class _EntryData(BaseModel):
     exclude: list[str] = []
     worktree: bool = False
     enabled: bool = True
+    organisation: str | None = None
+    host_id: str | None = None
+    retired: _RetirementData | None = None
 
 
 @dataclass(frozen=True)
@@ -101,14 +122,13 @@ class Registry:
         known = _surveys.get(file)
         if known and known.state == state and now < known.good_until:
             return known.survey
-        survey = self._survey()
+        survey = self._survey(self._read())
         if state and time.time_ns() - state.modified_ns > _SETTLED_NS:
             has_path = any(not is_url(entry.location) for entry in survey.entries)
             _surveys[file] = _ReadSurvey(state, survey, now + _PATHS_STAY_S if has_path else math.inf)
         return survey
 
-    def _survey(self) -> Survey:
-        raw = self._read()
+    def _survey(self, raw: RawEntries) -> Survey:
         entries: list[RepositoryEntry] = []
         problems: dict[str, ConfigurationError] = {}
         first_spellings = _first_spellings(raw)
@@ -152,75 +172,143 @@ class Registry:
     def add(self, entry: RepositoryEntry) -> RepositoryEntry:
         """Register an entry; one of the same key, location and folder is replaced (and enabled again).
 
-        Raises `ConfigurationError` for a key that another repository has, a
-        path that does not exist and fields that cannot be.
+        One that was retired is kept by hand from then on. Raises `ConfigurationError` for a key that another
+        repository has, a path that does not exist and fields that cannot be.
         """
+        if entry.enabled and entry.retired:
+            entry = replace(entry, retired=None, organisation=None)
         written = self._checked(check_repository_key(entry.key), _to_raw(entry))
         if not is_url(written.location) and not Path(written.location).is_dir():
             raise self._error(entry.key, f"path {written.location} does not exist or is not a folder")
 
-        def put_in(raw: RawEntries) -> RepositoryEntry:
+        def change(content: RawFile) -> None:
+            raw = content[_ROOT]
             for key in raw:
                 if str(key).lower() == entry.key.lower():
                     self._check_same(self._entry(raw, key), written)
             raw[entry.key] = _to_raw(written)
-            return written
 
-        return self._change(put_in)
+        self._edit(change)
+        return written
 
     def remove(self, key: str) -> RepositoryEntry:
         """Disable an entry: it stays listed, and what was built of it stays."""
 
-        def disable(raw: RawEntries) -> RepositoryEntry:
+        def change(content: RawFile) -> RepositoryEntry:
+            raw = content[_ROOT]
             self._check_known(raw, key)
             self._entry(raw, key)
             raw[key]["enabled"] = False
+            # By hand: the organisation does not put it back.
+            raw[key].pop("retired", None)
             return self._entry(raw, key)
 
-        return self._change(disable)
+        return self._edit(change)
 
     def purge(self, key: str) -> RepositoryEntry:
         """Take an entry out."""
 
-        def take_out(raw: RawEntries) -> RepositoryEntry:
+        def change(content: RawFile) -> RepositoryEntry:
+            raw = content[_ROOT]
             self._check_known(raw, key)
             entry = self._entry(raw, key)
             del raw[key]
             return entry
 
-        return self._change(take_out)
+        return self._edit(change)
+
+    def revise(
+        self, change: Callable[[Sequence[RepositoryEntry], frozenset[str]], Iterable[RepositoryEntry]]
+    ) -> list[RepositoryEntry]:
+        """Write the entries that `change` makes of those that are there, and of all keys in small letters; at once.
+
+        It may be called more than once.
+        """
+
+        def revised(content: RawFile) -> list[RepositoryEntry]:
+            raw = content[_ROOT]
+            taken = frozenset(str(key).lower() for key in raw)
+            made = list(change(self._survey(raw).entries, taken))
+            raw.update({entry.key: _to_raw(self._checked(entry.key, _to_raw(entry))) for entry in made})
+            return made
+
+        return self._edit(revised)
+
+    def organisations(self) -> list[Organisation]:
+        """The organisations whose repositories are registered; raises `ConfigurationError` naming the wrong field."""
+        raw = self._read_file()[_ORGANISATIONS]
+        return [self._organisation(name, raw[name]) for name in sorted(raw, key=str)]
+
+    def add_organisation(self, organisation: Organisation) -> Organisation:
+        """Register an organisation, in place of one of the same name. Its repositories come with the next sync."""
+        written = self._organisation(organisation.name, organisation_fields(organisation))
+        self._edit(lambda content: content[_ORGANISATIONS].update({written.name: organisation_fields(written)}))
+        return written
+
+    def remove_organisation(self, name: str) -> list[RepositoryEntry]:
+        """Take an organisation out; its repositories stay registered by hand, as they are. Returns these."""
+
+        def change(content: RawFile) -> list[RepositoryEntry]:
+            if name not in content[_ORGANISATIONS]:
+                known = ", ".join(map(str, content[_ORGANISATIONS])) or "there is none"
+                raise ConfigurationError(f"{self.file.name}: no organisation {name!r}; registered: {known}")
+            del content[_ORGANISATIONS][name]
+            raw = content[_ROOT]
+            left = [entry for entry in self._survey(raw).entries if entry.organisation == name]
+            for entry in left:
+                del raw[entry.key]["organisation"]
+            return left
+
+        return self._edit(change)
+
+    def _edit(self, change: Callable[[RawFile], Changed]) -> Changed:
+        """Read the file, change what it says and write it: the only way in which it is changed.
+
+        Nobody else writes in between, and what changes nothing writes nothing. Where the file is in a bucket, the
+        newest text is edited.
+        """
+
+        def write() -> Changed:
+            before = self._read_file()
+            content = deepcopy(before)
+            changed = change(content)
+            if content != before:
+                self._write(content)
+            return changed
+
+        with exclusive(self.file.with_name(f".{self.file.name}.lock")):
+            return edited(self.file, write)
+
+    def _organisation(self, name: Any, fields: Any) -> Organisation:
+        try:
+            return organisation_of(name, fields)
+        except ConfigurationError as error:
+            raise self._error(str(name), str(error)) from error
 
     def _read(self) -> RawEntries:
-        if not self.file.exists():
-            return {}
-        content = read_plain_yaml(self.file)
+        return self._read_file()[_ROOT]
+
+    def _read_file(self) -> RawFile:
+        content = read_plain_yaml(self.file) if self.file.exists() else None
         content = {} if content is None else content
         if not isinstance(content, dict):
             raise ConfigurationError(f"{self.file}: expected a mapping with the key {_ROOT!r}")
         for name in content:
-            if name != _ROOT:
-                raise ConfigurationError(f"{self.file}: unknown key {name!r}; the only one is {_ROOT!r}")
-        raw = content.get(_ROOT) or {}
-        if not isinstance(raw, dict):
-            raise ConfigurationError(f"{self.file}: {_ROOT!r} is a mapping of keys to entries")
-        return raw
+            if name not in (_ROOT, _ORGANISATIONS):
+                raise ConfigurationError(
+                    f"{self.file}: unknown key {name!r}; the only ones are {_ROOT!r} and {_ORGANISATIONS!r}"
+                )
+        for name in (_ROOT, _ORGANISATIONS):
+            content[name] = content.get(name) or {}
+            if not isinstance(content[name], dict):
+                raise ConfigurationError(f"{self.file}: {name!r} is a mapping of keys to entries")
+        return content
 
-    def _write(self, raw: RawEntries) -> None:
-        ordered = dict(sorted(raw.items(), key=lambda item: str(item[0])))
-        text = yaml.safe_dump({_ROOT: ordered}, sort_keys=False, allow_unicode=True)
+    def _write(self, content: RawFile) -> None:
+        sections = (_ORGANISATIONS, _ROOT) if content[_ORGANISATIONS] else (_ROOT,)
+        ordered = {name: dict(sorted(content[name].items(), key=lambda item: str(item[0]))) for name in sections}
+        text = yaml.safe_dump(ordered, sort_keys=False, allow_unicode=True)
         write_text_atomically(self.file, text)
-
-    def _change(self, edit: Callable[[RawEntries], RepositoryEntry]) -> RepositoryEntry:
-        """Between reading and writing nobody else writes; where the file is in a bucket, the newest text is edited."""
-
-        def write() -> RepositoryEntry:
-            raw = self._read()
-            entry = edit(raw)
-            self._write(raw)
-            return entry
-
-        with exclusive(self.file.with_name(f".{self.file.name}.lock")):
-            return edited(self.file, write)
 
     def _check_known(self, raw: RawEntries, key: str) -> None:
         if key in raw:
@@ -275,6 +363,9 @@ class Registry:
             exclude=tuple(data.exclude),
             worktree=data.worktree,
             enabled=data.enabled,
+            organisation=data.organisation,
+            host_id=data.host_id,
+            retired=Retirement(data.retired.at, data.retired.why) if data.retired else None,
         )
 
     def _subdir(self, key: str, subdir: str) -> str:
@@ -316,6 +407,9 @@ def _to_raw(entry: RepositoryEntry) -> dict[str, Any]:
         "include": list(entry.include),
         "exclude": list(entry.exclude),
         "worktree": entry.worktree,
+        "organisation": entry.organisation,
+        "host_id": entry.host_id,
+        "retired": entry.retired and asdict(entry.retired),
     }
     fields.update((name, value) for name, value in optional.items() if value)
     return fields if entry.enabled else {**fields, "enabled": False}

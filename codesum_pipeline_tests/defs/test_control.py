@@ -8,7 +8,8 @@ import yaml
 
 import codesum_pipeline
 from codesum_pipeline.defs.control import forget_partition, register_partition, ui_command, ui_environment
-from codesum_pipeline.defs.instances import ensure_dagster_home, open_instance
+from codesum_pipeline.defs.instance_file import ensure_dagster_home
+from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.wiring import Home
 
 PROJECT = Path(codesum_pipeline.__file__).parent.parent

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.defs import instances
 from codesum_pipeline.defs.control import index_repositories, mend_records, run_history, start_ui
+from codesum_pipeline.defs.instance_file import LOCK, ensure_dagster_home
 from codesum_pipeline.defs.instances import open_instance
-from codesum_pipeline.defs.storage import LOCK
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.wiring import Home
@@ -141,7 +140,7 @@ def test_the_ui_starts_on_records_that_are_there(home: Home, monkeypatch: pytest
 
 
 def test_a_process_killed_while_it_makes_the_records_leaves_none_that_are_half_made(home: Home) -> None:
-    instances.ensure_dagster_home(home.layout)
+    ensure_dagster_home(home.layout)
     done = subprocess.run([sys.executable, "-c", KILLED, str(home.layout.home)], check=False, capture_output=True)
 
     assert done.returncode == -9, done.stderr

@@ -166,7 +166,7 @@ def test_an_entry_that_cannot_be_is_an_error_that_names_it(registry: Registry, e
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("repos: {}", "unknown key 'repos'; the only one is 'repositories'"),
+        ("repos: {}", "unknown key 'repos'; the only ones are 'repositories' and"),
         ("- a", "expected a mapping"),
         ("repositories: [a]", "is a mapping of keys to entries"),
         ("repositories: {a: {path: a}, a: {path: b}}", "the key 'a' stands twice"),

@@ -1,0 +1,201 @@
+"""What the registry should say of an organisation, from what it says and what the host lists. Pure."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.organisation import ListedRepository, Organisation
+from codesum_pipeline.model.repository import RepositoryEntry, Retirement
+from codesum_pipeline.source.addresses import address_of
+from codesum_pipeline.source.locations import is_url, key_base, parse_location, redact
+
+# So few may go at once whatever their share: of three repositories, one is a third.
+ALWAYS_RETIRED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What changes: entries that are new, that have another address, that are back, and that are retired.
+
+    `held` would be retired, and are not, because of `why_held`. `unusable` says of listed repositories why they cannot
+    be registered; `left_out` counts why others are not.
+    """
+
+    added: tuple[RepositoryEntry, ...] = ()
+    moved: tuple[RepositoryEntry, ...] = ()
+    returned: tuple[RepositoryEntry, ...] = ()
+    retired: tuple[RepositoryEntry, ...] = ()
+    held: tuple[RepositoryEntry, ...] = ()
+    why_held: str = ""
+    unusable: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, int], ...] = ()
+    kept: int = 0
+
+    @property
+    def written(self) -> tuple[RepositoryEntry, ...]:
+        """The entries that the registry has to write."""
+        return (*self.added, *self.moved, *self.returned, *self.retired)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRules:
+    """When it is done, and how much it may do: `max_retired_share` of an organisation's entries, unless confirmed."""
+
+    at: str
+    max_retired_share: float
+    is_confirmed: bool = False
+
+
+def plan_sync(
+    organisation: Organisation,
+    listed: Sequence[ListedRepository],
+    entries: Sequence[RepositoryEntry],
+    taken: Collection[str],
+    rules: SyncRules,
+) -> SyncPlan:
+    """Compare what is listed with what is registered. `taken` are all keys, in small letters.
+
+    The host's id decides which repository is which, so that a new name or owner keeps its key. What is registered by
+    hand, whole or by folders, stays as it is.
+    """
+    wanted, left_out = _selected(organisation, listed)
+    usable, unusable = _located(organisation, wanted)
+    known = {entry.host_id: entry for entry in entries if entry.organisation and entry.host_id}
+    by_hand = {address_of(entry.location) for entry in entries if not entry.organisation}
+    new = {one: place for one, place in usable.items() if one.host_id not in known and address_of(place) not in by_hand}
+    still = {one: place for one, place in usable.items() if one.host_id in known}
+    before = {one: known[one.host_id] for one in still}
+    brought = [(entry, _brought_up(entry, organisation, still[one])) for one, entry in before.items()]
+    gone = _gone(organisation, entries, {one.host_id for one in wanted}, {one.host_id: one for one in listed}, rules.at)
+    why_held = _why_held(gone, entries, organisation, is_empty=not listed, rules=rules)
+    return SyncPlan(
+        added=_sorted(_new_entries(organisation, new, taken)),
+        moved=_sorted(after for before, after in brought if after != before and not before.retired),
+        returned=_sorted(after for before, after in brought if before.retired),
+        retired=() if why_held else gone,
+        held=gone if why_held else (),
+        why_held=why_held,
+        unusable=tuple(sorted(unusable)),
+        left_out=tuple(sorted(Counter(left_out.values()).items())),
+        kept=sum(after == before for before, after in brought),
+    )
+
+
+def why_left_out(organisation: Organisation, one: ListedRepository) -> str:
+    """Why a listed repository is not wanted; empty where it is."""
+    if one.is_archived and not organisation.archived:
+        return "archived"
+    if one.is_fork and not organisation.forks:
+        return "fork"
+    if organisation.include and not _matches(one, organisation, organisation.include):
+        return "not included"
+    return "excluded" if _matches(one, organisation, organisation.exclude) else ""
+
+
+def _matches(one: ListedRepository, organisation: Organisation, globs: Iterable[str]) -> bool:
+    """A glob is for the name, or with a slash for the path below the account, in any case."""
+    path = one.path.lower().removeprefix(f"{organisation.owner.lower()}/")
+    return any(fnmatchcase(path if "/" in glob else path.rpartition("/")[2], glob.lower()) for glob in globs)
+
+
+def _selected(
+    organisation: Organisation, listed: Sequence[ListedRepository]
+) -> tuple[list[ListedRepository], dict[str, str]]:
+    """Those that are wanted, and for each of the others why not."""
+    left_out = {one.host_id: why for one in listed if (why := why_left_out(organisation, one))}
+    return [one for one in listed if one.host_id not in left_out], left_out
+
+
+def _located(
+    organisation: Organisation, wanted: Iterable[ListedRepository]
+) -> tuple[dict[ListedRepository, str], list[str]]:
+    """Where git fetches each from; a host may not name a folder of this machine, nor a password."""
+    places: dict[ListedRepository, str] = {}
+    unusable = []
+    for one in wanted:
+        url = one.ssh_url if organisation.ssh else one.https_url
+        try:
+            place = parse_location(url, base=Path("/"))
+            if not is_url(place) or redact(place) != place:
+                raise ConfigurationError(f"location {redact(url)!r}: give an https or ssh URL without a password")
+            places[one] = place
+        except (ConfigurationError, TypeError) as error:
+            unusable.append(f"{one.path}: {error}")
+    return places, unusable
+
+
+def _new_entries(
+    organisation: Organisation, new: dict[ListedRepository, str], taken: Collection[str]
+) -> list[RepositoryEntry]:
+    """Each under its name; where that is taken or two have it, under its whole path; then with a number.
+
+    So the keys depend on what is listed, and not on its order.
+    """
+    names = Counter(key_base(place).lower() for place in new.values())
+    used = set(taken)
+    made = []
+    for one in sorted(new, key=lambda each: (each.path.lower(), each.host_id)):
+        name = key_base(new[one])
+        if name.lower() in taken or names[name.lower()] > 1:
+            name = key_base(one.path.replace("/", "-"))
+        key, number = name, 2
+        while key.lower() in used:
+            key, number = f"{name}-{number}", number + 1
+        used.add(key.lower())
+        made.append(RepositoryEntry(key, new[one], organisation=organisation.name, host_id=one.host_id))
+    return made
+
+
+def _brought_up(entry: RepositoryEntry, organisation: Organisation, place: str) -> RepositoryEntry:
+    """An entry of a repository that is listed. Whoever disabled it by hand keeps it so."""
+    return replace(
+        entry,
+        location=place,
+        organisation=organisation.name,
+        enabled=entry.enabled or entry.retired is not None,
+        retired=None,
+    )
+
+
+def _gone(
+    organisation: Organisation,
+    entries: Iterable[RepositoryEntry],
+    wanted: Collection[str],
+    listed: dict[str, ListedRepository],
+    at: str,
+) -> tuple[RepositoryEntry, ...]:
+    """The organisation's entries that are not wanted any more, retired."""
+    gone = []
+    for entry in entries:
+        if entry.organisation != organisation.name or not entry.enabled or entry.host_id in wanted:
+            continue
+        one = listed.get(entry.host_id or "")
+        why = why_left_out(organisation, one) if one else f"no longer listed by {organisation.name}"
+        gone.append(replace(entry, enabled=False, retired=Retirement(at, why)))
+    return _sorted(gone)
+
+
+def _why_held(
+    gone: Sequence[RepositoryEntry],
+    entries: Sequence[RepositoryEntry],
+    organisation: Organisation,
+    *,
+    is_empty: bool,
+    rules: SyncRules,
+) -> str:
+    """Why nothing is retired at all; empty where it may be."""
+    active = sum(entry.enabled and entry.organisation == organisation.name for entry in entries)
+    if not gone or rules.is_confirmed:
+        return ""
+    if is_empty:
+        return "the host lists no repository at all"
+    if len(gone) > max(ALWAYS_RETIRED, active * rules.max_retired_share):
+        return f"{len(gone)} of {active} would be retired, more than {rules.max_retired_share:.0%}"
+    return ""
+
+
+def _sorted(entries: Iterable[RepositoryEntry]) -> tuple[RepositoryEntry, ...]:
+    return tuple(sorted(entries, key=lambda entry: entry.key))

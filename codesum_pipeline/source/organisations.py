@@ -1,0 +1,140 @@
+"""Organisations as `repos.yaml` has them.
+
+```yaml
+organisations:
+  github:acme:                       # HOST:OWNER; the host is github, gitlab or gitea
+    url: https://github.acme.com     # default: the public server, of which gitea has none
+    include: ["svc-*"]               # names of repositories; default: all
+    exclude: ["*-archive"]
+    archived: true                   # default: false
+    forks: true                      # default: false
+    ssh: true                        # fetch by ssh; default: by https
+    token_env: ACME_TOKEN            # where the API's token is; of the public servers GITHUB_TOKEN and GITLAB_TOKEN
+  backend:                           # any name, with both said
+    host: gitlab
+    owner: acme/backend
+```
+"""
+
+import re
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.organisation import HostKind, Organisation
+from codesum_pipeline.source.locations import redact
+
+PUBLIC_SERVERS = {HostKind.GITHUB: "https://github.com", HostKind.GITLAB: "https://gitlab.com"}
+PUBLIC_TOKENS = {HostKind.GITHUB: "GITHUB_TOKEN", HostKind.GITLAB: "GITLAB_TOKEN"}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}")
+_OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99}){0,20}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+
+
+class _OrganisationData(BaseModel):
+    """An organisation as it is written."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    host: str | None = None
+    owner: str | None = None
+    url: str | None = None
+    include: list[str] = []
+    exclude: list[str] = []
+    archived: bool = False
+    forks: bool = False
+    ssh: bool = False
+    token_env: str | None = None
+
+
+def organisation_of(name: Any, fields: Any) -> Organisation:
+    """One entry of the file; raises `ConfigurationError` where it cannot be."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ConfigurationError("an organisation's name is HOST:OWNER, or letters, digits and ._:/-")
+    try:
+        data = _OrganisationData.model_validate({} if fields is None else fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ConfigurationError(f"{where or 'the entry'}: {first['msg']}") from error
+    before, _, after = name.partition(":")
+    host = _host(data.host or before)
+    owner = data.owner or after
+    if not _OWNER.fullmatch(owner):
+        raise ConfigurationError(f"owner {owner!r} cannot be the name of an organisation, group or user")
+    if data.token_env is not None and not _VARIABLE.fullmatch(data.token_env):
+        raise ConfigurationError("token_env is the name of an environment variable, not the token itself")
+    return Organisation(
+        name=name,
+        host=host,
+        owner=owner,
+        url=_server(data.url or PUBLIC_SERVERS.get(host, "")),
+        include=tuple(data.include),
+        exclude=tuple(data.exclude),
+        archived=data.archived,
+        forks=data.forks,
+        ssh=data.ssh,
+        token_env=data.token_env,
+    )
+
+
+def organisation_fields(organisation: Organisation) -> dict[str, Any]:
+    """An organisation's fields as they are written: those that do not go without saying."""
+    said = organisation.name == f"{organisation.host}:{organisation.owner}"
+    is_public = organisation.url == PUBLIC_SERVERS.get(organisation.host)
+    fields = {
+        "host": None if said else organisation.host.value,
+        "owner": None if said else organisation.owner,
+        "url": None if is_public else organisation.url,
+        "include": list(organisation.include),
+        "exclude": list(organisation.exclude),
+        "archived": organisation.archived,
+        "forks": organisation.forks,
+        "ssh": organisation.ssh,
+        "token_env": organisation.token_env,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def token_variable(organisation: Organisation) -> str | None:
+    """The environment variable that the token is read from.
+
+    Those of the public servers are sent to no other server.
+    """
+    if organisation.token_env:
+        return organisation.token_env
+    is_public = organisation.url == PUBLIC_SERVERS.get(organisation.host)
+    return PUBLIC_TOKENS[organisation.host] if is_public else None
+
+
+def _host(text: str) -> HostKind:
+    try:
+        return HostKind(text)
+    except ValueError as error:
+        kinds = ", ".join(HostKind)
+        raise ConfigurationError(f"host {text!r}: it is one of {kinds}, as in github:acme") from error
+
+
+def _server(url: str) -> str:
+    """An address that a token may be sent to."""
+    if not url:
+        raise ConfigurationError("gitea has no public server: give its url, as https://gitea.example.org")
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise ConfigurationError(f"url {redact(url)!r}: not a URL: {error}") from error
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
+    if not is_safe or not host or parts.username or parts.query or parts.fragment or not url.isprintable():
+        raise ConfigurationError(f"url {redact(url)!r}: give https://SERVER, without user and password")
+    return url.rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,160 @@
+"""The application: one address that hosts send their events to.
+
+Every request that is signed gets the same answer, at once; what it asks for is done after that. So whoever may send
+learns neither which repositories are registered, nor from how long an answer takes.
+"""
+
+import asyncio
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.webhooks.limits import SeenDeliveries, SenderRates
+from codesum_pipeline.webhooks.matching import RecentEntries, matching_keys
+from codesum_pipeline.webhooks.pushes import Push, UnreadablePayload, read_push
+from codesum_pipeline.webhooks.secrets import Secret
+from codesum_pipeline.webhooks.signatures import Sender, sender_of
+
+PATH = "/webhooks"
+HEALTH_PATH = "/health"
+# So many bodies are in memory at once; whoever comes then is told to come again.
+MOST_AT_ONCE = 16
+# Longer than a slow line needs for a body, shorter than anybody may hold a place.
+BODY_TIMEOUT_S = 10.0
+_RETRY_S = "30"
+_SHOWN = 120
+
+log = logging.getLogger(__name__)
+MarkDue = Callable[[Sequence[str]], None]
+
+
+@dataclass(slots=True)
+class Receiver:
+    """Takes what hosts send. `entries` reads the registry, `mark_due` has repositories looked at soon."""
+
+    secrets: Sequence[Secret]
+    entries: RecentEntries
+    mark_due: MarkDue
+    rates: SenderRates
+    max_body_bytes: int
+    seen: SeenDeliveries = field(default_factory=SeenDeliveries)
+    now_s: Callable[[], float] = time.time
+    _at_once: int = 0
+
+    async def receive(self, request: Request) -> Response:
+        """Answer one request of anybody's."""
+        client = request.client.host if request.client else ""
+        if not await self.rates.allows(client):
+            return _refusal(429, "too many requests", {"Retry-After": _RETRY_S})
+        if self._at_once >= MOST_AT_ONCE:
+            return _refusal(503, "too many requests at once", {"Retry-After": _RETRY_S})
+        self._at_once += 1
+        try:
+            return await self._received(request, client)
+        finally:
+            self._at_once -= 1
+
+    async def _received(self, request: Request, client: str) -> Response:
+        try:
+            body = await asyncio.wait_for(_read_body(request, self.max_body_bytes), BODY_TIMEOUT_S)
+        except (TimeoutError, ClientDisconnect):
+            return _refusal(408, "the request did not arrive in time")
+        if body is None:
+            log.warning("%s: refused: larger than %d bytes", _shown(client), self.max_body_bytes)
+            return _refusal(413, "too large")
+        sender = sender_of(request.headers, body, self.secrets, now_s=self.now_s())
+        if sender is None:
+            log.warning("%s: refused: no valid signature", _shown(client))
+            return _refusal(401, "no valid signature")
+        try:
+            push = read_push(sender, body, content_type=request.headers.get("content-type", ""))
+        except UnreadablePayload as error:
+            log.warning("%s: %s: refused: %s", sender.host, _shown(sender.event), _shown(str(error)))
+            return _refusal(400, "not a payload of this event")
+        if push is None or not self.seen.is_new(sender.delivery_id, body):
+            return _accepted()
+        return _accepted(BackgroundTask(self._carry_out, sender, push))
+
+    def _carry_out(self, sender: Sender, push: Push) -> None:
+        """After the answer. What fails here is found by polling."""
+        try:
+            keys = matching_keys(push, self.entries.of(push))
+            if keys:
+                self.mark_due(keys)
+        except (CodesumError, OSError, sqlite3.Error) as error:
+            log.warning("%s: a push is left to polling: %s", sender.host, one_line(str(error)))
+            return
+        about = ", ".join(sorted(push.addresses))
+        told = f"due: {', '.join(keys)}" if keys else "no repository follows it"
+        log.info("%s: %s of %s: %s", sender.host, _shown(push.ref), _shown(about), told)
+
+
+def make_app(receiver: Receiver) -> Starlette:
+    """The addresses: one for events, one by which a proxy sees that the server lives."""
+    return Starlette(
+        routes=[
+            Route(PATH, receiver.receive, methods=["POST"]),
+            Route(HEALTH_PATH, _healthy, methods=["GET"]),
+        ]
+    )
+
+
+def make_receiver(
+    secrets: Sequence[Secret],
+    read_entries: Callable[[], Sequence[RepositoryEntry]],
+    mark_due: MarkDue,
+    *,
+    max_body_mb: float,
+    max_per_minute: int,
+) -> Receiver:
+    """A receiver with the bounds of the settings."""
+    return Receiver(
+        secrets=secrets,
+        entries=RecentEntries(read_entries),
+        mark_due=mark_due,
+        rates=SenderRates(max_per_minute),
+        max_body_bytes=int(max_body_mb * 1024 * 1024),
+    )
+
+
+async def _read_body(request: Request, most: int) -> bytes | None:
+    """The whole body, None where it is larger: then the rest is not read."""
+    announced = request.headers.get("content-length", "0")
+    if not announced.isdigit() or len(announced) > 12 or int(announced) > most:
+        return None
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def _healthy(_: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+def _accepted(task: BackgroundTask | None = None) -> Response:
+    return PlainTextResponse("accepted\n", 202, background=task)
+
+
+def _refusal(status: int, told: str, headers: dict[str, str] | None = None) -> Response:
+    return PlainTextResponse(f"{told}\n", status, headers=headers)
+
+
+def _shown(text: str) -> str:
+    """What a stranger wrote, as a log may have it."""
+    line = one_line(text)
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

@@ -1,0 +1,59 @@
+"""The servers and the processes of a fleet, one set for each test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline_tests.fleet.services import Bucket, Postgres, Redis, short_folder
+from codesum_pipeline_tests.fleet.workers import Fleet
+
+
+@pytest.fixture
+def postgres() -> Iterator[Postgres]:
+    with short_folder() as folder:
+        server = Postgres(folder)
+        server.start()
+        yield server
+        server.kill()
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Redis]:
+    folder = tmp_path / "redis"
+    folder.mkdir()
+    server = Redis(folder)
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def bucket() -> Iterator[Bucket]:
+    with Bucket().serving() as server:
+        yield server
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, postgres: Postgres, redis: Redis) -> Iterator[Fleet]:
+    """A folder that all workers share."""
+    folder = tmp_path / "fleet"
+    folder.mkdir()
+    made = Fleet(str(tmp_path / "home"), folder, postgres, redis)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def bucket_fleet(
+    tmp_path: Path, postgres: Postgres, redis: Redis, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Fleet]:
+    """A bucket, and for each process that is started a machine of its own: it has its own copy of the home."""
+    folder = tmp_path / "fleet"
+    folder.mkdir()
+    extra = {**bucket.environment, "XDG_CACHE_HOME": str(folder / "here"), "CODESUM_STORAGE__LEASE_S": "5"}
+    for name, value in extra.items():
+        monkeypatch.setenv(name, value)
+    made = Fleet(bucket.url, folder, postgres, redis, extra)
+    yield made
+    made.end()

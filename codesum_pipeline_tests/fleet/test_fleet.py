@@ -1,0 +1,98 @@
+"""Two workers and a daemon build twenty repositories while everything that they need fails once."""
+
+import time
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from codesum_pipeline.defs.resource import PARTITION_TAG
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.store.heads import RepositoryHead, read_head
+from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.cli.shop import FILES
+from codesum_pipeline_tests.defs.dagster_dev import wait_for
+from codesum_pipeline_tests.fleet.services import Bucket
+from codesum_pipeline_tests.fleet.workers import Fleet, Worker
+from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.repositories import GitRepo
+
+pytestmark = pytest.mark.distributed
+
+KEYS = [f"shop{number:02}" for number in range(20)]
+
+
+def make_repositories(folder: Path) -> dict[str, Path]:
+    """Twenty repositories, no two alike."""
+    made = {}
+    for number, key in enumerate(KEYS):
+        own = {f"shop/own{part}.py": _module(number, part) for part in range(8)}
+        made[key] = GitRepo.create(folder / key, {**FILES, **own}).path
+    return made
+
+
+def _module(number: int, part: int) -> str:
+    return f'def own{number}_{part}(x):\n    """Add {number}."""\n    total = x + {number}\n    return total\n'
+
+
+def test_nothing_is_lost_or_published_in_half_or_twice_whatever_fails(
+    bucket_fleet: Fleet, bucket: Bucket, tmp_path: Path
+) -> None:
+    fleet = bucket_fleet
+    repositories = make_repositories(tmp_path / "repositories")
+    for key, path in repositories.items():
+        Home(fleet.settings).registry.add(RepositoryEntry(key, str(path)))
+    fleet.make_quick()
+    fleet.start("daemon", "dev", "--only", "daemon")
+    one = worker(fleet, "one")
+    worker(fleet, "two")
+
+    lost = fleet.wait_for_run_of(one, timeout_s=120)
+    one.kill()
+    three = worker(fleet, "three")
+    fleet.redis.kill()
+    fleet.redis.start()
+    # It stands still for longer than its lease lasts, another takes over, and it goes on in the belief to hold it.
+    frozen = fleet.wait_for_run_of(three, timeout_s=120)
+    three.halt()
+    worker(fleet, "four")
+    fleet.wait_for_end_of(frozen, timeout_s=120)
+    bucket.is_away = True
+    time.sleep(8)
+    bucket.is_away = False
+    fleet.postgres.kill()
+    fleet.postgres.start()
+    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=300, idle=False)
+    built = head_of(fleet, frozen)
+    three.go_on()
+    wait_for(lambda: "LeaseLost" in three.log.read_text(), timeout_s=120, what=f"a refusal; {three.log.read_text()}")
+    fleet.wait_until_built(KEYS, timeout_s=300)
+
+    ended = {run.run_id: run.status.value for run in fleet.runs()}
+    assert (ended[lost.run_id], ended[frozen.run_id]) == ("FAILURE", "FAILURE")
+    assert head_of(fleet, frozen).state == built.state
+    expected = open_home(tmp_path / "alone")
+    found = Home(fleet.settings)
+    for key, path in repositories.items():
+        alone = workspace_of(expected, RepositoryEntry(key, str(path)))
+        build(alone)
+        with hold_repository(found.layout, key, run_id="look", wait_s=60):
+            shared = found.workspace(key, run_id="look")
+            assert first_difference(table_rows(shared), table_rows(alone)) is None
+            assert first_difference(published_files(shared), published_files(alone)) is None
+
+
+def worker(fleet: Fleet, name: str) -> Worker:
+    """A worker on a machine of its own."""
+    return fleet.start(name, "worker", extra={"XDG_CACHE_HOME": str(fleet.folder / name)})
+
+
+def head_of(fleet: Fleet, run: dg.DagsterRun) -> RepositoryHead:
+    """What the bucket has of a run's repository."""
+    place = fleet.layout.bucket
+    assert place
+    found = read_head(place.objects(), run.tags[PARTITION_TAG])
+    assert found
+    return found[0]
