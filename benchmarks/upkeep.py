@@ -161,7 +161,7 @@ def _run(home: Home, *arguments: str) -> None:
 
 def _tick(home: Home) -> None:
     with open_instance(home.layout) as instance:
-        take_tick(home, instance, last="", log=logging.getLogger("tick"))
+        take_tick(home, instance, asker="benchmark", last="", log=logging.getLogger("tick"))
 
 
 def _page(
