@@ -8,6 +8,8 @@ import dagster as dg
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.checks import CHECKS
 from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, FromTheProcess
+from codesum_pipeline.defs.standing_checks import STANDING_CHECKS
+from codesum_pipeline.defs.steps import OWNER
 
 JOB = "index_repository"
 
@@ -16,8 +18,12 @@ JOB = "index_repository"
 index_repository = dg.define_asset_job(
     name=JOB,
     description="Bring the index of one repository up to date.",
-    selection=dg.AssetSelection.assets(*ASSETS),
+    selection=dg.AssetSelection.assets(*ASSETS) - dg.AssetSelection.checks(*STANDING_CHECKS),
+    owners=[OWNER],
     executor_def=dg.in_process_executor,
+    # What a run that died had done is in no record where its worker had a copy of its own: all is looked at again, and
+    # what stands is reused.
+    tags={"dagster/retry_strategy": "ALL_STEPS"},
 )
 
 
@@ -33,7 +39,7 @@ def resources(given: Mapping[str, Any]) -> dict[str, Any]:
 def resolve_job(given: Mapping[str, Any]) -> dg.JobDefinition:
     """The job alone, for a process that runs it."""
     defs = dg.Definitions(
-        assets=ASSETS, asset_checks=CHECKS, jobs=[index_repository], resources=resources(given),
+        assets=ASSETS, asset_checks=[*CHECKS, *STANDING_CHECKS], jobs=[index_repository], resources=resources(given),
         executor=dg.in_process_executor,
     )  # fmt: skip
     return defs.resolve_job_def(JOB)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def outcome_of(key: str, result: dg.ExecuteInProcessResult, *, seconds: float) -> RunOutcome:
     """Read a run's events."""
-    message, error = ("", None) if result.success else _complaint(result.all_events)
+    message, error = ("", None) if result.success else complaint_of(result.all_events)
     return RunOutcome(
         key=key,
         run_id=result.run_id,
@@ -54,7 +54,7 @@ def _numbers(materialization: dg.AssetMaterialization) -> Numbers:
     }
 
 
-def _complaint(events: Iterable[dg.DagsterEvent]) -> tuple[str, type[CodesumError] | None]:
+def complaint_of(events: Iterable[dg.DagsterEvent]) -> tuple[str, type[CodesumError] | None]:
     """The first failed check that blocks, else the first error."""
     failed: list[SerializableErrorInfo] = []
     for event in events:

@@ -12,6 +12,8 @@ from sqlalchemy.exc import IntegrityError
 
 # Checks per partition are a preview in Dagster 1.13; said once here instead of once per check.
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
+# So are owners of jobs, schedules and sensors.
+warnings.filterwarnings("ignore", message="Parameter `owners`", category=dg.BetaWarning)
 
 PARTITIONS = "codesum_repos"
 # How many Dagster is told of at one time, and by one tick.

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from codesum_pipeline.wiring import Home
 
 PARTITION_TAG = "dagster/partition"
+# `dagster_celery.core_execution_loop.DELEGATE_MARKER`, whose module imports Celery.
+_WAITS_FOR_WORKER = "celery_queue_wait"
 
 # As `store.views.connect`: nothing is downloaded or loaded behind our back.
 IN_MEMORY = DuckDBResource(
@@ -136,7 +138,12 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
 
 def _has_step_processes(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
     started = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_WORKER_STARTING, limit=1)
-    return bool(started.records)
+    if started.records:
+        return True
+    # Celery's executor says only that a step waits for a worker.
+    engine = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT)
+    events = [record.event_log_entry.dagster_event for record in engine.records]
+    return any(event and event.engine_event_data.marker_start == _WAITS_FOR_WORKER for event in events)
 
 
 def resource_config(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from codesum_pipeline.defs.building.facts import MAIN_TABLES, stage_facts
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, StepOutcome
 from codesum_pipeline.defs.metadata import column_schema, metadata_of
 from codesum_pipeline.defs.partitions import codesum_repos
-from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
+from codesum_pipeline.settings.checks import CheckName
 
 OWNER = "team:codesum"
 # What an asset was built from; on the last one, what the planner compares with what it would be built from now.
@@ -23,6 +24,21 @@ REUSED = "reused"
 # For a server that is restarting; longer trouble is left to the planner.
 MAX_RETRIES = 2
 RETRY_WAIT_S = 2.0
+# What a step says, and the tag of the run that shows it.
+_TAGS = {
+    "commit": "codesum/commit",
+    "files_changed": "codesum/files_changed",
+    "texts_rewritten": "codesum/texts_rewritten",
+}
+_TAG_CHARS = 10
+_HEALTH = {
+    CheckName.CALLS: "The share of calls whose target is known is not below `checks.resolved_calls_least`, nor by "
+    "`checks.resolved_calls_drop` below what the repository's last commits had.",
+    CheckName.PLACEHOLDERS: "The share of placeholders among the documents is at most `checks.placeholders_most`.",
+    CheckName.MODEL_TEXTS: "Of the texts, placeholders aside, a model wrote at least `checks.model_texts_least`.",
+    CheckName.FAILURES: "There are at most `checks.failures_most` failures of files and texts for each document.",
+    CheckName.COST: "The texts of the repository cost at most `checks.cost_usd_most` on this day (UTC).",
+}
 
 
 def step_asset(
@@ -46,6 +62,16 @@ def step_asset(
     return define
 
 
+def health_specs(asset: str, *checks: CheckName) -> list[dg.AssetCheckSpec]:
+    """The checks against thresholds that belong to a step itself."""
+    return [
+        dg.AssetCheckSpec(
+            name.value, asset=asset, partitions_def=codesum_repos, description=_HEALTH[name], blocking=False
+        )
+        for name in checks
+    ]
+
+
 def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
     """Carry out the asset's step for the partition at hand. Every run materialises: a step that need not run is
     `reused`."""
@@ -55,6 +81,7 @@ def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.
         check_upstream(context, builder)
         done = builder.perform(step)
         log_outcome(context, done)
+        _tag_run(context, done)
         return dg.MaterializeResult(
             data_version=dg.DataVersion(done.table_hash),
             metadata={
@@ -67,6 +94,15 @@ def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.
             },
             tags={FINGERPRINT_TAG: done.built_from},
             check_results=check_results(context.asset_key, done.findings),
+        )
+
+
+def _tag_run(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
+    """What makes the list of runs readable: of which commit a run is, and how much it found and wrote."""
+    found = {tag: done.values[name] for name, tag in _TAGS.items() if name in done.values}
+    if found and context.run.tags.get(PARTITION_TAG):
+        context.instance.add_run_tags(
+            context.run.run_id, {tag: str(value)[:_TAG_CHARS] for tag, value in found.items()}
         )
 
 

@@ -10,6 +10,7 @@ from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.attempts import ACTIVE
 from codesum_pipeline.defs.building.builder import AT_HEAD
 from codesum_pipeline.defs.jobs import index_repository
+from codesum_pipeline.defs.lateness import note_plan
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
 from codesum_pipeline.defs.observing import Sight, observe
 from codesum_pipeline.defs.partitions import PARTITIONS, PORTION
@@ -104,6 +105,7 @@ def take_tick(
         claimed = state.claim({each.key: each.fingerprint for each in plan.requests}, asker, now=utc_now().timestamp())
         plan = plan.without({each.key for each in plan.requests} - claimed)
         _tell(plan, sight, state, log)
+    note_plan(home, instance, plan, enabled)
     seen = sight.observations
     return Tick(
         plan,

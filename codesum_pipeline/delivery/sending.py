@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +13,7 @@ from uuid import uuid4
 from codesum_pipeline.delivery.channels import Channel, OutgoingMessage, open_channel
 from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
-from codesum_pipeline.delivery.posts import notice_post
+from codesum_pipeline.delivery.posts import Post, notice_post
 from codesum_pipeline.delivery.schema import DeliveryState
 from codesum_pipeline.llm.scrubbing import without_keys
 from codesum_pipeline.model.digests import PostId
@@ -91,6 +91,14 @@ class Sender:
             with open_outbox(self.home, now=self.now) as outbox:
                 outbox.add(post, self.options.operator_channels, tries=self.options.max_attempts)
         return post.id
+
+    def notify(self, channels: Iterable[str], post: Post) -> None:
+        """Have a notice sent on channels; the log says it in any case. What is in the outbox stays as it is."""
+        _log.warning("%s: %s", post.subject, one_line(post.text))
+        names = list(channels)
+        if names:
+            with open_outbox(self.home, now=self.now) as outbox:
+                outbox.add(post, names, tries=self.options.max_attempts)
 
     def _send_channel(self, name: str, holder: str) -> SendingReport:
         with open_outbox(self.home, now=self.now) as outbox:

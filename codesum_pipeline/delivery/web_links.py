@@ -25,7 +25,7 @@ def web_url(location: str, place: str, *, own_hosts: Mapping[str, str] | None = 
     `own_hosts` says what runs on others. No user or password of the location is in it.
     """
     found, slug = Place.parse(place), slug_of(location)
-    host = _host(location)
+    host = host_of(location)
     kind = {**_HOSTS, **(own_hosts or {})}.get(host)
     if found is None or slug is None or kind is None:
         return None
@@ -39,7 +39,7 @@ def _fragment(kind: str, place: Place) -> str:
     return _LINE[kind].format(place.first_line)
 
 
-def _host(location: str) -> str:
+def host_of(location: str) -> str:
     if not is_url(location):
         return ""
     if "://" in location:

@@ -17,9 +17,9 @@ from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.bucket_homes import open_copy
+from codesum_pipeline.settings.buckets import bucket_of
 from codesum_pipeline.settings.models import SETTABLE_BY_RUN, Settings
 from codesum_pipeline.settings.own_homes import check_is_own
-from codesum_pipeline.store.objects import is_bucket_url
 
 ENV_PREFIX = "CODESUM_"
 SETTINGS_FILE = "codesum.toml"
@@ -48,12 +48,10 @@ def load_settings(
     check_is_settable_by_run(run or {})
     environ = os.environ if environ is None else environ
     given = {name: value for name, value in (flags or {}).items() if value is not None}
-    address = str(given.pop("home", None) or environ.get("CODESUM_HOME") or find_home())
-    bucket = address.rstrip("/") if is_bucket_url(address) else None
-    is_offline = bool(given.get("offline")) or environ.get(f"{ENV_PREFIX}OFFLINE", "").lower() in _TRUE
-    home = (
-        open_copy(bucket, environ=environ, is_offline=is_offline) if bucket else Path(address).expanduser().absolute()
-    )
+    address = given.pop("home", None) or environ.get("CODESUM_HOME") or find_home()
+    bucket = bucket_of(str(address))
+    is_offline = given.get("offline") or environ.get(f"{ENV_PREFIX}OFFLINE", "").lower() in _TRUE
+    home = open_copy(bucket, environ, is_offline=bool(is_offline)) if bucket else Path(address).expanduser().absolute()
     if "?" in str(home):
         # DuckDB takes what follows for a query and cannot write its file.
         raise ConfigurationError(f"home {str(home)!r}: its path must not hold a '?': choose another with --home")

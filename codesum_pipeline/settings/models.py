@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.config import JsonDict
 
-from codesum_pipeline.delivery.options import DeliveryOptions
+from codesum_pipeline.delivery.options import DeliveryOptions, unknown_channel
 from codesum_pipeline.model.options import (
     EvaluationOptions,
     ExtraLane,
@@ -21,12 +21,16 @@ from codesum_pipeline.model.options import (
     ScanOptions,
 )
 from codesum_pipeline.settings.addresses import address_without_secret
+from codesum_pipeline.settings.alerts import AlertSettings
 from codesum_pipeline.settings.ask import AskSettings
+from codesum_pipeline.settings.audit import AuditSettings
+from codesum_pipeline.settings.checks import CheckSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
 from codesum_pipeline.settings.engine import EngineSettings
 from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.maintenance import MaintenanceSettings
 from codesum_pipeline.settings.planner import PlannerSettings
 from codesum_pipeline.settings.reading import ReadingSettings
 from codesum_pipeline.settings.storage import StorageSettings
@@ -187,13 +191,24 @@ class Settings(BaseModel):
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
+    maintenance: MaintenanceSettings = Field(default_factory=MaintenanceSettings)  # type: ignore[arg-type]
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
+    checks: CheckSettings = Field(default_factory=CheckSettings)  # type: ignore[arg-type]
+    alerts: AlertSettings = Field(default_factory=AlertSettings)  # type: ignore[arg-type]
     engine: EngineSettings = Field(default_factory=EngineSettings)  # type: ignore[arg-type]
     reading: ReadingSettings = Field(default_factory=ReadingSettings)
     hosts: HostSettings = Field(default_factory=HostSettings)  # type: ignore[arg-type]
     webhooks: WebhookSettings = Field(default_factory=WebhookSettings)  # type: ignore[arg-type]
 
     _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
+
+    @model_validator(mode="after")
+    def _alert_channels_exist(self) -> Self:
+        for name in self.alerts.channels:
+            if problem := unknown_channel(name, self.delivery):
+                raise ValueError(f"alerts.channels: {problem}")
+        return self
 
     @property
     def layout(self) -> HomeLayout:

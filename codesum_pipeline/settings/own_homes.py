@@ -13,7 +13,6 @@ import pwd
 import re
 import secrets
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 
 from codesum_pipeline.model.errors import ConfigurationError
@@ -105,18 +104,13 @@ def state_folder() -> Path:
     return _user_folder("XDG_STATE_HOME", ".local/state", "what codesum notes about you")
 
 
-def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """For what can be made or fetched again; raises `ConfigurationError` where the user has no folder for it."""
-    return _user_folder("XDG_CACHE_HOME", ".cache", "copies of homes in buckets", environ)
-
-
 def user_home() -> Path:
     """The home of checkouts that no other home is found for, in the user's data folder; raises `ConfigurationError`."""
     return _user_folder("XDG_DATA_HOME", ".local/share", "the indexes of your checkouts")
 
 
-def _user_folder(variable: str, usual: str, holds: str, environ: Mapping[str, str] = os.environ) -> Path:
-    chosen = Path(environ.get(variable, ""))
+def _user_folder(variable: str, usual: str, holds: str) -> Path:
+    chosen = Path(os.environ.get(variable, ""))
     if chosen.is_absolute():
         return chosen / "codesum"
     try:

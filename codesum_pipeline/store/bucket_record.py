@@ -4,6 +4,7 @@ from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.committing import commit
 from codesum_pipeline.store.head_lease import HeadLease, take_head
 from codesum_pipeline.store.hydrating import hydrate
+from codesum_pipeline.store.journal import Journal
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.store.part_notes import PartNotes
@@ -21,6 +22,7 @@ class BucketRecord:
         self._objects = objects
         self._lease = lease
         self._notes = notes
+        self.journal = Journal(objects, key, fence=lease.head.fence)
 
     def check(self) -> None:
         """Raises `LeaseLost` where it is known that another worker took over."""
@@ -28,7 +30,9 @@ class BucketRecord:
 
     def commit(self) -> None:
         """What this worker's folder holds becomes the record; raises `LeaseLost`, `BucketUnavailable`."""
+        kept = self.journal.names() if self.journal.is_taken else []
         commit(self._layout, self._key, self._objects, self._lease, self._notes, transfers=self._place.transfers)
+        self.journal.forget(kept)
 
     def close(self) -> None:
         """Let other workers hold the repository."""

@@ -48,6 +48,11 @@ class HomeLayout:
         return self.home / "polls.sqlite"
 
     @property
+    def audit(self) -> Path:
+        """Who asked what with a token."""
+        return self.home / "audit"
+
+    @property
     def warehouse(self) -> Path:
         return self.home / "warehouse"
 

@@ -6,7 +6,8 @@ from codesum_pipeline.defs.assets.indexes import dense_index, sparse_index
 from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
-from codesum_pipeline.defs.steps import run_step, step_asset
+from codesum_pipeline.defs.steps import health_specs, run_step, step_asset
+from codesum_pipeline.settings.checks import CheckName
 
 
 @step_asset(
@@ -48,6 +49,7 @@ def retrieval_evaluation(context: dg.AssetExecutionContext, codesum: CodesumReso
             description="The model gave something at every level that it was asked at. Where not, the index is "
             "published with extractive texts, and the run fails.",
         ),
+        *health_specs("published_index", CheckName.COST),
     ],
 )
 def published_index(context: dg.AssetExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]

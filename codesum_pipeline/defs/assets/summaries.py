@@ -4,7 +4,8 @@ import dagster as dg
 
 from codesum_pipeline.defs.assets.graph import call_graph
 from codesum_pipeline.defs.resource import CodesumResource
-from codesum_pipeline.defs.steps import run_step, step_asset
+from codesum_pipeline.defs.steps import health_specs, run_step, step_asset
+from codesum_pipeline.settings.checks import CheckName
 
 
 @step_asset(group="summaries", kinds={"duckdb", "parquet"}, deps=[call_graph])
@@ -57,7 +58,8 @@ def module_summaries(context: dg.AssetExecutionContext, codesum: CodesumResource
     group="summaries",
     kinds={"python", "parquet"},
     deps=[module_summaries],
+    check_specs=health_specs("summary_documents", CheckName.PLACEHOLDERS, CheckName.MODEL_TEXTS, CheckName.FAILURES),
 )
-def summary_documents(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
+def summary_documents(context: dg.AssetExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
     """The levels put together. One row is one document with its lines, signature and context as they are now."""
     return run_step(context, codesum)

@@ -24,6 +24,9 @@ class Rows:
 # The entries of what a person sees of a table: a few rows, and a picture where it says more.
 PREVIEW = "preview"
 PLOT = "plot"
+# The entry in which a check with a threshold says more than whether it passed: alerts are about the first two alone.
+STATE = "state"
+OK, OUT_OF_BAND, NO_DATA, OFF = "in the band", "out of the band", "no data", "switched off"
 
 Value = bool | int | float | str | Markdown | Rows
 Values = Mapping[str, Value]

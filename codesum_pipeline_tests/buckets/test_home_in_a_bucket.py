@@ -10,10 +10,8 @@ from codesum_pipeline.model.errors import LeaseHeld, LeaseLost
 from codesum_pipeline.store.head_lease import take_head
 from codesum_pipeline.store.heads import read_head, read_manifest
 from codesum_pipeline.store.holding import check_is_held, commit_held, hold_repository
-from codesum_pipeline.store.objects import Objects, open_objects
-from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.buckets.workers import build_in_bucket, taken_over, worker_at, workspace_at
 from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.fleet.bucket_workers import build_in_bucket, worker_at, workspace_at
 from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
 from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
@@ -21,26 +19,6 @@ from codesum_pipeline_tests.repositories import GitRepo
 
 # They look for themselves, each time.
 ALWAYS = {"repo_snapshot", "retrieval_evaluation", "published_index"}
-
-
-@pytest.fixture
-def bucket(tmp_path: Path) -> str:
-    return f"memory://{tmp_path}"
-
-
-@pytest.fixture
-def objects(bucket: str) -> Objects:
-    return open_objects(bucket)
-
-
-@pytest.fixture
-def one(tmp_path: Path, bucket: str) -> Home:
-    return worker_at(tmp_path / "one", bucket)
-
-
-@pytest.fixture
-def other(tmp_path: Path, bucket: str) -> Home:
-    return worker_at(tmp_path / "other", bucket)
 
 
 @pytest.fixture
@@ -101,12 +79,6 @@ def test_who_lost_the_lease_publishes_nothing(one, other, repo, objects):
     assert read_head(objects, "shop")[0] == head
     build_in_bucket(other, repo)
     assert read_head(objects, "shop")[0].published.commit == repo.git("rev-parse", "HEAD").strip()
-
-
-def taken_over(objects: Objects) -> None:
-    """Another worker took the lease, built nothing, and gave it back."""
-    found, etag = read_head(objects, "shop")
-    objects.swap("repos/shop/head.json", found.replaced(fence=found.fence + 1, holder=None).encoded(), etag=etag)
 
 
 def test_a_build_hears_by_its_next_renewal_that_it_lost_the_lease(bucket, tmp_path, objects):

@@ -6,7 +6,9 @@ from typing import Any
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.settings import load_settings
+from codesum_pipeline.store.heads import head_name, read_head
 from codesum_pipeline.store.holding import check_is_held, commit_held, hold_repository
+from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
@@ -42,3 +44,9 @@ def run_steps(workspace: Workspace) -> set[str]:
             if step.name == "published_index":
                 commit_held(workspace.layout, workspace.key)
     return ran
+
+
+def taken_over(objects: Objects) -> None:
+    """Another worker took the lease, built nothing, and gave it back."""
+    found, etag = read_head(objects, "shop")
+    objects.swap(head_name("shop"), found.replaced(fence=found.fence + 1, holder=None).encoded(), etag=etag)

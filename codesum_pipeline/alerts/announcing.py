@@ -1,0 +1,136 @@
+"""From conditions that changed to messages: each change once, many at one time in one message.
+
+```text
+a change ── lasts settle_minutes, doubled by each alert of a day ──► is told
+many with one cause (a host)   ──► the cause is told, and when it is over
+more than digest_above at once ──► one message with a line for each kind
+```
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from codesum_pipeline.alerts.book import AlertBook, Message
+from codesum_pipeline.alerts.conditions import Condition, ConditionKind
+from codesum_pipeline.delivery.posts import Post, PostKind
+from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.model.digests import PostId
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.settings.alerts import AlertSettings
+
+# Of what changed at one time, how many are named.
+NAMED = 8
+_DETAIL_CHARS = 600
+_SHORT_CHARS = 160
+# A day at most, however often something flaps.
+_LONGEST = timedelta(days=1)
+
+
+def announce(book: AlertBook, settings: AlertSettings, sender: Sender) -> int:
+    """Put what is to be told into the outbox; how many messages that are."""
+    decide(book, settings)
+    messages = book.messages()
+    channels = settings.channels or sender.options.operator_channels
+    for message in messages:
+        sender.notify(channels, _post(message))
+        book.drop_message(message.id)
+    return len(messages)
+
+
+def decide(book: AlertBook, settings: AlertSettings) -> None:
+    """Write down what is told now, and by which messages."""
+    with book.together():
+        ripe = [each for each in book.untold() if _is_ripe(each, settings, book.now())]
+        alone = _by_cause(book, ripe, settings)
+        if len(alone) > settings.digest_above:
+            _keep(book, *_digest(alone), of=alone)
+        else:
+            for each in alone:
+                _keep(book, *_notice(each), of=[each])
+        book.mark_told(alone)
+
+
+def _is_ripe(condition: Condition, settings: AlertSettings, now: datetime) -> bool:
+    recent = condition.told_at is not None and datetime.fromisoformat(condition.told_at) > now - timedelta(days=1)
+    doubled = 2 ** min(condition.tellings, 16) if recent else 1
+    wait = min(timedelta(minutes=settings.settle_minutes) * doubled, _LONGEST)
+    return datetime.fromisoformat(condition.since) <= now - wait
+
+
+def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSettings) -> list[Condition]:
+    """Tell of causes that many share; what is left to be told by itself."""
+    bad = Counter(each.cause for each in book.bad() if each.cause)
+    told = book.told_causes()
+    groups: dict[str, list[Condition]] = defaultdict(list)
+    alone: list[Condition] = []
+    for each in ripe:
+        is_shared = each.cause and (each.cause in told or bad[each.cause] > settings.digest_above)
+        (groups[each.cause] if is_shared else alone).append(each)
+    for cause, members in groups.items():
+        if cause not in told:
+            _keep(book, *_cause_notice(cause, members, bad[cause]), of=members)
+            book.mark_cause(cause, is_bad=True)
+        book.mark_told(members, counted=False)
+    for cause in sorted(told):
+        if not bad[cause] and not any(each.cause == cause for each in book.untold()):
+            _keep(book, f"Recovered: {cause}", f"{cause} can be read again, and all repositories on it.", of=[])
+            book.mark_cause(cause, is_bad=False)
+    return alone
+
+
+def _notice(condition: Condition) -> tuple[str, str]:
+    if not condition.is_bad:
+        return f"Recovered: {condition.title}", f"{condition.title}: in order again since {condition.since}."
+    said = one_line(condition.detail)[:_DETAIL_CHARS] or "no further word"
+    return (
+        f"Failing: {condition.title}",
+        f"{condition.title}: {said}\n\nSince {condition.since}. {_WAYS_OUT[condition.kind]}",
+    )
+
+
+_WAYS_OUT = {
+    ConditionKind.CHECK: "The asset's page in the Dagster UI shows the check over time.",
+    ConditionKind.BUILDS: "The run's page in the Dagster UI says more; `codesum doctor` names what can be repaired.",
+    ConditionKind.REMOTE: "Its published index stays as it is; the planner goes on trying.",
+    ConditionKind.DAEMON: "Until it is repaired, new commits may be missed; `codesum index` still works.",
+}
+
+
+def _cause_notice(cause: str, members: Sequence[Condition], bad: int) -> tuple[str, str]:
+    named = ", ".join(each.subject for each in members[:NAMED])
+    more = f" and {bad - min(len(members), NAMED):,} more" if bad > min(len(members), NAMED) else ""
+    reason = one_line(members[0].detail)[:_DETAIL_CHARS]
+    return (
+        f"Failing: {cause}, {bad:,} repositories",
+        f"{cause}: {bad:,} repositories cannot be read: {named}{more}.\n\nThe first of them: {reason}\n\n"
+        f"{_WAYS_OUT[ConditionKind.REMOTE]}",
+    )
+
+
+def _digest(conditions: Sequence[Condition]) -> tuple[str, str]:
+    """One line for each kind and direction."""
+    groups: dict[tuple[bool, str], list[Condition]] = defaultdict(list)
+    for each in conditions:
+        groups[not each.is_bad, f"check {each.name}" if each.name else each.kind.value].append(each)
+    lines = []
+    for (is_good, what), members in sorted(groups.items()):
+        named = ", ".join(each.subject for each in members[:NAMED])
+        more = f" and {len(members) - NAMED:,} more" if len(members) > NAMED else ""
+        lines.append(f"{'recovered' if is_good else 'failing'}: {what} ({len(members):,}): {named}{more}")
+        if not is_good and members[0].detail:
+            lines.append(f"  the first of them: {one_line(members[0].detail)[:_SHORT_CHARS]}")
+    bad = sum(each.is_bad for each in conditions)
+    return f"{bad:,} failing, {len(conditions) - bad:,} recovered", "\n".join(lines)
+
+
+def _keep(book: AlertBook, subject: str, text: str, *, of: Sequence[Condition]) -> None:
+    """The id is that of the moment, the words and the changes, so that the outbox has it once."""
+    said = "\0".join((subject, text, book.moment(), *(f"{each.title} {each.since}" for each in of)))
+    id_ = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    book.keep_message(Message(f"alert-{id_}", f"codesum: {subject}", text, book.moment()))
+
+
+def _post(message: Message) -> Post:
+    return Post(PostId(message.id), PostKind.NOTICE, one_line(message.subject)[:150], message.text, message.created_at)

@@ -1,0 +1,164 @@
+"""The sensor that tells people of what broke and what recovered, by finished runs and by how the daemon's parts do."""
+
+import logging
+import threading
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluation
+from dagster._core.definitions.run_request import InstigatorType
+from dagster._core.scheduler.instigation import TickStatus
+
+from codesum_pipeline.alerts.announcing import announce
+from codesum_pipeline.alerts.book import AlertBook, open_book
+from codesum_pipeline.alerts.conditions import ConditionKind, Observed
+from codesum_pipeline.defs.building.values import NO_DATA, OFF, STATE
+from codesum_pipeline.defs.jobs import JOB
+from codesum_pipeline.defs.outcomes import complaint_of
+from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
+from codesum_pipeline.defs.steps import OWNER
+from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.settings.checks import CheckName
+from codesum_pipeline.wiring import Home, utc_now
+
+_log = logging.getLogger(__name__)
+NAME = "alerts"
+# Of more runs than these, the next look takes care.
+RUNS_A_LOOK = 500
+# Clocks of several machines differ, and a run may be recorded after one that ended later.
+OVERLAP = timedelta(minutes=5)
+# Before the first look nothing is told.
+_FIRST_LOOK_BACK = timedelta(hours=1)
+# Dagster gives a tick 60 s; what is not sent then goes on beside it.
+SENDING_S = 25.0
+_CURSOR = "runs"
+_CHECKS = frozenset(CheckName)
+_READ = {
+    dg.DagsterEventType.ASSET_CHECK_EVALUATION,
+    dg.DagsterEventType.STEP_FAILURE,
+    dg.DagsterEventType.RUN_FAILURE,
+}
+_UNJUDGED = (NO_DATA, OFF)
+
+
+def alerts(interval_s: int) -> dg.SensorDefinition:
+    """The sensor, looking every `interval_s` seconds. It runs unless somebody stops it."""
+
+    @dg.sensor(
+        name=NAME,
+        minimum_interval_seconds=interval_s,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Tells the channels of `alerts.channels` of checks, builds, remotes and parts of the daemon that "
+        "fail or recover. Starts no run.",
+        owners=[OWNER],
+    )
+    def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SkipReason:
+        told = look(codesum.open_home(), context.instance, context.log)
+        return dg.SkipReason(f"{told} alerts" if told else "nothing changed that has to be told")
+
+    return sensor
+
+
+def look(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
+    """Note what changed and tell it; how many messages that are."""
+    sender = home.digest_desk().sender
+    with open_book(home.settings.home, now=utc_now) as book:
+        note_runs(home, instance, book)
+        note_daemon(instance, book)
+        book.keep_only(_registered(home))
+        told = announce(book, home.settings.alerts, sender)
+    if told:
+        thread = threading.Thread(target=sender.send_due, name="alerts", daemon=True)
+        thread.start()
+        thread.join(SENDING_S)
+        if thread.is_alive():
+            log.warning("a channel takes long; sending goes on")
+    return told
+
+
+def _registered(home: Home) -> set[str] | None:
+    """Repositories that somebody waits for; None where the registry cannot be read, which the planner's ticks say."""
+    try:
+        survey = home.registry.survey()
+    except CodesumError as error:
+        _log.error("%s", error)
+        return None
+    return {entry.key for entry in survey.entries if entry.enabled} | set(survey.problems)
+
+
+def note_runs(home: Home, instance: dg.DagsterInstance, book: AlertBook) -> None:
+    """What the runs that ended since the last look came to, the first one first."""
+    cursor = book.marks(_CURSOR).get(_CURSOR)
+    since = datetime.fromisoformat(cursor) if cursor else utc_now() - _FIRST_LOOK_BACK
+    ended = dg.RunsFilter(
+        statuses=[dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE], updated_after=since - OVERLAP
+    )
+    records = instance.get_run_records(ended, limit=RUNS_A_LOOK, order_by="update_timestamp", ascending=True)
+    for record in records:
+        _note_run(home, instance, book, record.dagster_run)
+    if records:
+        last = records[-1].update_timestamp
+        book.set_marks({_CURSOR: (last if last.tzinfo else last.replace(tzinfo=UTC)).isoformat()})
+    book.forget_runs(since - 4 * OVERLAP)
+
+
+def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:
+    """How the last tick of each sensor and schedule ended; a `repos.yaml` that cannot be read ends them all."""
+    observed = []
+    for state in instance.all_instigator_state():
+        ticks = instance.get_ticks(state.instigator_origin_id, state.selector_id, limit=3)
+        ended = [tick for tick in ticks if tick.status is not TickStatus.STARTED]
+        if state.instigator_name != NAME and state.is_running and ended:
+            error = ended[0].error
+            kind = "sensor" if state.instigator_type is InstigatorType.SENSOR else "schedule"
+            observed.append(
+                Observed(
+                    ConditionKind.DAEMON,
+                    f"{kind} {state.instigator_name}",
+                    is_bad=ended[0].status is TickStatus.FAILURE,
+                    detail=_innermost(error) if error else "",
+                )
+            )
+    book.note(observed)
+
+
+def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg.DagsterRun) -> None:
+    failed = run.status is dg.DagsterRunStatus.FAILURE
+    subject = _subject(run)
+    failures = book.note_run(run.run_id, subject, failed=failed)
+    if failures is None:
+        return
+    records = instance.get_records_for_run(run.run_id, of_type=_READ).records
+    events = [record.event_log_entry.dagster_event for record in records]
+    found = [event for event in events if event is not None]
+    said = f"{failures} runs in a row failed; the last one: {complaint_of(found)[0]}" if failed else ""
+    observed = [Observed(ConditionKind.BUILDS, subject, failures >= home.settings.alerts.failed_builds, said)]
+    for event in found:
+        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+            observed += _judged(home, event.asset_check_evaluation_data)
+    book.note(observed)
+
+
+def _judged(home: Home, found: AssetCheckEvaluation) -> list[Observed]:
+    """Nothing of a check without threshold, or of one that had nothing to look at."""
+    state = found.metadata.get(STATE)
+    if found.check_name not in _CHECKS or not found.partition or (state and state.value in _UNJUDGED):
+        return []
+    counts = home.settings.alerts.severity == "WARN" or found.severity is dg.AssetCheckSeverity.ERROR
+    is_bad = not found.passed and counts
+    said = found.description or ""
+    return [Observed(ConditionKind.CHECK, str(found.partition), is_bad, said, str(found.check_name))]
+
+
+def _subject(run: dg.DagsterRun) -> str:
+    """A repository where it was to be built, else the job and what it was about."""
+    key = run.tags.get(PARTITION_TAG, "")
+    if key and run.job_name in (JOB, "__ASSET_JOB"):
+        return key
+    return f"{run.job_name} of {key}" if key else run.job_name
+
+
+def _innermost(error: "dg.SerializableErrorInfo") -> str:
+    while error.cause is not None:
+        error = error.cause
+    return str(error.message).strip()

@@ -1,0 +1,95 @@
+"""Since when each index is behind its repository, as the planner's ticks see it: written down only where it changes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from codesum_pipeline.alerts.book import open_book
+from codesum_pipeline.alerts.conditions import ConditionKind, Observed
+from codesum_pipeline.defs.assets.publishing import published_index
+from codesum_pipeline.defs.planner import Plan, Verdict
+from codesum_pipeline.delivery.web_links import host_of
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.checks import CheckName
+from codesum_pipeline.wiring import Home, utc_now
+
+if TYPE_CHECKING:
+    from codesum_pipeline.alerts.book import AlertBook
+
+_BEHIND = (Verdict.BUILD, Verdict.DEFERRED, Verdict.HELD, Verdict.EXHAUSTED)
+_AT_HEAD = (Verdict.UP_TO_DATE, Verdict.LEFT_OVER, Verdict.GO_ON)
+
+
+def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Sequence[RepositoryEntry]) -> None:
+    """Note who is behind, late, or cannot be read; an event is written for those alone that become late, or in time.
+
+    Of repositories that are not in the plan nothing changes.
+    """
+    hosts = {entry.key: host_of(entry.location) for entry in entries}
+    with open_book(home.settings.home, now=utc_now) as book:
+        book.note(_observed_sources(plan, hosts))
+        found = book.note_behind(
+            [key for key, verdict in plan.verdicts.items() if verdict in _BEHIND],
+            [key for key, verdict in plan.verdicts.items() if verdict in _AT_HEAD],
+            late_after=timedelta(hours=home.settings.checks.behind_hours),
+        )
+        late = {key: f"behind its repository since {since}" for key, since in found.late.items()}
+        _note_late(home, book, late, found.in_time)
+    changed = [*late.items(), *((key, "at the repository's newest commit again") for key in found.in_time)]
+    for key, said in changed:
+        _report(instance, evaluation_of(home, key, passed=key not in late, said=said))
+
+
+def evaluation_of(home: Home, key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
+    """What the check `index_is_fresh` says of one repository."""
+    return dg.AssetCheckEvaluation(
+        asset_key=published_index.key,
+        check_name=CheckName.FRESH.value,
+        passed=passed,
+        severity=severity_of(home, CheckName.FRESH),
+        description=said,
+        metadata={"allowed_hours": home.settings.checks.behind_hours},
+        partition=key,
+    )
+
+
+def severity_of(home: Home, check: CheckName) -> dg.AssetCheckSeverity:
+    """As the settings say."""
+    return dg.AssetCheckSeverity.ERROR if check in home.settings.checks.errors else dg.AssetCheckSeverity.WARN
+
+
+def _observed_sources(plan: Plan, hosts: Mapping[str, str]) -> Sequence[Observed]:
+    """Of a repository that is being built nothing is known."""
+    return [
+        Observed(
+            ConditionKind.REMOTE,
+            key,
+            is_bad=verdict is Verdict.UNREADABLE,
+            detail=plan.complaints.get(key, ""),
+            cause=hosts.get(key, ""),
+        )
+        for key, verdict in plan.verdicts.items()
+        if verdict is not Verdict.ACTIVE
+    ]
+
+
+def _note_late(home: Home, book: "AlertBook", late: Mapping[str, str], in_time: Sequence[str]) -> None:
+    alarms = home.settings.alerts.severity == "WARN" or CheckName.FRESH in home.settings.checks.errors
+    name = CheckName.FRESH.value
+    if alarms:
+        book.note(Observed(ConditionKind.CHECK, key, True, said, name) for key, said in late.items())
+    book.note(Observed(ConditionKind.CHECK, key, False, name=name) for key in in_time)
+
+
+def _report(instance: dg.DagsterInstance, evaluation: dg.AssetCheckEvaluation) -> None:
+    """Write it to the run that published the index; where none did, only the alert says it."""
+    published_by = dg.AssetRecordsFilter(asset_key=evaluation.asset_key, asset_partitions=[str(evaluation.partition)])
+    for record in instance.fetch_materializations(published_by, limit=1).records:
+        event = dg.DagsterEvent(
+            event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
+            job_name="index_repository",
+            event_specific_data=evaluation,
+        )
+        instance.report_dagster_event(event, run_id=record.run_id)

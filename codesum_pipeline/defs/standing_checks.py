@@ -1,0 +1,139 @@
+"""What can become wrong while nothing is built: whether an index is late, and whether it is still what was written.
+
+The planner's ticks and the schedule `verification` see to them; a build does not run them.
+"""
+
+import math
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import dagster as dg
+
+from codesum_pipeline.alerts.book import open_book
+from codesum_pipeline.defs.assets.publishing import published_index
+from codesum_pipeline.defs.building.values import NO_DATA, OK, OUT_OF_BAND, STATE
+from codesum_pipeline.defs.lateness import severity_of
+from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
+from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.steps import OWNER, stage_failures
+from codesum_pipeline.indexes.verify import verify_index
+from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.checks import CheckName
+from codesum_pipeline.wiring import Home, utc_now
+
+VERIFICATION_CRON = "17 * * * *"
+_MARK = "verified:"
+# Findings that are named; the rest is counted.
+_NAMED = 5
+
+
+@dg.asset_check(
+    asset=published_index,
+    name=CheckName.FRESH.value,
+    partitions_def=codesum_repos,
+    description="The index is behind its repository for no longer than `checks.behind_hours`. Set by the planner's "
+    "ticks, where it changes, also while nothing is built.",
+)
+def index_is_fresh(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> dg.AssetCheckResult:
+    """What the planner's last ticks saw."""
+    home, key = codesum.open_home(), context.partition_key
+    with open_book(home.settings.home, now=utc_now) as book:
+        since = book.behind_since(key)
+    allowed = timedelta(hours=home.settings.checks.behind_hours)
+    is_late = since is not None and datetime.fromisoformat(since) <= utc_now() - allowed
+    return dg.AssetCheckResult(
+        passed=not is_late,
+        severity=severity_of(home, CheckName.FRESH),
+        description=f"behind its repository since {since}" if since else "at the newest commit that a tick has seen",
+        metadata={"allowed_hours": home.settings.checks.behind_hours},
+    )
+
+
+@dg.asset_check(
+    asset=published_index,
+    name=CheckName.VERIFIED.value,
+    partitions_def=codesum_repos,
+    description="Every byte of the published index is what its manifest says, and its documents are those of the "
+    "tables. Looked at once in `checks.verify_days`.",
+)
+def published_index_equals_tables(
+    context: dg.AssetCheckExecutionContext, codesum: CodesumResource
+) -> dg.AssetCheckResult:
+    """What `codesum doctor` finds about the index."""
+    found = _verify(codesum.open_home(), context.partition_key)
+    return dg.AssetCheckResult(
+        passed=found.passed, severity=found.severity, description=found.description, metadata=found.metadata
+    )
+
+
+STANDING_CHECKS = (index_is_fresh, published_index_equals_tables)
+
+
+@dg.op(tags={"dagster/kind": "numpy"})
+def verify_published_index(context: dg.OpExecutionContext, codesum: CodesumResource) -> None:
+    """The same, by itself: Dagster gives no partition to a job that has nothing but checks."""
+    # It takes these, too; only its annotation does not say so.
+    context.log_event(_verify(codesum.open_home(), context.partition_key))  # type: ignore[arg-type]
+
+
+@dg.job(
+    description="Compare the published index of one repository with its manifest and its tables, byte by byte.",
+    partitions_def=codesum_repos,
+    executor_def=dg.in_process_executor,
+    owners=[OWNER],
+)
+def verify_indexes() -> None:
+    """One run for each repository, which holds its lease meanwhile."""
+    verify_published_index()
+
+
+def _verify(home: Home, key: str) -> dg.AssetCheckEvaluation:
+    with stage_failures():
+        is_published = home.layout.published(key).is_symlink()
+        findings = verify_index(home.layout, key, tables=home.tables) if is_published else []
+    named = "; ".join(f"{each.check}: {each.subject}: {each.detail}" for each in findings[:_NAMED])
+    more = f"; and {len(findings) - _NAMED:,} more" if len(findings) > _NAMED else ""
+    said = f"{named}{more} (`codesum index {key} --force` writes it anew)" if findings else "no fault"
+    return dg.AssetCheckEvaluation(
+        asset_key=published_index.key,
+        check_name=CheckName.VERIFIED.value,
+        passed=is_published and not findings,
+        severity=severity_of(home, CheckName.VERIFIED) if is_published else dg.AssetCheckSeverity.WARN,
+        description=said if is_published else f"{NO_DATA}: nothing is published",
+        metadata={"wrong": len(findings), STATE: OUT_OF_BAND if findings else OK if is_published else NO_DATA},
+        partition=key,
+    )
+
+
+@dg.schedule(
+    name="verification",
+    job=verify_indexes,
+    cron_schedule=VERIFICATION_CRON,
+    execution_timezone="UTC",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Once in `checks.verify_days`, spread over that time, has each published index compared with its "
+    "tables.",
+    owners=[OWNER],
+)
+def verification(
+    context: dg.ScheduleEvaluationContext, codesum: CodesumResource
+) -> list[dg.RunRequest] | dg.SkipReason:
+    """Those that were looked at longest ago, or never; an hour's share of all."""
+    home = codesum.open_home()
+    keys = take_due(home, home.registry.survey().entries)
+    add_partitions(context.instance, keys)
+    return [dg.RunRequest(partition_key=key) for key in keys] or dg.SkipReason("no index is due")
+
+
+def take_due(home: Home, entries: Sequence[RepositoryEntry]) -> list[str]:
+    """The repositories whose turn it is, which counts as taken."""
+    days = home.settings.checks.verify_days
+    enabled = [entry.key for entry in entries if entry.enabled]
+    with open_book(home.settings.home, now=utc_now) as book:
+        last = {name.removeprefix(_MARK): moment for name, moment in book.marks(_MARK).items()}
+        limit = iso_moment(utc_now() - timedelta(days=days))
+        due = sorted((last.get(key, ""), key) for key in enabled if last.get(key, "") <= limit)
+        keys = [key for _, key in due[: math.ceil(len(enabled) / (24 * days))]]
+        book.set_marks({f"{_MARK}{key}": book.moment() for key in keys})
+    return keys
