@@ -7,6 +7,7 @@ each is asked of all together, or is a few system calls.
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import dagster as dg
 
@@ -23,8 +24,8 @@ from codesum_pipeline.wiring import Home
 # Dagster gives a tick 60 s. A repository that hangs may be asked twice: for its ref, and for its other refs.
 TICK_S = 50.0
 ASKED_TWICE = 2
-# Where the looks took so long, what comes after them ends in time, too.
-DECIDED_S = 55.0
+# Whatever the looks took, what comes after them begins nothing more then.
+DECIDED_S = 50.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,9 @@ def _seen(
         for entry in entries
         if entry.key in looks.polls and entry.key not in heads
     ]
-    seen = [
-        _observation(home, entry, heads, recorded[entry.key], builds[entry.key])
-        for entry in readable
-        if entry.key in recorded and entry.key in builds
-    ]
+    known = [entry for entry in readable if entry.key in recorded and entry.key in builds]
+    in_time = takewhile(lambda _: time.monotonic() < give_up_at, known)
+    seen = [_observation(home, entry, heads, recorded[entry.key], builds[entry.key]) for entry in in_time]
     return [*with_left_overs(home, seen, readable), *unreadable]
 
 

@@ -6,9 +6,11 @@ is another than the last time.
 
 import io
 import json
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from codesum_pipeline.evaluation.gate import hold_again, standing_hold
 from codesum_pipeline.indexes.publish import published_version
@@ -51,7 +53,8 @@ def standing_builds(
         return _in_bucket(home, state, keys, home.layout.bucket, give_up_at=give_up_at)
     seen = {key: state_of(home.tables.path("snapshot", key)) for key in keys}
     begun = state.derived(BEGUN, seen, lambda some: {key: _begun_at(home, key) for key in some}, give_up_at=give_up_at)
-    return {key: StandingBuild(_published(home, key), begun[key]) for key in keys if key in begun}
+    in_time = takewhile(lambda _: time.monotonic() < give_up_at, (key for key in keys if key in begun))
+    return {key: StandingBuild(_published(home, key), begun[key]) for key in in_time}
 
 
 def is_held(home: Home, key: str, build: StandingBuild, *, fingerprint: str) -> bool:
