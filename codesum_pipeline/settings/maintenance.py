@@ -39,6 +39,12 @@ class MaintenanceSettings(BaseModel):
     mirrors_days: int = Field(
         30, ge=1, description="How long the mirror of a repository is kept that is not registered."
     )
+    parts_hours: int = Field(
+        24,
+        ge=1,
+        description="How long parts stay in a bucket that no repository's state names any more: readers of an earlier "
+        "state have so long to finish.",
+    )
     unreachable_days: int = Field(
         14, ge=1, description="How long a mirror keeps commits that no kept index and no registered ref leads to."
     )

@@ -48,6 +48,7 @@ class HomeFiles:
         for key in self.keys:
             yield from self._maintain_repository(key)
         yield from _told(Kind.ANSWERS, "", self._drop_answers)
+        yield from _told(Kind.PARTS, "", self._collect_parts)
 
     @cached_property
     def built(self) -> frozenset[str]:
@@ -155,6 +156,18 @@ class HomeFiles:
             if not self.is_dry_run:
                 count = cache.prune(unused_for=unused_for)
             yield Freed(Kind.ANSWERS, "", count, size)
+
+    def _collect_parts(self) -> Iterator[Freed]:
+        """Of a home in a bucket, what no repository's state names any more; a dry run does not list them."""
+        bucket = self.home.layout.bucket
+        if bucket is None or self.is_dry_run:
+            return
+        from codesum_pipeline.store.collecting import collect_parts
+
+        grace_s = self.home.settings.maintenance.parts_hours * 3600.0
+        found = collect_parts(bucket.objects(), grace_s=grace_s, now=lambda: self.now)
+        if found.parts:
+            yield Freed(Kind.PARTS, "", found.parts, found.part_bytes)
 
     def _days_ago(self, days: int) -> float:
         return self.now.timestamp() - days * _DAY_S
