@@ -35,7 +35,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, write_serving_file
-from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint
+from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint_of, shared_part
 from codesum_pipeline.summaries.by_model.setup import templates_of, writer_of
 from codesum_pipeline.summaries.extractive import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
@@ -58,7 +58,7 @@ class Home:
 
     @cached_property
     def layout(self) -> HomeLayout:
-        return HomeLayout(self.settings.home)
+        return self.settings.layout
 
     @cached_property
     def registry(self) -> Registry:
@@ -150,7 +150,28 @@ class Home:
         new_connection: Connect = connect,
     ) -> Workspace:
         """What a build of one registered repository works with; raises `UnknownRepository`."""
-        entry = self.registry.get(key)
+        return self.workspace_of(
+            self.registry.get(key),
+            run_id=run_id,
+            force=force,
+            is_confirmed=is_confirmed,
+            usd_left=usd_left,
+            now=now,
+            new_connection=new_connection,
+        )
+
+    def workspace_of(
+        self,
+        entry: RepositoryEntry,
+        *,
+        run_id: str,
+        force: bool = False,
+        is_confirmed: bool = False,
+        usd_left: float | None = None,
+        now: Callable[[], datetime] = utc_now,
+        new_connection: Connect = connect,
+    ) -> Workspace:
+        """As `workspace`, of an entry at hand: the registry is not read again."""
         return Workspace(
             entry=entry,
             layout=self.layout,
@@ -168,7 +189,12 @@ class Home:
 
     def fingerprint(self, entry: RepositoryEntry, *, commit: str) -> str:
         """What a build of `commit` would depend on."""
-        return fingerprint(entry, self.settings.options, self.versions, commit=commit)
+        return fingerprint_of(entry, self._shared_part, commit=commit)
+
+    @cached_property
+    def _shared_part(self) -> str:
+        """Worked out once for thousands of entries."""
+        return shared_part(self.settings.options, self.versions)
 
     def unregistered_keys(self) -> list[str]:
         """Repositories of which a mirror, a table or an index is kept, and that were taken out of the registry."""

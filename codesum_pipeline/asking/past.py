@@ -51,10 +51,11 @@ class PastStep:
 
 @dataclass(frozen=True, slots=True)
 class PastTurns:
-    """The questions of a home; where `only` names some repositories, those that were about no other."""
+    """The questions of a home; with `only`, those about no other repositories; with an `asker`, that one's alone."""
 
     home: Path
-    only: Collection[str]
+    only: Collection[str] | None = None
+    asker: str = ""
 
     def newest(self, now: datetime, *, before: str = "", limit: int) -> list[PastTurn]:
         """Those that began `before` a moment, newest first."""
@@ -78,13 +79,18 @@ class PastTurns:
         with self._reading() as connection:
             if connection is None:
                 return []
+            if self.asker and not _has_askers(connection):
+                return []
+            # A file of an earlier version says of no question whose it was.
+            own = "asker = ?4" if self.asker else "?4 = ''"
             has_ledger = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'llm_attempts'").fetchone()
             rows = connection.execute(
                 f"SELECT {_COLUMNS}, ({_SPENT if has_ledger else '0'}) FROM turns "
                 f"JOIN conversations ON conversations.id = conversation_id WHERE ({condition}) AND "
-                "(?2 = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(repositories) AS about WHERE about.value NOT IN "
-                "(SELECT value FROM json_each(?2)))) ORDER BY turns.started_at DESC, turns.rowid DESC LIMIT ?3",
-                (value, json.dumps(sorted(self.only)), limit),
+                "(?2 IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(repositories) AS about WHERE about.value NOT IN "
+                f"(SELECT value FROM json_each(?2)))) AND {own} "
+                "ORDER BY turns.started_at DESC, turns.rowid DESC LIMIT ?3",
+                (value, None if self.only is None else json.dumps(sorted(self.only)), limit, self.asker),
             ).fetchall()
         return [_turn(row, iso_moment(now - ABANDONED_AFTER)) for row in rows]
 
@@ -102,6 +108,12 @@ class PastTurns:
                 yield connection if is_there else None
         except sqlite3.Error as error:
             raise BrokenStore(f"{path} cannot be read ({error}): move it away to begin a new one") from error
+
+
+def _has_askers(connection: sqlite3.Connection) -> bool:
+    """Whether the file is of a version that writes them down, or has been brought up to date by one."""
+    columns = connection.execute("SELECT name FROM pragma_table_info('conversations')").fetchall()
+    return ("asker",) in columns
 
 
 def _turn(row: Sequence[Any], abandoned_before: str) -> PastTurn:

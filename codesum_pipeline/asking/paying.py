@@ -39,6 +39,8 @@ class Payer:
     llm: LlmOptions
     ask: AskOptions
     turn: str
+    # Who shares the caps of a day with others is not told what those spent.
+    is_one_of_many: bool = False
     usd: float = 0.0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -93,7 +95,12 @@ class Payer:
     def _till(self) -> Till:
         caps = (
             Cap("ask.max_cost_usd_per_question", self.ask.max_cost_usd_per_question, self.ledger.spent),
-            Cap("ask.max_cost_usd_per_day", self.ask.max_cost_usd_per_day, self.ledger.spent_today),
+            Cap(
+                "ask.max_cost_usd_per_day",
+                self.ask.max_cost_usd_per_day,
+                self.ledger.spent_today,
+                not self.is_one_of_many,
+            ),
         )
         return Till(self.ledger, caps, CostCapReached, "ask a cheaper model")
 

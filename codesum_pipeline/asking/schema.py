@@ -39,7 +39,9 @@ _STATE = (
     "touched_at TEXT NOT NULL, ended_at TEXT, CHECK ((status = 'failed') = (reason IS NOT NULL))"
 )
 _TABLES = {
-    "conversations": "id TEXT PRIMARY KEY, repositories TEXT NOT NULL, started_at TEXT NOT NULL",
+    "conversations": "id TEXT PRIMARY KEY, repositories TEXT NOT NULL, started_at TEXT NOT NULL, "
+    # The name of the token that it was asked with.
+    "asker TEXT NOT NULL DEFAULT ''",
     "turns": "id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL REFERENCES conversations (id), "
     f"question TEXT NOT NULL, model TEXT, answer TEXT, {_STATE}",
     "messages": "id TEXT PRIMARY KEY, turn_id TEXT NOT NULL REFERENCES turns (id), sequence INTEGER NOT NULL, "

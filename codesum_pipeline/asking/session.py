@@ -110,16 +110,18 @@ class AskedQuestion:
 
     def _conversation(self, store: AskStore, repos: Sequence[str]) -> str:
         """The id of the one that this is a turn of; raises `ConfigurationError` where it is not there."""
+        asker = self.catalogue.holder or ""
         if self.conversation is None:
-            return store.begin_conversation(repos)
+            return store.begin_conversation(repos, asker=asker)
         about = ", ".join(repos)
         if self.conversation == LATEST:
-            latest = store.latest_conversation(repos)
+            latest = store.latest_conversation(repos, asker=asker)
             if latest is None:
                 raise ConfigurationError(f"there is no conversation about {about} to go on with: begin one")
             return latest
-        known = store.repositories_of(self.conversation)
-        if known is None:
+        known = store.repositories_of(self.conversation, asker=asker)
+        # What one was about before is nothing for somebody who may not read it any more.
+        if known is None or not self.catalogue.opens_all(known):
             raise ConfigurationError(
                 f"no conversation {shortened(self.conversation)!r}: its id is in the answer that `--json` gives"
             )
@@ -139,6 +141,7 @@ class AskedQuestion:
             llm=options.llm,
             ask=options.ask,
             turn=turn,
+            is_one_of_many=bool(self.catalogue.holder),
         )
 
     def _sources(self, indexes: Sequence[PublishedIndex]) -> RepositoryFiles:

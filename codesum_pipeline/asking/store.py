@@ -74,19 +74,19 @@ class AskStore:
             _log.warning("closed %d turns that a process had left open", len(closed))
         return closed
 
-    def latest_conversation(self, repositories: Sequence[str]) -> str | None:
-        """The one about these repositories in which something was asked last."""
+    def latest_conversation(self, repositories: Sequence[str], *, asker: str = "") -> str | None:
+        """Of an asker's about these repositories the one in which something was asked last."""
         found = self._connection.execute(
             "SELECT c.id FROM conversations c JOIN turns t ON t.conversation_id = c.id WHERE c.repositories = ? "
-            "ORDER BY t.started_at DESC, t.rowid DESC LIMIT 1",
-            (json.dumps(list(repositories)),),
+            "AND c.asker = ? ORDER BY t.started_at DESC, t.rowid DESC LIMIT 1",
+            (json.dumps(list(repositories)), asker),
         ).fetchone()
         return str(found[0]) if found else None
 
-    def repositories_of(self, conversation: str) -> list[str] | None:
-        """What a conversation is about; None where there is none with this id."""
+    def repositories_of(self, conversation: str, *, asker: str = "") -> list[str] | None:
+        """What a conversation is about; None where this asker has none with this id."""
         found = self._connection.execute(
-            "SELECT repositories FROM conversations WHERE id = ?", (conversation,)
+            "SELECT repositories FROM conversations WHERE id = ? AND asker = ?", (conversation, asker)
         ).fetchone()
         return list(json.loads(found[0])) if found else None
 
@@ -99,13 +99,13 @@ class AskStore:
         )
         return [Exchange(question, answer) for question, answer in rows]
 
-    def begin_conversation(self, repositories: Sequence[str]) -> str:
+    def begin_conversation(self, repositories: Sequence[str], *, asker: str = "") -> str:
         """A conversation in which nothing was asked yet; its id."""
         conversation = uuid4().hex
         with self.together():
             self._connection.execute(
-                "INSERT INTO conversations (id, repositories, started_at) VALUES (?, ?, ?)",
-                (conversation, json.dumps(list(repositories)), self._moment()),
+                "INSERT INTO conversations (id, repositories, started_at, asker) VALUES (?, ?, ?, ?)",
+                (conversation, json.dumps(list(repositories)), self._moment(), asker),
             )
         return conversation
 

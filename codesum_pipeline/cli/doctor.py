@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from codesum_pipeline.cli.bucket_health import bucket_troubles, release_in_bucket
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.digest_trouble import digest_troubles
 from codesum_pipeline.cli.failures import FAILED
@@ -21,6 +22,7 @@ from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import check_may_be_own, record_home
 from codesum_pipeline.store.lease import current_holder, release_lease
+from codesum_pipeline.store.reading_copy import reading_copy
 from codesum_pipeline.wiring import Home
 
 # One broken file can make every document wrong: the first ones tell enough.
@@ -80,8 +82,9 @@ def doctor(
     Every published index is compared with its manifest and with the tables; a registered repository without one is
     named, and data of one that is not registered; runs whose process is gone are marked as failed, so that Dagster
     starts new ones; broken records of Dagster are mended, or kept aside and begun anew. Of digests it names standing
-    questions and channels that cannot be used, and what could not be written or sent. Ends with exit code 1 when
-    anything is to be done.
+    questions and channels that cannot be used, and what could not be written or sent. Of a home in a bucket it looks
+    whether the bucket can be reached and swaps objects, who holds repositories, and whether all parts are there; with
+    KEY the index of one is fetched and compared. Ends with exit code 1 when anything is to be done.
     """
     called = invocation(ctx)
     if trust:
@@ -95,7 +98,8 @@ def doctor(
     )
     problems = [
         *(() if key else _misconfigured(home)),
-        *(problem for entry in entries for problem in _examine(home, entry)),
+        *_bucket(home, [entry.key for entry in entries] if key else []),
+        *(problem for entry in entries for problem in _examine(home, entry, is_deep=bool(key))),
         *(() if key else _unregistered(home)),
         *(() if key else _digests(home)),
         *_dagsters_records(home),
@@ -121,8 +125,15 @@ def _trust(home: Path) -> None:
 def _release(home: Home, key: str | None) -> None:
     if key is None:
         raise ConfigurationError("--release-lease needs the KEY of one repository")
-    holder = release_lease(home.layout.state(home.registry.get(key).key))
+    entry, bucket = home.registry.get(key), home.layout.bucket
+    holder = release_in_bucket(bucket, entry.key) if bucket else release_lease(home.layout.state(entry.key))
     note(f"{key}: the lease of {holder} is released" if holder else f"{key}: nobody holds the lease")
+
+
+def _bucket(home: Home, keys: Sequence[str]) -> Iterator[Problem]:
+    if home.layout.bucket:
+        for key, what, way_out in bucket_troubles(home.layout.bucket, keys):
+            yield Problem(key, what, way_out, about="Bucket")
 
 
 def _misconfigured(home: Home) -> Iterator[Problem]:
@@ -147,7 +158,7 @@ def _is_built(home: Home, entry: RepositoryEntry) -> bool:
     return is_published or home.tables.readable_path("candidate", entry.key) is not None
 
 
-def _examine(home: Home, entry: RepositoryEntry) -> Iterator[Problem]:
+def _examine(home: Home, entry: RepositoryEntry, *, is_deep: bool) -> Iterator[Problem]:
     try:
         yield from _lease(home, entry)
     except BrokenStore as error:
@@ -156,6 +167,11 @@ def _examine(home: Home, entry: RepositoryEntry) -> Iterator[Problem]:
         way_out = f"codesum index {entry.key}" if entry.enabled else f"codesum add {entry.key}"
         yield Problem(entry.key, "it has no index yet" if entry.enabled else "it is removed, and has no index", way_out)
         return
+    if copy := reading_copy(home.layout.home):
+        if not is_deep:
+            # To compare them is to fetch them: that is for one repository at a time.
+            return
+        copy.bring_state(entry.key)
     try:
         findings = verify_index(home.layout, entry.key, tables=home.tables)
     except CodesumError as error:

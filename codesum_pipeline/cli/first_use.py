@@ -73,7 +73,7 @@ class Unindexed:
         """The command that indexes it."""
         home = self.called.settings.home
         is_named = self.called.flags.get("home") or (home == user_home() and not os.environ.get("CODESUM_HOME"))
-        named = ["--home", self.called.settings.place] if is_named else []
+        named = ["--home", self.called.settings.address] if is_named else []
         return shlex.join(["codesum", *named, "index", *self.targets])
 
     def size(self) -> Size:
@@ -93,7 +93,7 @@ class Unindexed:
     def build_command(self) -> list[str]:
         """The same command for a process of ours."""
         flags = [
-            *("--home", self.called.settings.place),
+            *("--home", self.called.settings.address),
             *(("--settings-file", str(named)) if (named := self.called.flags.get("settings_file")) else ()),
             *(("--offline",) if self.called.flags.get("offline") else ()),
         ]

@@ -28,7 +28,7 @@ from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.cli.standing import Standing, held_because, standing_builds
 from codesum_pipeline.cli.uncommitted import tell_uncommitted, uncommitted_json
 from codesum_pipeline.model.errors import ConfigurationError, LeaseHeld
-from codesum_pipeline.store.lease import hold_lease
+from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.store.schemas import BOOKS
 from codesum_pipeline.tools.published_state import read_published
 from codesum_pipeline.wiring import Home
@@ -182,7 +182,7 @@ def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutco
 def _drop_tables(home: Home, keys: Sequence[str]) -> None:
     """What is published stays until the rebuild replaces it; so do the books."""
     for key in keys:
-        with hold_lease(home.layout.state(key), key=key, run_id="rebuild", wait_s=home.settings.lease_wait_s):
+        with hold_repository(home.layout, key, run_id="rebuild", wait_s=home.settings.lease_wait_s):
             home.tables.drop(key, keeping=BOOKS)
 
 

@@ -39,7 +39,7 @@ class Invocation:
 
     @cached_property
     def layout(self) -> HomeLayout:
-        return HomeLayout(self.settings.home)
+        return self.settings.layout
 
     @cached_property
     def registry(self) -> Registry:

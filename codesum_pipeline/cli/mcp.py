@@ -13,16 +13,19 @@ import typer
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.safe_text import clean
-from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, served_catalogue
+from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, auditor_of, served_catalogue, told_tokens
 from codesum_pipeline.mcp_server.agents import Agent
 from codesum_pipeline.mcp_server.installing import Installer
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.settings.own_homes import state_folder
+from codesum_pipeline.tools.catalogue import Catalogue
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from codesum_pipeline.mcp_server.http import MakeServer
+    from codesum_pipeline.serving.tokens import Token
 
 
 class WhichTools(StrEnum):
@@ -89,30 +92,42 @@ def mcp(
     if http is None and (token_file or host_name):
         raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
     every_tool, folder = tools is WhichTools.ALL, Path.cwd()
+    audit = auditor_of(called, "mcp")
     with served_catalogue(called, repo or ()) as catalogue:
 
-        def make(keys: Sequence[str]) -> "MCPServer[Any]":
-            limited = catalogue.limited_to(keys)
-            return make_server(limited, folder=folder, every_tool=every_tool, is_text_only=text_only)
+        def make(token: "Token | None") -> "MCPServer[Any]":
+            held = catalogue.held_by(token.name, token.scope) if token else catalogue
+            its = audit.of(token.name) if token else Auditor(None, "mcp")
+            return make_server(held, folder=folder, every_tool=every_tool, is_text_only=text_only, audit=its)
 
         if http is None:
-            make(()).run("stdio")
+            make(None).run("stdio")
         else:
-            _serve_http(make, http, read_from=token_file, host_names=host_name or ())
+            _serve_http(make, http, catalogue, audit, read_from=token_file, host_names=host_name or ())
 
 
-def _serve_http(make: "MakeServer", http: str, *, read_from: Path | None, host_names: Sequence[str]) -> None:
+def _serve_http(
+    make: "MakeServer",
+    http: str,
+    catalogue: Catalogue,
+    audit: Auditor,
+    *,
+    read_from: Path | None,
+    host_names: Sequence[str],
+) -> None:
     """Until SIGINT or SIGTERM; where it listens is said on stderr."""
     from codesum_pipeline.mcp_server.http import PATH, TOKEN_VARIABLE, make_app
     from codesum_pipeline.serving.listening import listen, parse_address, serve
-    from codesum_pipeline.serving.tokens import check_reachable, read_tokens
+    from codesum_pipeline.serving.token_source import TokenSource
+    from codesum_pipeline.serving.tokens import check_reachable
 
-    tokens = read_tokens(read_from, os.environ, variable=TOKEN_VARIABLE)
+    tokens = TokenSource.of(read_from, os.environ, variable=TOKEN_VARIABLE)
     asked = parse_address(http, option="--http")
-    check_reachable(asked, tokens, variable=TOKEN_VARIABLE)
+    check_reachable(asked, tokens.tokens, variable=TOKEN_VARIABLE)
     bound, address = listen(asked)
-    app = make_app(make, address, tokens=tokens, host_names=host_names)
+    app = make_app(make, address, tokens=tokens, audit=audit, host_names=host_names)
     note(f"serving MCP at {address.url}{PATH}")
+    told_tokens(tokens, catalogue)
     serve(app, bound)
 
 
@@ -137,7 +152,7 @@ def _command(called: Invocation, arguments: Sequence[str]) -> list[str]:
     # An agent starts it in a folder that somebody else filled: -P imports nothing of that.
     python = [sys.executable, "-P", "-m", "codesum_pipeline.cli"]
     start = [str(Path(program).absolute())] if program and is_this else python
-    home = ["--home", called.settings.place] if called.flags.get("home") else []
+    home = ["--home", called.settings.address] if called.flags.get("home") else []
     return [*start, *home, "mcp", *arguments]
 
 

@@ -11,9 +11,16 @@ from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.first_index import FirstIndex
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.lookup import catalogue_of
+from codesum_pipeline.cli.render import note
 from codesum_pipeline.following.follower import Follower
+from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.overlays.settler import Settler
+from codesum_pipeline.serving.audit import Auditor
+from codesum_pipeline.serving.audit_log import AuditLog
+from codesum_pipeline.serving.token_source import TokenSource
 from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.wiring import utc_now
 
 HostNames = Annotated[
     list[str] | None,
@@ -31,6 +38,29 @@ ServedRepos = Annotated[
         help="Serve this repository and no other; can be repeated.",
     ),
 ]
+
+
+def auditor_of(called: Invocation, entrance: str) -> Auditor:
+    """Writes down who asks with a token, as far as the settings say."""
+    audit = called.settings.audit
+    max_bytes = int(audit.max_mb * 1_000_000)
+    log = AuditLog(called.layout.audit, max_bytes, audit.files) if audit.enabled else None
+    return Auditor(log, entrance, audit.questions)
+
+
+def told_tokens(source: TokenSource, catalogue: Catalogue) -> None:
+    """Say what a token names that is not there now, which may come, and which tokens have expired."""
+    try:
+        keys = {entry.key for entry in catalogue.entries(lambda _: None)}
+    except CodesumError as error:
+        note(one_line(str(error)))
+        return
+    for token in source.tokens:
+        if not token.is_valid(utc_now()):
+            note(f"the token [{token.name}] has expired: it opens nothing")
+        for name in token.scope.plain_names:
+            if "/" not in name and name not in keys:
+                note(f"the token [{token.name}] names {name!r}, which is not registered or served here now")
 
 
 @contextmanager

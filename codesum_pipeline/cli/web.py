@@ -9,9 +9,10 @@ import typer
 
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note
-from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, served_catalogue
+from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, auditor_of, served_catalogue, told_tokens
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
-from codesum_pipeline.serving.tokens import check_reachable, read_tokens
+from codesum_pipeline.serving.token_source import TokenSource
+from codesum_pipeline.serving.tokens import check_reachable
 from codesum_pipeline.web.app import TOKEN_VARIABLE, make_app
 
 DEFAULT_PORT = 7777
@@ -44,13 +45,21 @@ def web(
     caps. It ends with Ctrl-C.
     """
     called = invocation(ctx)
-    tokens = read_tokens(token_file, os.environ, variable=TOKEN_VARIABLE)
+    tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
     asked = Address(host, port, f"--host {host} --port {port}")
-    check_reachable(asked, tokens, variable=TOKEN_VARIABLE)
+    check_reachable(asked, tokens.tokens, variable=TOKEN_VARIABLE)
     bound, address = listen(asked)
     with served_catalogue(called, repo or ()) as catalogue:
-        app = make_app(catalogue, address, tokens=tokens, host_names=host_name or (), folder=Path.cwd())
+        app = make_app(
+            catalogue,
+            address,
+            tokens=tokens,
+            audit=auditor_of(called, "web"),
+            host_names=host_name or (),
+            folder=Path.cwd(),
+        )
         note(f"serving the search page at {address.url}")
+        told_tokens(tokens, catalogue)
         if open_browser:
             webbrowser.open(address.url)
         serve(app, bound)

@@ -21,8 +21,8 @@ from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.documents import HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex
+from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.lease import hold_lease
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.tables import TableStore
 
@@ -51,8 +51,7 @@ class HistoryRows:
     def held(self, job_id: str) -> AbstractContextManager[object]:
         """A build would append to the history: it waits, too."""
         key = self.repository
-        release = f"run `codesum doctor {key} --release-lease`"
-        return hold_lease(self.layout.state(key), key=f"repository {key!r}", run_id=job_id, way_out=release)
+        return hold_repository(self.layout, key, run_id=job_id, called=f"repository {key!r}")
 
     def replace(self, record: CompactionRecord, attestation: Attestation) -> None:
         sources = attested_rows(self.rows(attestation.selection), attestation)

@@ -137,8 +137,11 @@ class Sighting(Enum):
 class Sightings:
     """When each run was last seen with a worker. Many are asked about at one moment, so one answer is for all."""
 
-    def __init__(self, look: Callable[[], frozenset[str] | None], *, lost_after_s: float) -> None:
+    def __init__(
+        self, look: Callable[[], frozenset[str] | None], *, lost_after_s: float, fresh_s: float = FRESH_S
+    ) -> None:
         self._look = look
+        self._fresh_s = fresh_s
         self._lost_after_s = lost_after_s
         self._lock = Lock()
         self._looked_at = float("-inf")
@@ -149,7 +152,7 @@ class Sightings:
         """What is known of a run now; a look that fails says nothing about any."""
         with self._lock:
             now = time.monotonic()
-            if now - self._looked_at > FRESH_S:
+            if now - self._looked_at > self._fresh_s:
                 self._seen, self._looked_at = self._look(), time.monotonic()
                 if self._seen is None:
                     self._missed_since.clear()

@@ -32,7 +32,8 @@ from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.recorder_process import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.model.errors import CannotWrite, CodesumError, RetryLater
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.lease import hold_lease, this_process
+from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.store.lease import this_process
 from codesum_pipeline.store.views import connect
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class _Serving:
 
     def _hold(self) -> None:
         home, key = self.build.home, self.build.key
-        lease = hold_lease(home.layout.state(key), key=key, run_id=self.build.run_id, wait_s=home.settings.lease_wait_s)
+        lease = hold_repository(home.layout, key, run_id=self.build.run_id, wait_s=home.settings.lease_wait_s)
         self.until_end.enter_context(lease)
 
 

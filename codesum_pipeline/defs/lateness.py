@@ -11,6 +11,7 @@ from codesum_pipeline.alerts.conditions import ConditionKind, Observed
 from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.planner import Plan, Verdict
 from codesum_pipeline.delivery.web_links import host_of
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.checks import CheckName
 from codesum_pipeline.wiring import Home, utc_now
 
@@ -21,12 +22,12 @@ _BEHIND = (Verdict.BUILD, Verdict.DEFERRED, Verdict.HELD, Verdict.EXHAUSTED)
 _AT_HEAD = (Verdict.UP_TO_DATE, Verdict.LEFT_OVER, Verdict.GO_ON)
 
 
-def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan) -> None:
+def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Sequence[RepositoryEntry]) -> None:
     """Note who is behind, late, or cannot be read; an event is written for those alone that become late, or in time.
 
     Of repositories that are not in the plan nothing changes.
     """
-    hosts = {entry.key: host_of(entry.location) for entry in home.registry.survey().entries}
+    hosts = {entry.key: host_of(entry.location) for entry in entries}
     with open_book(home.settings.home, now=utc_now) as book:
         book.note(_observed_sources(plan, hosts))
         found = book.note_behind(

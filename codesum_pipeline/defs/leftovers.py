@@ -5,30 +5,59 @@ wrote something, the next one begins from others and counts anew; where it could
 not, as without credentials, it is tried so many times a day and no more.
 """
 
+import random
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import dagster as dg
 
+from codesum_pipeline.defs.planner import Observation
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.pipeline import has_left_over
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.summaries.by_model.outages import standing_outages
 from codesum_pipeline.wiring import Home, utc_now
 
 GOES_ON_TAG = "codesum/goes_on"
+# How much of a tick is spent on looking for something that is left over.
+LOOK_S = 5.0
 
 
-def left_over(home: Home, key: str, fingerprint: str) -> str | None:
+def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[RepositoryEntry]) -> list[Observation]:
+    """The same, with what is left over of those that are up to date.
+
+    Of a home in a bucket only a worker that built a repository knows it, from its own copy. Where there is no time
+    for all of them, it is a matter of chance where the look begins: each has its turn.
+    """
+    if not _may_go_on(home):
+        return list(seen)
+    by_key = {entry.key: entry for entry in entries}
+    start, give_up_at = random.randrange(len(seen) or 1), time.monotonic() + LOOK_S
+    found = {}
+    for each in (*seen[start:], *seen[:start]):
+        if time.monotonic() > give_up_at:
+            break
+        if each.is_up_to_date and each.wanted is not None and _is_at_hand(home, each.key):
+            found[each.key] = left_over(home, by_key[each.key], each.wanted)
+    return [replace(each, left_over=found.get(each.key)) for each in seen]
+
+
+def left_over(home: Home, entry: RepositoryEntry, fingerprint: str) -> str | None:
     """A name of what a build would go on from; None where nothing is left over, or nothing may be spent on it."""
     options = home.settings.options
-    if not _may_go_on(home) or not has_left_over(home.workspace(key, run_id="look")):
+    if not _may_go_on(home) or not has_left_over(home.workspace_of(entry, run_id="look")):
         return None
-    if standing_outages(home.layout, key, fingerprint=fingerprint):
+    if standing_outages(home.layout, entry.key, fingerprint=fingerprint):
         # A whole level failed: somebody has to look before that is paid for again.
         return None
-    texts = [home.tables.content_hash(texts_table(level), key) for level in Level]
+    texts = [home.tables.content_hash(texts_table(level), entry.key) for level in Level]
     caps = [options.llm.max_summaries_per_run, options.llm.max_cost_usd_per_run]
     return hash_of([fingerprint, utc_now().date().isoformat(), texts, caps])
 
@@ -41,6 +70,10 @@ def usd_left_today(home: Home, instance: dg.DagsterInstance, *, statuses: list[d
     return home.settings.llm.max_cost_usd_per_day - _spent(home, utc_now())
 
 
+def _is_at_hand(home: Home, key: str) -> bool:
+    return home.layout.bucket is None or home.layout.published(key).is_symlink()
+
+
 def _may_go_on(home: Home) -> bool:
     options = home.settings.options
     llm = options.llm
@@ -49,5 +82,16 @@ def _may_go_on(home: Home) -> bool:
 
 
 def _spent(home: Home, now: datetime) -> float:
-    """By all repositories, whoever started their builds."""
-    return sum(spent_today(home.layout.state(entry.key), now=now) for entry in home.registry.survey().entries)
+    """By all repositories, whoever started their builds; a ledger that was not written to today is not opened."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    ledgers = [home.layout.state(entry.key) for entry in home.registry.survey().entries]
+    return sum(spent_today(ledger, now=now) for ledger in ledgers if _written_at(ledger) >= midnight)
+
+
+def _written_at(ledger: Path) -> float:
+    """When SQLite last wrote to a file or to its log; 0 where there is none."""
+    times = []
+    for path in (ledger, ledger.with_name(f"{ledger.name}-wal")):
+        with suppress(OSError):
+            times.append(path.stat().st_mtime)
+    return max(times, default=0.0)

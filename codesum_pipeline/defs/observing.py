@@ -1,127 +1,114 @@
-"""What the planner decides about, read from the repositories, the store and Dagster."""
+"""What the planner decides about, read from the repositories, the store and Dagster.
+
+Ten thousand repositories are looked at in one tick, so whatever is asked of
+each is asked of all together, or is a few system calls.
+"""
 
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import dagster as dg
 
-from codesum_pipeline.defs.assets.publishing import published_index
-from codesum_pipeline.defs.leftovers import left_over
+from codesum_pipeline.defs.attempts import active_keys, with_attempts
+from codesum_pipeline.defs.leftovers import with_left_overs
 from codesum_pipeline.defs.planner import Observation, next_in_turn
-from codesum_pipeline.defs.resource import PARTITION_TAG
-from codesum_pipeline.defs.steps import FINGERPRINT_TAG, recorded_fingerprint
-from codesum_pipeline.evaluation.gate import standing_hold
-from codesum_pipeline.indexes.publish import published_version
-from codesum_pipeline.model.errors import CodesumError
-from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.defs.published import StandingBuild, is_held, standing_builds
+from codesum_pipeline.defs.recorded import recorded_fingerprints
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.source.poll_state import HostRest, PollState
+from codesum_pipeline.source.polling import Looks, Poller
 from codesum_pipeline.wiring import Home
 
 # Dagster gives a tick 60 s. A repository that hangs may be asked twice: for its ref, and for its other refs.
 TICK_S = 50.0
 ASKED_TWICE = 2
-# Waiting for other machines, not computing.
-READERS = 16
-# Runs of one repository that are looked at for failed attempts.
-RUNS_REMEMBERED = 25
-
-ACTIVE = (
-    dg.DagsterRunStatus.QUEUED,
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-)
+# Where the looks took so long, what comes after them ends in time, too.
+DECIDED_S = 55.0
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """The commit that a build would stand for, or why that cannot be said."""
+class Sight:
+    """The repositories that there was time for, those that were asked for their head, and hosts that want rest."""
 
-    commit: str | None
-    complaint: str = ""
+    observations: list[Observation]
+    looked_at: frozenset[str]
+    rests: tuple[HostRest, ...]
 
 
 def observe(
-    home: Home, instance: dg.DagsterInstance, entries: Sequence[RepositoryEntry], *, last: str = ""
-) -> list[Observation]:
+    home: Home,
+    instance: dg.DagsterInstance,
+    state: PollState,
+    entries: Sequence[RepositoryEntry],
+    *,
+    last: str = "",
+    now_due: Collection[str] = (),
+) -> Sight:
     """Look at repositories in turn, beginning after the key `last`, as far as a tick's time allows."""
+    began = time.monotonic()
     by_key = {entry.key: entry for entry in entries}
     in_turn = [by_key[key] for key in next_in_turn(list(by_key), last)]
-    active = {run.tags.get(PARTITION_TAG) for run in instance.get_runs(filters=dg.RunsFilter(statuses=list(ACTIVE)))}
-    heads = _read_heads(home, [entry for entry in in_turn if entry.key not in active])
-    return [
-        Observation(key=entry.key, wanted=None, is_active=True)
-        if entry.key in active
-        else _observe_one(home, instance, entry, heads[entry.key])
-        for entry in in_turn
-        if entry.key in active or entry.key in heads
+    active = active_keys(instance)
+    waiting = [entry for entry in in_turn if entry.key not in active]
+    looks = _look(home, state, waiting, now_due=now_due, began=began)
+    seen = _seen(home, instance, state, waiting, looks, give_up_at=began + DECIDED_S)
+    behind = [each for each in seen if each.wanted is not None and (each.left_over or not each.is_up_to_date)]
+    found = {each.key: each for each in seen if each.wanted is None or (not each.left_over and each.is_up_to_date)}
+    found.update((each.key, each) for each in with_attempts(instance, behind, give_up_at=began + DECIDED_S))
+    found.update((key, Observation(key=key, wanted=None, is_active=True)) for key in active)
+    observations = [found[entry.key] for entry in in_turn if entry.key in found]
+    return Sight(observations, looks.looked_at, looks.rests)
+
+
+def _look(
+    home: Home, state: PollState, entries: Sequence[RepositoryEntry], *, now_due: Collection[str], began: float
+) -> Looks:
+    """None keeps the others waiting: what was begun ends before the tick has to."""
+    planner = home.settings.planner
+    timeout_s = min(planner.ls_remote_timeout_s, TICK_S / ASKED_TWICE)
+    give_up_at = began + max(TICK_S - ASKED_TWICE * timeout_s, 1.0)
+    poller = Poller(home.layout, planner.poll_policy(timeout_s=timeout_s), home.settings.offline)
+    return poller.look(entries, state, now_due=now_due, give_up_at=give_up_at)
+
+
+def _seen(
+    home: Home,
+    instance: dg.DagsterInstance,
+    state: PollState,
+    entries: Sequence[RepositoryEntry],
+    looks: Looks,
+    *,
+    give_up_at: float,
+) -> list[Observation]:
+    """What is known of each repository that was ever looked at, but for the attempts to build it."""
+    heads = {key: poll.head for key, poll in looks.polls.items() if poll.head is not None and not poll.complaint}
+    readable = [entry for entry in entries if entry.key in heads]
+    recorded = recorded_fingerprints(instance, state, heads.keys(), give_up_at=give_up_at)
+    builds = standing_builds(home, state, readable, give_up_at=give_up_at)
+    unreadable = [
+        Observation(key=entry.key, wanted=None, complaint=looks.polls[entry.key].complaint)
+        for entry in entries
+        if entry.key in looks.polls and entry.key not in heads
     ]
+    seen = [
+        _observation(home, entry, heads, recorded[entry.key], builds[entry.key])
+        for entry in readable
+        if entry.key in recorded and entry.key in builds
+    ]
+    return [*with_left_overs(home, seen, readable), *unreadable]
 
 
-def _read_heads(home: Home, entries: Sequence[RepositoryEntry]) -> dict[str, Head]:
-    """The heads of as many entries, in order, as can be begun in time; none keeps the others waiting."""
-    timeout_s = min(home.settings.planner.ls_remote_timeout_s, TICK_S / ASKED_TWICE)
-    deadline = time.monotonic() + max(TICK_S - ASKED_TWICE * timeout_s, 1.0)
-    with ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="head") as pool:
-        heads = pool.map(lambda entry: _read_head(home, entry, timeout_s, deadline), entries)
-        return {entry.key: head for entry, head in zip(entries, heads, strict=True) if head is not None}
-
-
-def _read_head(home: Home, entry: RepositoryEntry, timeout_s: float, deadline: float) -> Head | None:
-    if time.monotonic() > deadline:
-        return None
-    mirror = Mirror(home.layout.mirror(entry.key), timeout_s=timeout_s)
-    try:
-        return Head(mirror.head_commit(entry, offline=home.settings.offline))
-    except (CodesumError, OSError) as error:
-        return Head(None, str(error))
-
-
-def _observe_one(home: Home, instance: dg.DagsterInstance, entry: RepositoryEntry, head: Head) -> Observation:
-    if head.commit is None:
-        return Observation(key=entry.key, wanted=None, complaint=head.complaint)
-    wanted = home.fingerprint(entry, commit=head.commit)
-    seen = Observation(
-        key=entry.key,
-        wanted=wanted,
-        recorded=recorded_fingerprint(instance, entry.key, published_index.key),
-        published=_published_fingerprint(home, entry.key),
-        begun=_begun_fingerprint(home, entry),
-        is_held=_is_held(home, entry.key, wanted),
-    )
-    if not seen.is_up_to_date:
-        return _with_attempts(seen, instance)
-    waiting = left_over(home, entry.key, wanted)
-    return _with_attempts(replace(seen, left_over=waiting), instance) if waiting else seen
-
-
-def _published_fingerprint(home: Home, key: str) -> str | None:
-    """The fingerprint of the index that readers see; None where there is none, or none that is whole."""
-    version = published_version(home.layout.published(key), home.layout.versions(key))
-    return version.manifest["fingerprint"] if version else None
-
-
-def _is_held(home: Home, key: str, wanted: str) -> bool:
-    """Whether the gate judged this very build, and would judge it in the same way."""
-    return standing_hold(home.layout, key, home.settings.options.evaluation, fingerprint=wanted) is not None
-
-
-def _begun_fingerprint(home: Home, entry: RepositoryEntry) -> str | None:
-    """The fingerprint of the snapshot that the tables hold: that of the last build that began, whole or not."""
-    rows = home.tables.read_rows_or_empty("snapshot", entry.key, Snapshot)
-    return home.fingerprint(entry, commit=rows[0].commit) if rows else None
-
-
-def _with_attempts(seen: Observation, instance: dg.DagsterInstance) -> Observation:
-    of_repository = {PARTITION_TAG: seen.key}
-    runs = instance.get_runs(filters=dg.RunsFilter(tags=of_repository), limit=RUNS_REMEMBERED)
-    same = dg.RunsFilter(tags={**of_repository, FINGERPRINT_TAG: seen.left_over or seen.wanted or ""})
-    return replace(
-        seen,
-        tried=tuple(run.tags.get(FINGERPRINT_TAG) for run in runs),
-        launches=instance.get_runs_count(same),
-    )
+def _observation(
+    home: Home,
+    entry: RepositoryEntry,
+    heads: Mapping[str, str | None],
+    recorded: str | None,
+    build: StandingBuild,
+) -> Observation:
+    head = heads[entry.key] or ""
+    begun_at = build.begun_at
+    wanted = home.fingerprint(entry, commit=head)
+    begun = wanted if begun_at == head else home.fingerprint(entry, commit=begun_at) if begun_at else None
+    seen = Observation(entry.key, wanted, recorded=recorded, published=build.published, begun=begun)
+    return seen if seen.is_up_to_date else replace(seen, is_held=is_held(home, entry.key, build, fingerprint=wanted))

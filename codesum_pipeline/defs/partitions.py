@@ -16,18 +16,27 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 warnings.filterwarnings("ignore", message="Parameter `owners`", category=dg.BetaWarning)
 
 PARTITIONS = "codesum_repos"
+# How many Dagster is told of at one time, and by one tick.
+PORTION = 500
 codesum_repos = dg.DynamicPartitionsDefinition(name=PARTITIONS)
 
 
 def add_partitions(instance: dg.DagsterInstance, keys: Sequence[str]) -> None:
     """Let Dagster know of repositories; those that it knows stay.
 
-    Dagster looks which ones are missing and then adds them, so that it fails where another process adds one in between.
+    Some hundred at a time: a database takes so many values in one statement, and others wait for a writer.
     """
+    for start in range(0, len(keys), PORTION):
+        _add_some(instance, list(keys[start : start + PORTION]))
+
+
+def _add_some(instance: dg.DagsterInstance, keys: list[str]) -> None:
+    """Dagster looks which ones are missing and then adds them, so that it fails where another process adds one in
+    between."""
     for _ in keys:
         try:
-            instance.add_dynamic_partitions(PARTITIONS, list(keys))
+            instance.add_dynamic_partitions(PARTITIONS, keys)
         except IntegrityError:
             continue
         return
-    instance.add_dynamic_partitions(PARTITIONS, list(keys))
+    instance.add_dynamic_partitions(PARTITIONS, keys)

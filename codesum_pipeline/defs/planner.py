@@ -6,7 +6,7 @@ failed run or a commit that arrived during a build heals by itself.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -39,8 +39,8 @@ class Observation:
     in the tables, which is ahead where a build did not end. `is_held` says that
     the gate would keep that build from being published again. `tried` lists the
     fingerprints that the last runs were requested for, newest first; None for
-    runs that somebody else started. `launches` counts all runs ever requested
-    for `wanted`. `left_over` names what a build that goes on with a model's texts
+    runs that somebody else started. `launches` is the number of the last run
+    that was requested for `wanted`. `left_over` names what a build that goes on with a model's texts
     would begin with; where there is something, `tried` and `launches` are about it.
     """
 
@@ -105,12 +105,23 @@ class Plan:
             f"{line}: {unreadable}" if unreadable else line or "no repository is registered: add one with `codesum add`"
         )
 
-    def unreadable(self) -> str:
+    def unreadable(self, among: Container[str] | None = None) -> str:
         """The first repositories that cannot be read, each with its reason, and how many more there are."""
-        keys = sorted(key for key, verdict in self.verdicts.items() if verdict is Verdict.UNREADABLE)
-        named = [_with_key(key, self.complaints.get(key, "")) for key in keys[:NAMED]]
-        more = [f"and {len(keys) - NAMED:,} more"] if len(keys) > NAMED else []
-        return "; ".join([*named, *more])
+        keys = (key for key, verdict in self.verdicts.items() if verdict is Verdict.UNREADABLE)
+        found = sorted(key for key in keys if among is None or key in among)
+        return named([_with_key(key, self.complaints.get(key, "")) for key in found], mark="; ")
+
+    def without(self, keys: Collection[str]) -> "Plan":
+        """The same plan, but that others look after these repositories."""
+        verdicts = {**self.verdicts, **dict.fromkeys(keys, Verdict.ACTIVE)}
+        requests = tuple(request for request in self.requests if request.key not in keys)
+        return Plan(requests, verdicts, self.complaints)
+
+
+def named(names: Sequence[str], *, mark: str = ", ") -> str:
+    """The first names, and how many more there are."""
+    more = [f"and {len(names) - NAMED:,} more"] if len(names) > NAMED else []
+    return mark.join([*names[:NAMED], *more])
 
 
 def plan_builds(
@@ -123,13 +134,15 @@ def plan_builds(
     ordered = sorted(observations, key=lambda seen: (seen.attempts, seen.key))
     requests: list[Request] = []
     verdicts: dict[str, Verdict] = {}
+    goes_on = False
     for seen in ordered:
         verdict = _judge(seen, max_attempts)
         if verdict in (Verdict.BUILD, Verdict.GO_ON) and len(requests) >= max_requests:
             verdict = Verdict.DEFERRED
-        if verdict is Verdict.GO_ON and (usd_left <= 0 or Verdict.GO_ON in verdicts.values()):
+        if verdict is Verdict.GO_ON and (usd_left <= 0 or goes_on):
             verdict = Verdict.LEFT_OVER
         if verdict is Verdict.GO_ON and seen.left_over is not None:
+            goes_on = True
             requests.append(Request(seen.key, seen.left_over, seen.launches + 1, usd_left))
         if verdict is Verdict.BUILD and seen.wanted is not None:
             requests.append(Request(seen.key, seen.wanted, seen.launches + 1))

@@ -19,7 +19,8 @@ from codesum_pipeline.defs.caller import LoggedProgress, current_caller
 from codesum_pipeline.defs.processes import process_tags
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
-from codesum_pipeline.store.lease import hold_lease, this_process
+from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.store.lease import this_process
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from codesum_pipeline.wiring import Home
 
 PARTITION_TAG = "dagster/partition"
+# `dagster_celery.core_execution_loop.DELEGATE_MARKER`, whose module imports Celery.
+_WAITS_FOR_WORKER = "celery_queue_wait"
 
 # As `store.views.connect`: nothing is downloaded or loaded behind our back.
 IN_MEMORY = DuckDBResource(
@@ -129,13 +132,18 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
             return
         home = self.open_home()
         instance.add_run_tags(run.run_id, process_tags(this_process(run.run_id)))
-        lease = hold_lease(home.layout.state(key), key=key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
+        lease = hold_repository(home.layout, key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
         self._open.enter_context(lease)
 
 
 def _has_step_processes(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
     started = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_WORKER_STARTING, limit=1)
-    return bool(started.records)
+    if started.records:
+        return True
+    # Celery's executor says only that a step waits for a worker.
+    engine = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT)
+    events = [record.event_log_entry.dagster_event for record in engine.records]
+    return any(event and event.engine_event_data.marker_start == _WAITS_FOR_WORKER for event in events)
 
 
 def resource_config(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 import dagster as dg
 
+from codesum_pipeline.defs.attempts import ACTIVE
 from codesum_pipeline.defs.jobs import index_repository
-from codesum_pipeline.defs.observing import ACTIVE
 from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import CodesumResource
@@ -31,7 +31,7 @@ def nightly(cron: str) -> dg.ScheduleDefinition:
     def schedule(
         context: dg.ScheduleEvaluationContext, codesum: CodesumResource
     ) -> list[dg.RunRequest] | dg.SkipReason:
-        tick = take_tick(codesum.open_home(), context.instance, last="", log=context.log)
+        tick = take_tick(codesum.open_home(), context.instance, asker="nightly", last="", log=context.log)
         add_partitions(context.instance, tick.new_keys)
         return tick.run_requests or dg.SkipReason(tick.plan.summary())
 

@@ -1,12 +1,14 @@
-"""The sensor that notices changed repositories, settings and algorithms."""
+"""The sensors that notice changed repositories, settings and algorithms, and those that were pushed to."""
 
 import dagster as dg
 
+from codesum_pipeline.defs.attempts import active_keys
 from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.steps import OWNER
-from codesum_pipeline.defs.ticks import report_behind, take_tick
+from codesum_pipeline.defs.ticks import Tick, report_behind, take_tick
+from codesum_pipeline.source.poll_state import marked_keys
 
 
 def repository_changes(interval_s: int) -> dg.SensorDefinition:
@@ -21,13 +23,47 @@ def repository_changes(interval_s: int) -> dg.SensorDefinition:
         owners=[OWNER],
     )
     def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SensorResult:
-        tick = take_tick(codesum.open_home(), context.instance, last=context.cursor or "", log=context.log)
-        report_behind(context.instance, tick.check_evaluations)
-        return dg.SensorResult(
-            run_requests=tick.run_requests,
-            skip_reason=None if tick.run_requests else dg.SkipReason(tick.plan.summary()),
-            cursor=tick.last,
-            dynamic_partitions_requests=[codesum_repos.build_add_request(tick.new_keys)] if tick.new_keys else [],
+        tick = take_tick(
+            codesum.open_home(),
+            context.instance,
+            asker="repository_changes",
+            last=context.cursor or "",
+            log=context.log,
         )
+        return _result(context.instance, tick)
 
     return sensor
+
+
+def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
+    """The sensor for repositories that are marked as due: seconds after a push, without a look at any other."""
+
+    @dg.sensor(
+        name="pushed_repositories",
+        job=index_repository,
+        minimum_interval_seconds=interval_s,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Builds repositories seconds after a webhook said that they were pushed to.",
+        owners=[OWNER],
+    )
+    def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SensorResult:
+        home = codesum.open_home()
+        marked = marked_keys(home.layout)
+        only = set(marked) - (active_keys(context.instance) if marked else set())
+        if not only:
+            why = f"{len(marked)} being built" if marked else "no push was told of"
+            return dg.SensorResult(skip_reason=dg.SkipReason(why))
+        tick = take_tick(home, context.instance, asker="pushed_repositories", last="", log=context.log, only=only)
+        return _result(context.instance, tick)
+
+    return sensor
+
+
+def _result(instance: dg.DagsterInstance, tick: Tick) -> dg.SensorResult:
+    report_behind(instance, tick.check_evaluations)
+    return dg.SensorResult(
+        run_requests=tick.run_requests,
+        skip_reason=None if tick.run_requests else dg.SkipReason(tick.plan.summary()),
+        cursor=tick.last,
+        dynamic_partitions_requests=[codesum_repos.build_add_request(tick.new_keys)] if tick.new_keys else [],
+    )

@@ -1,23 +1,26 @@
 """One tick of the planner, whoever asks for it."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import dagster as dg
 
 from codesum_pipeline.defs.assets.publishing import published_index
+from codesum_pipeline.defs.attempts import ACTIVE
 from codesum_pipeline.defs.building.builder import AT_HEAD
 from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.lateness import note_plan
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
-from codesum_pipeline.defs.observing import ACTIVE, observe
-from codesum_pipeline.defs.partitions import PARTITIONS
-from codesum_pipeline.defs.planner import Observation, Plan, Request, Verdict, plan_builds
+from codesum_pipeline.defs.observing import Sight, observe
+from codesum_pipeline.defs.partitions import PARTITIONS, PORTION
+from codesum_pipeline.defs.planner import Observation, Plan, Request, Verdict, named, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
-from codesum_pipeline.wiring import Home
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.poll_state import PollState, open_poll_state
+from codesum_pipeline.wiring import Home, utc_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Tick:
     @property
     def check_evaluations(self) -> list[dg.AssetCheckEvaluation]:
         """Published indexes that are found behind."""
+        behind = self.published.difference(self.new_keys)
         return [
             dg.AssetCheckEvaluation(
                 asset_key=published_index.key,
@@ -47,7 +51,7 @@ class Tick:
                 partition=request.key,
             )
             for request in self.plan.requests
-            if request.key in self.published - set(self.new_keys) and request.usd_left is None
+            if request.key in behind and request.usd_left is None
         ]
 
 
@@ -70,31 +74,63 @@ def report_behind(instance: dg.DagsterInstance, evaluations: Sequence[dg.AssetCh
             instance.report_dagster_event(event, run_id=record.run_id)
 
 
-def take_tick(home: Home, instance: dg.DagsterInstance, *, last: str, log: logging.Logger) -> Tick:
-    """Look at the registry's repositories and decide which to build."""
+def take_tick(
+    home: Home,
+    instance: dg.DagsterInstance,
+    *,
+    asker: str,
+    last: str,
+    log: logging.Logger,
+    only: Collection[str] | None = None,
+) -> Tick:
+    """Look at the registry's repositories, or `only` at some, and decide which to build.
+
+    `asker` is who asks Dagster for the runs: what another asker asked for just now is not asked for again.
+    """
     for run_id in end_vanished_runs(home.layout, instance):
         log.warning("run %s: its process is gone; marked as failed", run_id)
     survey = home.registry.survey()
-    refused = [Observation(key, wanted=None, complaint=str(problem)) for key, problem in survey.problems.items()]
-    entries = [entry for entry in survey.entries if entry.enabled]
-    seen = observe(home, instance, entries, last=last)
+    enabled = [entry for entry in survey.entries if entry.enabled]
+    entries = enabled if only is None else [entry for entry in enabled if entry.key in only]
+    problems = {} if only is not None else survey.problems
+    with open_poll_state(home.layout) as state:
+        marks = state.marks()
+        if only is None:
+            state.forget_others([entry.key for entry in enabled] + list(problems))
+        sight = observe(home, instance, state, entries, last=last, now_due=marks.keys())
+        registered = {entry.key for entry in enabled}
+        state.drop_marks(marks[key] for key in marks if key in sight.looked_at or key not in registered)
+        refused = [Observation(key, wanted=None, complaint=str(problem)) for key, problem in problems.items()]
+        plan = _plan(home, instance, [*sight.observations, *refused])
+        claimed = state.claim({each.key: each.fingerprint for each in plan.requests}, asker, now=utc_now().timestamp())
+        plan = plan.without({each.key for each in plan.requests} - claimed)
+        _tell(plan, sight, state, log)
+    note_plan(home, instance, plan, enabled)
+    seen = sight.observations
+    return Tick(
+        plan,
+        _new_keys(instance, entries, plan),
+        frozenset(found.key for found in seen if found.published),
+        last=_last_looked_at(seen_keys=[found.key for found in seen], all_keys=len(entries)),
+    )
+
+
+def _plan(home: Home, instance: dg.DagsterInstance, seen: Sequence[Observation]) -> Plan:
     planner = home.settings.planner
-    plan = plan_builds(
-        [*seen, *refused],
+    return plan_builds(
+        seen,
         max_attempts=planner.max_attempts,
         max_requests=planner.max_requests_per_tick,
         usd_left=usd_left_today(home, instance, statuses=list(ACTIVE)),
     )
-    _log(plan, log)
-    note_plan(home, instance, plan)
-    known = instance.get_dynamic_partitions(PARTITIONS)
-    new = sorted({entry.key for entry in entries} - set(known))
-    return Tick(
-        plan,
-        new,
-        frozenset(found.key for found in seen if found.published),
-        last=_last_looked_at(seen_keys=[found.key for found in seen], all_keys=len(entries)),
-    )
+
+
+def _new_keys(instance: dg.DagsterInstance, entries: Sequence[RepositoryEntry], plan: Plan) -> list[str]:
+    """Repositories that Dagster does not know: those to build first, and no more than it takes at one time."""
+    known = set(instance.get_dynamic_partitions(PARTITIONS))
+    wanted = {request.key for request in plan.requests}
+    new = sorted({entry.key for entry in entries} - known, key=lambda key: (key not in wanted, key))
+    return sorted(new[: max(PORTION, len(wanted))])
 
 
 def _last_looked_at(*, seen_keys: Sequence[str], all_keys: int) -> str:
@@ -114,9 +150,21 @@ def _run_request(request: Request) -> dg.RunRequest:
     )
 
 
-def _log(plan: Plan, log: logging.Logger) -> None:
-    if unreadable := plan.unreadable():
+def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> None:
+    """Say what is wrong once, and again when it is something else."""
+    now = {
+        key: (f"{verdict}: {plan.complaints.get(key, '')}" if verdict is Verdict.UNREADABLE else f"{verdict}")
+        for key, verdict in plan.verdicts.items()
+        if verdict in (Verdict.UNREADABLE, Verdict.EXHAUSTED)
+    }
+    before = state.told()
+    new = {key: text for key, text in now.items() if before.get(key) != text}
+    if unreadable := plan.unreadable(new.keys()):
         log.warning("unreadable: %s", unreadable)
-    for key, verdict in plan.verdicts.items():
-        if verdict is Verdict.EXHAUSTED:
-            log.warning("%s: failed too often in this state; a change or a run started by hand tries again", key)
+    if exhausted := sorted(key for key in new if plan.verdicts[key] is Verdict.EXHAUSTED):
+        log.warning(
+            "%s: failed too often in this state; a change or a run started by hand tries again", named(exhausted)
+        )
+    for rest in (rest for rest in sight.rests if rest.failures == 1):
+        log.warning("%s asks for fewer requests: nothing is asked of it for %.0f s", rest.host, rest.lasts_s)
+    state.keep_told({**new, **{key: "" for key in before if key in plan.verdicts and key not in now}})

@@ -8,7 +8,7 @@ at once (SQLite with a write-ahead log, which needs a local file system).
 """
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, fields
 from datetime import datetime, timedelta
@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
+from codesum_pipeline.llm.shared_texts import SharedTexts
 from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.refusals import writing
@@ -32,6 +33,7 @@ CREATE TABLE IF NOT EXISTS compactions (
     job_id TEXT PRIMARY KEY, attestation TEXT NOT NULL, signature TEXT NOT NULL, claim TEXT NOT NULL,
     request_hash TEXT NOT NULL, model_name_echoed TEXT NOT NULL, cost_usd REAL NOT NULL, compacted_at TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY);
 CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key IS NOT NULL;
 """
 
@@ -52,14 +54,17 @@ class CacheStats:
 class AnswerCache:
     """The cache of one folder. The file is made by the first write, and reading without one finds nothing."""
 
-    def __init__(self, folder: Path, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, folder: Path, *, now: Callable[[], datetime], shared: SharedTexts | None = None) -> None:
         self.path = folder / FILE
         self._now = now
+        self._shared = shared
+        self._is_fetched = shared is None
 
     def find_many(self, keys: Iterable[tuple[str, str | None]]) -> dict[str, tuple[KeptText, ...]]:
         """By exact key, the texts that may stand for each pair of exact and body key: the document's own first, then
         one per context that the same body was written with, oldest first. Pairs without any are left out."""
         wanted = dict(keys)
+        self._fetch()
         with self._open() as connection:
             if connection is None:
                 return {}
@@ -80,13 +85,28 @@ class AnswerCache:
             )
 
     def put_many(self, texts: Sequence[KeptText]) -> None:
-        """Keep these, in one transaction; the same again changes nothing."""
+        """Keep these, in one transaction; the same again changes nothing. Other workers have them before this one."""
+        self._keep({self._shared.add(texts, at=self._now()): texts} if self._shared and texts else {"": texts})
+
+    def _fetch(self) -> None:
+        """Keep what other workers added, once for each opened cache."""
+        if self._shared is None or self._is_fetched:
+            return
+        with self._open() as connection:
+            known = {name for (name,) in connection.execute("SELECT name FROM batches")} if connection else set()
+        if new := dict(self._shared.added(known=known)):
+            self._keep(new)
+        self._is_fetched = True
+
+    def _keep(self, batches: Mapping[str, Sequence[KeptText]]) -> None:
+        """Texts by the shared batch that they are of."""
         today = self._now().date().isoformat()
         with self._writing() as connection:
             connection.executemany(
                 f"INSERT OR REPLACE INTO answers ({NAMES}, used_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*text.row(), today) for text in texts],
+                [(*text.row(), today) for texts in batches.values() for text in texts],
             )
+            connection.executemany("INSERT OR IGNORE INTO batches VALUES (?)", [(name,) for name in batches if name])
 
     def texts_of(self, prompt_version: str) -> list[KeptText]:
         """The texts of one prompt version, oldest first."""
@@ -139,6 +159,18 @@ class AnswerCache:
                 # As a script: a single statement is stepped once, which frees one page.
                 open_again.executescript("PRAGMA incremental_vacuum")
         return count
+
+    def unused(self, *, unused_for: timedelta) -> tuple[int, int]:
+        """How many texts no build took for so long, and about how many bytes they are."""
+        before = (self._now() - unused_for).date().isoformat()
+        with self._open() as connection:
+            if connection is None:
+                return 0, 0
+            counted, size = connection.execute(
+                "SELECT count(*), coalesce(sum(length(CAST(text AS BLOB))), 0) FROM answers WHERE used_on < ?",
+                (before,),
+            ).fetchone()
+            return int(counted), int(size)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

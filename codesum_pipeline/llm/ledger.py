@@ -17,11 +17,15 @@ from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from codesum_pipeline.llm.journaling import journal_entry, replay
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
 from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.errors import BucketUnavailable
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.store.holding import record_of
+from codesum_pipeline.store.journal import Journal
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.transactions import one_transaction
@@ -49,7 +53,9 @@ CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
 """
 # Added to files of before.
 _NEWER = {"model_echoed": "TEXT"}
-_ROW = ", ".join(field.name for field in fields(LedgerRow))
+# Rows that stand for several attempts are in the warehouse alone.
+_NAMES = tuple(field.name for field in fields(LedgerRow) if field.name != "attempts")
+_ROW = ", ".join(_NAMES)
 _INTERRUPT = (
     "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
     "error = 'the run ended before the answer came' WHERE outcome IS NULL"
@@ -88,17 +94,40 @@ class Settled:
 class Ledger:
     """One repository's ledger, as one run writes it."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, *, run_id: str, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        *,
+        run_id: str,
+        now: Callable[[], datetime],
+        journal: Journal | None = None,
+    ) -> None:
         self._connection = connection
         self._path = path
         self._run_id = run_id
         self._now = now
+        self._journal = journal
+        # Attempts of this transaction that the journal does not have yet.
+        self._written: set[int] = set()
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """One transaction for all that is written in the block."""
+        """One transaction for all that is written in the block; of a home in a bucket, it is there when the block
+        ends."""
+        is_outer = not self._connection.in_transaction
+        refused = None
         with one_transaction(self._connection, self._path):
             yield
+            if is_outer and self._journal and self._written:
+                try:
+                    self._journal.write(journal_entry(self._connection, self._written))
+                    self._written.clear()
+                except BucketUnavailable as error:
+                    # What is paid is at least on this worker's disk, and goes with the next entry.
+                    refused = error
+        if refused:
+            raise refused
 
     def recover(self) -> int:
         """Close what a dead run left open, counting the most that it can have cost; how many attempts that were."""
@@ -120,6 +149,7 @@ class Ledger:
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (*astuple(attempt), self._run_id, self.moment()),
             ).lastrowid
+            self._written.add(found or 0)
         return found or 0
 
     def settle(self, sequence: int, settled: Settled, kept: KeptText | None = None) -> None:
@@ -146,6 +176,7 @@ class Ledger:
                     sequence,
                 ),
             )
+            self._written.add(sequence)
             if kept:
                 self._connection.execute(f"INSERT OR REPLACE INTO llm_outbox VALUES ({_marks(8)})", kept.row())
 
@@ -257,7 +288,12 @@ def open_ledger(state: Path, *, run_id: str, now: Callable[[], datetime]) -> Ite
             known = {name for _, name, *_ in connection.execute("PRAGMA table_info(llm_attempts)")}
             for column in _NEWER.keys() - known:
                 connection.execute(f"ALTER TABLE llm_attempts ADD COLUMN {column} {_NEWER[column]}")
-        yield Ledger(connection, state, run_id=run_id, now=now)
+        record = record_of(state)
+        ledger = Ledger(connection, state, run_id=run_id, now=now, journal=record.journal if record else None)
+        if record:
+            with one_transaction(connection, state):
+                replay(connection, record.journal.take_left())
+        yield ledger
 
 
 def erase_ledger(state: Path) -> None:
@@ -331,7 +367,7 @@ def _row_so_far(values: dict[str, object]) -> LedgerRow:
             "is_estimated": True,
         }
     # A file of an earlier version lacks columns.
-    return _row([values.get(field.name) for field in fields(LedgerRow)])
+    return _row([values.get(name) for name in _NAMES])
 
 
 def _midnight(moment: datetime) -> datetime:
@@ -339,7 +375,7 @@ def _midnight(moment: datetime) -> datetime:
 
 
 def _row(values: Sequence[object]) -> LedgerRow:
-    found = dict(zip((field.name for field in fields(LedgerRow)), values, strict=True))
+    found = dict(zip(_NAMES, values, strict=True))
     found["level"] = Level(str(found["level"]))
     found["outcome"] = AttemptOutcome(str(found["outcome"]))
     found["is_estimated"] = bool(found["is_estimated"])

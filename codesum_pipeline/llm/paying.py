@@ -18,11 +18,12 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """A setting in US dollars, and what is spent of it."""
+    """A setting in US dollars, and what is spent of it, which whoever asks may not hear where `is_told` is not set."""
 
     setting: str
     most_usd: float
     spent: Callable[[], float]
+    is_told: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class Till:
         with self.ledger.together():
             for cap in self.caps:
                 so_far = cap.spent()
+                if so_far + worst > cap.most_usd and not cap.is_told:
+                    raise self.refusal(f"{cap.setting} = {cap.most_usd:g}: the next call could pass it")
                 if so_far + worst > cap.most_usd:
                     raise self.refusal(
                         f"{cap.setting} = {cap.most_usd:g}: ${so_far:.4f} are spent, and the next call could cost "

@@ -51,7 +51,10 @@ class ResourceEvents:
 
     def _changed(self, key: str, paths: frozenset[str]) -> None:
         """The repository's own document says what is in it, so it is another one, too."""
-        if self.catalogue.only and key not in self.catalogue.only:
+        try:
+            if not self.catalogue.opens_all([key]):
+                return
+        except CodesumError:
             return
         for path in (".", *sorted(paths)):
             self._tell(ResourceUpdated(f"codesum://{key}/{path}"))

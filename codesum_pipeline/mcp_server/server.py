@@ -4,6 +4,7 @@ Nothing lives in a session: each call says which repository it is about, opens
 the versions that are published when it begins, and answers from these.
 """
 
+import json
 import threading
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -26,6 +27,7 @@ from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.serving.audit import Auditor, request_of_now
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.registry import Tool, tools_by_name
@@ -39,6 +41,7 @@ INSTRUCTIONS = (
     "with `search` (or `overview`), then `read` the path:line that fits, several at once. Rows are `path:line  "
     "kind  one line`; `read`, `graph` and others take these places, ids and names as they stand."
 )
+_NOTHING_WRITTEN = Auditor(None, "mcp")
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 # A name of a document is no path of this machine: it is looked up in an index.
 _ANY_ID = ResourceSecurity(exempt_params={"id"})
@@ -50,8 +53,11 @@ class IndexTool(McpTool):
     _tool: Tool = PrivateAttr()
     _catalogue: Catalogue = PrivateAttr()
     _folder: Path = PrivateAttr()
+    _audit: Auditor = PrivateAttr()
 
-    def __init__(self, tool: Tool, catalogue: Catalogue, folder: Path, *, is_text_only: bool = False) -> None:
+    def __init__(
+        self, tool: Tool, catalogue: Catalogue, folder: Path, audit: Auditor, *, is_text_only: bool = False
+    ) -> None:
         # Who is told a schema expects content of it.
         schema = None if is_text_only else output_schema(tool.page)
         super().__init__(
@@ -65,7 +71,7 @@ class IndexTool(McpTool):
             context_kwarg=None,
             annotations=_READ_ONLY,
         )
-        self._tool, self._catalogue, self._folder = tool, catalogue, folder
+        self._tool, self._catalogue, self._folder, self._audit = tool, catalogue, folder, audit
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         """Answer in a thread. Whoever cancels does not wait for it; it ends at its next step."""
@@ -74,11 +80,15 @@ class IndexTool(McpTool):
             call = Call(self._catalogue, self._folder, progress=_progress_of(context))
             with wanted_until(anyio.from_thread.check_cancelled):
                 page = self._tool.ask(call, arguments)
+            request_of_now().answered((each.repo for each in page.as_of), page.shown)
             text = TextContent(type="text", text=self._tool.text(page))
             return CallToolResult(content=[text], structured_content=structured(page) if self.output_schema else None)
 
         try:
-            return await anyio.to_thread.run_sync(answer, abandon_on_cancel=True)
+            with self._audit.auditing(self.name) as request:
+                if self._audit.has_questions:
+                    request.question = json.dumps(arguments, ensure_ascii=False)
+                return await anyio.to_thread.run_sync(answer, abandon_on_cancel=True)
         except CodesumError as error:
             raise ToolError(one_line(str(error))) from error
         except Exception as error:
@@ -86,11 +96,16 @@ class IndexTool(McpTool):
 
 
 def make_server(
-    catalogue: Catalogue, *, folder: Path, every_tool: bool = False, is_text_only: bool = False
+    catalogue: Catalogue,
+    *,
+    folder: Path,
+    every_tool: bool = False,
+    is_text_only: bool = False,
+    audit: Auditor = _NOTHING_WRITTEN,
 ) -> MCPServer[Any]:
     """A server of one home; `folder` is where whoever started it stands."""
     tools: list[McpTool] = [
-        IndexTool(tool, catalogue, folder, is_text_only=is_text_only)
+        IndexTool(tool, catalogue, folder, audit, is_text_only=is_text_only)
         for tool in tools_by_name(every=every_tool).values()
     ]
     server: MCPServer[Any] = MCPServer(
@@ -101,11 +116,11 @@ def make_server(
         log_level="WARNING",
         subscriptions=ResourceEvents(catalogue, folder),
     )
-    _add_documents(server, catalogue, folder)
+    _add_documents(server, catalogue, folder, audit)
     return server
 
 
-def _add_documents(server: MCPServer[Any], catalogue: Catalogue, folder: Path) -> None:
+def _add_documents(server: MCPServer[Any], catalogue: Catalogue, folder: Path, audit: Auditor) -> None:
     @server.resource(
         "codesum://{repo}/{+id}",
         name="document",
@@ -116,7 +131,11 @@ def _add_documents(server: MCPServer[Any], catalogue: Catalogue, folder: Path) -
     def document(repo: str, id: str) -> str:
         read = tools_by_name()["read"]
         try:
-            return read.text(read.ask(Call(catalogue, folder), {"ids": [id], "repo": repo}))
+            with audit.auditing("document") as request:
+                request.question = id
+                page = read.ask(Call(catalogue, folder), {"ids": [id], "repo": repo})
+                request.answered((each.repo for each in page.as_of), page.shown)
+                return read.text(page)
         except ConfigurationError as error:
             raise ResourceNotFoundError(one_line(str(error))) from error
         except CodesumError as error:

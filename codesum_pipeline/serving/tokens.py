@@ -1,42 +1,70 @@
-"""Tokens that whoever asks must say: needed wherever another machine can ask. Each says which repositories it opens.
+"""Tokens that whoever asks must say, and the file that names them.
 
-What a token does not open does not exist for its holder: every token has a server of its own, of its repositories
-alone, so that no answer, name or error of another one can reach it.
+Of a token its digest is kept, in the file if somebody wants, in memory always. No message repeats a value of the file:
+it may be a token.
 """
 
-import base64
-import binascii
+import hashlib
 import hmac
+import re
 import stat
 import tomllib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from starlette.applications import Starlette
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from codesum_pipeline.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.repository_scope import EVERYTHING, RepositoryScope, read_scope
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address
 
 # Guessing a shorter one takes no more than patience.
-_SHORTEST_TOKEN = 16
-# In place of keys: whatever the server has.
-EVERY_REPOSITORY = "*"
+SHORTEST_TOKEN = 16
+# A file of more is none that somebody wrote.
+_MOST_BYTES = 4 << 20
+_HASHED = "sha256:"
+_HEX = re.compile(r"[0-9a-f]{64}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_ALL = RepositoryScope((EVERYTHING,))
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is said, and the keys of the repositories that it opens; none: all that the server has."""
+    """The sha256 of what is said, the repositories that it opens, and the moment from which on it opens none."""
 
-    secret: str
-    repos: tuple[str, ...] = ()
+    digest: bytes
+    scope: RepositoryScope = _ALL
     name: str = ""
+    expires: datetime | None = None
+
+    @classmethod
+    def of(cls, secret: str, *patterns: str, name: str = "") -> "Token":
+        """One whose secret is known; without patterns it opens all."""
+        return cls(digest_of(secret), RepositoryScope(patterns) if patterns else _ALL, name)
+
+    def is_valid(self, now: datetime) -> bool:
+        return self.expires is None or now < self.expires
+
+
+def digest_of(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def hashed(secret: str) -> str:
+    """A secret as a file of tokens may hold it, so that whoever reads the file cannot use it."""
+    return f"{_HASHED}{digest_of(secret).hex()}"
+
+
+def find_token(digest: bytes, tokens: Sequence[Token]) -> Token | None:
+    """That of the secret with this digest; all are compared, so that the time tells nothing."""
+    found: Token | None = None
+    for each in tokens:
+        if hmac.compare_digest(digest, each.digest):
+            found = each
+    return found
 
 
 class _Entry(BaseModel):
@@ -46,6 +74,7 @@ class _Entry(BaseModel):
 
     token: str
     repos: Annotated[list[str], Field(min_length=1)]
+    expires: datetime | date | None = None
 
 
 _ENTRIES = TypeAdapter(dict[str, _Entry])
@@ -54,25 +83,27 @@ _ENTRIES = TypeAdapter(dict[str, _Entry])
 def read_tokens(file: Path | None, environ: Mapping[str, str], *, variable: str) -> list[Token]:
     """Those of a file that nobody else may read, else that of the environment; none without either.
 
-    A file holds one token, which opens all repositories, or a TOML table for each: `[NAME]` with `token` and `repos`.
+    A file holds one token, which opens all repositories, or a TOML table for each: `[NAME]` with `token`, `repos` and
+    perhaps `expires`.
     """
     if file is None:
         said = environ.get(variable)
-        return [_checked(Token(said.strip()), variable)] if said else []
+        return [Token(_digest(said.strip(), variable))] if said else []
     source = f"--token-file {file}"
     try:
-        if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConfigurationError(f"{source}: others may read it: run `chmod 600 {file}`")
-        content = file.read_text(encoding="utf-8")
+        with file.open("rb") as opened:
+            if stat.S_IMODE(file.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
+                raise ConfigurationError(f"{source}: others may read it: run `chmod 600 {file}`")
+            content = opened.read(_MOST_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{source}: {error}") from error
+        reason = "it is no text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+        raise ConfigurationError(f"{source}: {reason}") from None
     if len(content.split()) <= 1:
-        return [_checked(Token(content.strip()), source)]
+        return [Token(_digest(content.strip(), source))]
     return _of_table(content, source)
 
 
 def _of_table(content: str, source: str) -> list[Token]:
-    """No message repeats a value: it may be a token."""
     way_out = 'write one token alone, or `[NAME]` with `token = "…"` and `repos = ["KEY"]` for each ("*": all)'
     try:
         entries = _ENTRIES.validate_python(tomllib.loads(content))
@@ -80,30 +111,53 @@ def _of_table(content: str, source: str) -> list[Token]:
         # Its text may quote the line; where it stands is enough.
         place = str(error).rpartition("(")[2].rstrip(")")
         raise ConfigurationError(f"{source}: it is no TOML ({place}): {way_out}") from None
-    except ValidationError as error:
+    except (ValidationError, RecursionError) as error:
+        if isinstance(error, RecursionError):
+            raise ConfigurationError(f"{source}: it is nested too deeply: {way_out}") from None
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise ConfigurationError(f"{source}: {where}: {first['msg']}: {way_out}") from None
     tokens = [_token_of(name, entry, source) for name, entry in entries.items()]
-    for number, token in enumerate(tokens):
-        same = next((other for other in tokens[:number] if other.secret == token.secret), None)
-        if same is not None:
+    known: dict[bytes, Token] = {}
+    for token in tokens:
+        same = known.setdefault(token.digest, token)
+        if same is not token:
             raise ConfigurationError(f"{source}: [{same.name}] and [{token.name}] have the same token: make another")
     return tokens
 
 
 def _token_of(name: str, entry: _Entry, source: str) -> Token:
-    if EVERY_REPOSITORY in entry.repos and len(entry.repos) > 1:
-        raise ConfigurationError(f'{source}: [{name}]: repos has "*" beside keys: choose one of them')
-    repos = () if EVERY_REPOSITORY in entry.repos else tuple(entry.repos)
-    return _checked(Token(entry.token.strip(), repos, name), f"{source}: [{name}]")
+    source = f"{source}: [{name}]"
+    if not _NAME.fullmatch(name):
+        raise ConfigurationError(f"{source}: a name has letters, digits, `.`, `_` and `-` alone")
+    if EVERYTHING in entry.repos and not all(each == EVERYTHING or each.startswith("!") for each in entry.repos):
+        raise ConfigurationError(f'{source}: repos has "*" beside keys: choose one of them')
+    try:
+        scope = read_scope(entry.repos)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{source}: repos: {error}") from None
+    return Token(_digest(entry.token.strip(), source), scope, name, _moment(entry.expires, source))
 
 
-def _checked(token: Token, source: str) -> Token:
-    secret = token.secret
-    if len(secret) < _SHORTEST_TOKEN or not secret.isascii() or any(each.isspace() for each in secret):
-        raise ConfigurationError(f"{source}: a token has at least {_SHORTEST_TOKEN} letters and digits, without spaces")
-    return token
+def _moment(said: datetime | date | None, source: str) -> datetime | None:
+    """A day begins in UTC; a time of day says itself where it is one."""
+    if said is None:
+        return None
+    if not isinstance(said, datetime):
+        return datetime.combine(said, time(), UTC)
+    if said.tzinfo is None:
+        raise ConfigurationError(f"{source}: expires: write a day, or a time with its offset: 2027-01-01T12:00:00Z")
+    return said
+
+
+def _digest(said: str, source: str) -> bytes:
+    if said.startswith(_HASHED):
+        if not _HEX.fullmatch(said.removeprefix(_HASHED)):
+            raise ConfigurationError(f"{source}: after sha256: come 64 digits of 0-9 and a-f")
+        return bytes.fromhex(said.removeprefix(_HASHED))
+    if len(said) < SHORTEST_TOKEN or not said.isascii() or any(each.isspace() for each in said):
+        raise ConfigurationError(f"{source}: a token has at least {SHORTEST_TOKEN} letters and digits, without spaces")
+    return digest_of(said)
 
 
 def check_reachable(address: Address, tokens: Sequence[Token], *, variable: str) -> None:
@@ -113,72 +167,3 @@ def check_reachable(address: Address, tokens: Sequence[Token], *, variable: str)
             f"{address.option} can be reached from other machines: give a token with --token-file "
             f"or {variable}, or listen on {DEFAULT_HOST}"
         )
-
-
-def behind_tokens(
-    tokens: Sequence[Token], app_of: Callable[[Sequence[str]], Starlette], *, is_for_browsers: bool = False
-) -> ASGIApp:
-    """For each token what `app_of` gives for the keys that it opens; without tokens what it gives for no keys.
-
-    Raises `ConfigurationError` where a token opens what is not there.
-    """
-    if not tokens:
-        return app_of(())
-    apps = []
-    for token in tokens:
-        try:
-            apps.append((token, app_of(token.repos)))
-        except CodesumError as error:
-            raise ConfigurationError(f"the token file: [{token.name}]: {error}") from error
-    return TokenChecked(apps, is_for_browsers)
-
-
-@dataclass(frozen=True, slots=True)
-class TokenChecked:
-    """Whoever says no token gets no further. Browsers ask a person for it, as the password of any user."""
-
-    apps: Sequence[tuple[Token, Starlette]]
-    is_for_browsers: bool = False
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await Starlette(lifespan=self._live)(scope, receive, send)
-            return
-        app = self._app_for(self._said(Headers(scope=scope)))
-        await (self._refusal() if app is None else app)(scope, receive, send)
-
-    @asynccontextmanager
-    async def _live(self, own: Starlette) -> AsyncIterator[None]:
-        """All of them begin and end with the server."""
-        async with AsyncExitStack() as stack:
-            for _, app in self.apps:
-                await stack.enter_async_context(app.router.lifespan_context(app))
-            yield
-
-    def _app_for(self, said: str) -> Starlette | None:
-        """That of the token which is said; all are compared, so that the time tells nothing."""
-        found: Starlette | None = None
-        for each, app in self.apps:
-            # Bytes, since of texts only those in ASCII can be compared so.
-            if hmac.compare_digest(said.encode(), each.secret.encode()):
-                found = app
-        return found
-
-    def _said(self, headers: Headers) -> str:
-        scheme, _, said = headers.get("authorization", "").partition(" ")
-        said = said.strip()
-        if self.is_for_browsers and scheme.lower() == "basic":
-            return _password(said)
-        return said if scheme.lower() == "bearer" else ""
-
-    def _refusal(self) -> PlainTextResponse:
-        way = 'Basic realm="codesum: the token is the password"' if self.is_for_browsers else "Bearer"
-        told = "give the server's token: Authorization: Bearer TOKEN\n"
-        return PlainTextResponse(told, status_code=401, headers={"WWW-Authenticate": way})
-
-
-def _password(credentials: str) -> str:
-    try:
-        return base64.b64decode(credentials, validate=True).decode("utf-8").partition(":")[2]
-    except (binascii.Error, ValueError):
-        return ""

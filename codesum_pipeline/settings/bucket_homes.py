@@ -5,19 +5,19 @@ The bucket holds the record, so a copy may be deleted whenever no program uses i
 
 import os
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.settings.buckets import cache_folder
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.settings.own_homes import cache_folder, check_may_be_own
+from codesum_pipeline.settings.own_homes import check_may_be_own
 from codesum_pipeline.store.home_files import open_home_files
 from codesum_pipeline.store.reading_copy import open_reading_copy
 
 _PRIVATE = 0o700
 _WRITABLE_BY_OTHERS = 0o022
-_NAME_LENGTH = 32
 # A process that asks again and again looks at the bucket's own files no oftener.
 _FRESH_S = 3.0
 _GB = 1e9
@@ -29,18 +29,13 @@ _OF_BOTH = (
 )  # fmt: skip
 
 
-def copy_folder(url: str) -> Path:
-    """The folder of the copy of a home; nothing is created."""
-    return cache_folder() / "homes" / sha256_hex(url.rstrip("/").encode())[:_NAME_LENGTH]
-
-
-def open_copy(url: str, *, is_offline: bool = False) -> Path:
+def open_copy(url: str, environ: Mapping[str, str] = os.environ, *, is_offline: bool = False) -> Path:
     """The local copy, with the registry, the settings, the standing questions and the prompts as the bucket has them.
 
     Offline it is as it was when the bucket was looked at last. Raises `ConfigurationError` for a folder that others
     can write, or where there is no copy yet, and `BucketUnavailable`.
     """
-    folder = copy_folder(url)
+    folder = cache_folder(url, environ)
     _make_private(folder)
     files = open_home_files(url, folder)
     if is_offline and not files.is_copied:

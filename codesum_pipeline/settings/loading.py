@@ -17,9 +17,9 @@ from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.bucket_homes import open_copy
+from codesum_pipeline.settings.buckets import bucket_of
 from codesum_pipeline.settings.models import SETTABLE_BY_RUN, Settings
 from codesum_pipeline.settings.own_homes import check_is_own
-from codesum_pipeline.store.objects import is_bucket_url
 
 ENV_PREFIX = "CODESUM_"
 SETTINGS_FILE = "codesum.toml"
@@ -28,7 +28,7 @@ _KINDS = {"[": "a list", "{": "a table"}
 # What pydantic says of a text where a list or table is wanted.
 _NO_TEXT = ("tuple_type", "dict_type", "model_type")
 # Read from the environment before there are settings: which home, and which file.
-_LOCATORS = ("home", "settings_file")
+_LOCATORS = ("home", "bucket", "settings_file")
 # Secrets of a process, and no settings.
 _SECRETS = ("mcp_token", "web_token", "postgres_url", "broker_url")
 # What counts as true in the environment before there are settings.
@@ -48,10 +48,10 @@ def load_settings(
     check_is_settable_by_run(run or {})
     environ = os.environ if environ is None else environ
     given = {name: value for name, value in (flags or {}).items() if value is not None}
-    place = given.pop("home", None) or environ.get("CODESUM_HOME") or find_home()
-    bucket = str(place) if is_bucket_url(str(place)) else None
+    address = given.pop("home", None) or environ.get("CODESUM_HOME") or find_home()
+    bucket = bucket_of(str(address))
     is_offline = given.get("offline") or environ.get(f"{ENV_PREFIX}OFFLINE", "").lower() in _TRUE
-    home = open_copy(bucket, is_offline=bool(is_offline)) if bucket else Path(place).expanduser().absolute()
+    home = open_copy(bucket, environ, is_offline=bool(is_offline)) if bucket else Path(address).expanduser().absolute()
     if "?" in str(home):
         # DuckDB takes what follows for a query and cannot write its file.
         raise ConfigurationError(f"home {str(home)!r}: its path must not hold a '?': choose another with --home")
@@ -112,8 +112,11 @@ def _read_file(file: Path) -> dict[str, Any]:
     # Besides what is no TOML: text that is not UTF-8, and numbers too long to be read.
     except ValueError as error:
         raise ConfigurationError(f"{file}: not valid TOML: {error}") from error
-    if "home" in values:
-        raise ConfigurationError(f"{file}: 'home' cannot be set in a file inside the home: use CODESUM_HOME or --home")
+    for key in ("home", "bucket"):
+        if key in values:
+            raise ConfigurationError(
+                f"{file}: {key!r} cannot be set in a file inside the home: use CODESUM_HOME or --home"
+            )
     return values
 
 

@@ -23,14 +23,19 @@ from codesum_pipeline.model.options import (
 from codesum_pipeline.settings.addresses import address_without_secret
 from codesum_pipeline.settings.alerts import AlertSettings
 from codesum_pipeline.settings.ask import AskSettings
+from codesum_pipeline.settings.audit import AuditSettings
 from codesum_pipeline.settings.checks import CheckSettings
 from codesum_pipeline.settings.compaction import CompactionSettings
 from codesum_pipeline.settings.digests import DigestSettings
 from codesum_pipeline.settings.engine import EngineSettings
 from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.maintenance import MaintenanceSettings
+from codesum_pipeline.settings.planner import PlannerSettings
 from codesum_pipeline.settings.reading import ReadingSettings
+from codesum_pipeline.settings.storage import StorageSettings
 from codesum_pipeline.settings.webhooks import WebhookSettings
+from codesum_pipeline.store.layout import HomeLayout
 
 # The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
 # sends more to one, or lets it cost more.
@@ -64,23 +69,6 @@ class FilterSettings(BaseModel):
             except re.error as error:
                 raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
         return patterns
-
-
-class PlannerSettings(BaseModel):
-    """When Dagster rebuilds a repository by itself, and looks for digests that are due."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    nightly_cron: str = Field("0 2 * * *", description="When the nightly schedule looks at every repository (UTC).")
-    digests_cron: str = Field(
-        "*/15 * * * *",
-        description="When the schedule looks whether a digest is due: how late one may be at most. Intents have their "
-        "own times and time zones.",
-    )
-    sensor_interval_s: int = Field(60, ge=5, description="How often the sensor looks for new commits.")
-    max_attempts: int = Field(3, ge=1, description="How often one state of a repository is tried.")
-    max_requests_per_tick: int = Field(25, ge=1, description="How many runs one tick may ask for.")
-    ls_remote_timeout_s: float = Field(20.0, gt=0, description="How long one repository may keep a tick waiting.")
 
 
 class EvaluationSettings(BaseModel):
@@ -119,7 +107,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    home: Path = Field(description="Where everything is kept.")
+    home: Path = Field(
+        description="Where everything is kept; of a home in a bucket, the folder of what this worker uses of it."
+    )
     bucket: str | None = Field(
         None, description="Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy."
     )
@@ -194,12 +184,15 @@ class Settings(BaseModel):
         description="How long a build waits for another of the same repository.",
         json_schema_extra=SETTABLE_BY_RUN,
     )
+    storage: StorageSettings = Field(default_factory=StorageSettings)  # type: ignore[arg-type]
     planner: PlannerSettings = Field(default_factory=PlannerSettings)  # type: ignore[arg-type]
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)  # type: ignore[arg-type]
     llm: LlmSettings = Field(default_factory=LlmSettings)  # type: ignore[arg-type]
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
+    maintenance: MaintenanceSettings = Field(default_factory=MaintenanceSettings)  # type: ignore[arg-type]
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
     checks: CheckSettings = Field(default_factory=CheckSettings)  # type: ignore[arg-type]
     alerts: AlertSettings = Field(default_factory=AlertSettings)  # type: ignore[arg-type]
@@ -218,8 +211,13 @@ class Settings(BaseModel):
         return self
 
     @property
-    def place(self) -> str:
-        """What `--home` and CODESUM_HOME name this home by."""
+    def layout(self) -> HomeLayout:
+        """The paths of the home."""
+        return HomeLayout(self.home, self.storage.place(self.bucket))
+
+    @property
+    def address(self) -> str:
+        """What names the home to another process: a path, or the URL of a bucket."""
         return self.bucket or str(self.home)
 
     @property

@@ -104,11 +104,6 @@ def state_folder() -> Path:
     return _user_folder("XDG_STATE_HOME", ".local/state", "what codesum notes about you")
 
 
-def cache_folder() -> Path:
-    """For what can be made or fetched again; raises `ConfigurationError` where the user has no folder for it."""
-    return _user_folder("XDG_CACHE_HOME", ".cache", "copies of homes in buckets")
-
-
 def user_home() -> Path:
     """The home of checkouts that no other home is found for, in the user's data folder; raises `ConfigurationError`."""
     return _user_folder("XDG_DATA_HOME", ".local/share", "the indexes of your checkouts")

@@ -68,6 +68,13 @@ def slug_of(location: str) -> str | None:
     return slug if "/" in slug else None
 
 
+def host_of(location: str) -> str:
+    """The host of a URL or scp-like address, lowercase."""
+    if _WITH_SCHEME.match(location):
+        return (urlsplit(location).hostname or "").lower()
+    return location.partition(":")[0].rpartition("@")[2].lower()
+
+
 def key_base(location: str, *, subdir: str = "") -> str:
     """A valid repository key after the last part of `location`, and of `subdir` if there is one."""
     name = re.split(r"[/:]", unquote(location).rstrip("/"))[-1].removesuffix(".git")

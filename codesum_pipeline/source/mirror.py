@@ -104,7 +104,7 @@ class Mirror:
         self.create("sha256" if len(some_id) == 64 else "sha1")
         if remote is None:
             return self._fetch_commit(entry)
-        ours = _our_ref(entry)
+        ours = our_ref(entry)
         if self._resolve(ours, "") != remote.object_id:
             self._fetch_ref(entry, f"+{remote.name}:{ours}", commit=remote.commit)
             self._tidy()
@@ -130,7 +130,7 @@ class Mirror:
         if commit is None:
             raise missing_ref(entry, timeout_s=self.timeout_s)
         self._drop_dead_locks()
-        self._run("update-ref", _our_ref(entry), commit)
+        self._run("update-ref", our_ref(entry), commit)
         return Head(commit, _label(entry))
 
     def _full_id(self, entry: RepositoryEntry) -> str:
@@ -145,15 +145,15 @@ class Mirror:
     def _take_folder(self, entry: RepositoryEntry) -> Head:
         scan = scan_folder(Path(entry.location), timeout_s=self.timeout_s)
         self.create("sha1")
-        if self._resolve(scan.commit) is None or self._resolve(_our_ref(entry)) != scan.commit:
+        if self._resolve(scan.commit) is None or self._resolve(our_ref(entry)) != scan.commit:
             self._drop_dead_locks()
-            scan = scan.write(self.git_dir, ref=_our_ref(entry), timeout_s=self.timeout_s)
+            scan = scan.write(self.git_dir, ref=our_ref(entry), timeout_s=self.timeout_s)
             self._tidy()
         return Head(scan.commit, _label(entry), scan.left_out)
 
     def _held(self, entry: RepositoryEntry) -> Head:
         """What an earlier fetch left."""
-        commit = self._resolve(_our_ref(entry)) if self.git_dir.exists() else None
+        commit = self._resolve(our_ref(entry)) if self.git_dir.exists() else None
         if commit is None:
             raise RepositoryUnavailable(
                 f"{describe(entry)}: {entry.ref or 'HEAD'} was never fetched: "
@@ -183,7 +183,7 @@ class Mirror:
         return "sha256" if "objectformat = sha256" in config.lower() else "sha1"
 
     def _fetch_ref(self, entry: RepositoryEntry, refspec: str, *, commit: str) -> None:
-        depth = self._depth(self._resolve(_our_ref(entry)))
+        depth = self._depth(self._resolve(our_ref(entry)))
         self._drop_dead_locks()
         finished = self._fetch_or_less(entry, [refspec], depth=depth)
         if finished.status != 0 and self._drop_dead_locks():
@@ -256,7 +256,7 @@ def make_borrowing(git_dir: Path, path: Path, *, timeout_s: float = 600.0) -> Mi
     return scratch
 
 
-def _our_ref(entry: RepositoryEntry) -> str:
+def our_ref(entry: RepositoryEntry) -> str:
     """Ours for one location and ref: flat, since a branch `a` and a later branch `a/b` cannot stand side by side."""
     digest = hashlib.sha1(f"{entry.location}\n{_label(entry)}".encode("utf-8", "surrogatepass"), usedforsecurity=False)
     return f"refs/codesum/wanted/{digest.hexdigest()}"

@@ -6,7 +6,8 @@ back, is as good as none.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -17,6 +18,10 @@ from codesum_pipeline.store.sqlite_tables import open_tables
 from codesum_pipeline.store.transactions import one_transaction
 
 BUSY_TIMEOUT_S = 30.0
+# What is derived in one go, and lost if the process ends meanwhile.
+_PORTION = 500
+# Until Dagster has made a run of a request, another asker does not see it.
+_REQUEST_S = 30.0
 
 _TABLES = {
     "polls": "key TEXT PRIMARY KEY, source TEXT NOT NULL, polled_at REAL NOT NULL, due_at REAL NOT NULL, "
@@ -25,6 +30,8 @@ _TABLES = {
     # A number is never used twice: who has seen to a mark deletes that one, and not a later one of the same key.
     "marks": "number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE",
     "told": "key TEXT PRIMARY KEY, text TEXT NOT NULL",
+    "requests": "key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, asker TEXT NOT NULL, at REAL NOT NULL",
+    "notes": "kind TEXT NOT NULL, key TEXT NOT NULL, seen TEXT NOT NULL, value TEXT, PRIMARY KEY (kind, key)",
 }
 
 
@@ -55,6 +62,11 @@ class HostRest:
     failures: int
     noted_at: float
     rests_until: float
+
+    @property
+    def lasts_s(self) -> float:
+        """How long it rests from the moment when that was noted."""
+        return self.rests_until - self.noted_at
 
 
 class PollState:
@@ -109,11 +121,51 @@ class PollState:
             self._connection.executemany("INSERT OR REPLACE INTO told (key, text) VALUES (?, ?)", said)
         self._delete("told", "key", [key for key, text in told.items() if not text])
 
+    def derived(
+        self,
+        kind: str,
+        seen: Mapping[str, str],
+        derive: Callable[[Sequence[str]], Mapping[str, str | None]],
+        *,
+        give_up_at: float,
+    ) -> dict[str, str | None]:
+        """What follows from something whose identity is cheap to see, by key.
+
+        `seen` are the identities. `derive` is asked for the keys whose identity is another than the last time, as far
+        as that can be begun until `give_up_at` (`time.monotonic`); the others are left out.
+        """
+        rows = self._connection.execute("SELECT key, seen, value FROM notes WHERE kind = ?", (kind,))
+        found = {key: value for key, noted, value in rows if seen.get(key) == noted}
+        missing = [key for key in seen if key not in found]
+        for start in range(0, len(missing), _PORTION):
+            if time.monotonic() > give_up_at:
+                break
+            portion = missing[start : start + _PORTION]
+            values = derive(portion)
+            notes = [(kind, key, seen[key], values.get(key)) for key in portion]
+            with one_transaction(self._connection, self._path):
+                self._connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)", notes)
+            found.update((key, values.get(key)) for key in portion)
+        return found
+
+    def claim(self, requests: Mapping[str, str], asker: str, *, now: float) -> set[str]:
+        """The keys of those builds (fingerprint by key) that no other asker asks for at this moment."""
+        with one_transaction(self._connection, self._path):
+            rows = self._connection.execute(
+                "SELECT key, fingerprint FROM requests WHERE asker != ? AND at > ? AND at <= ?",
+                (asker, now - _REQUEST_S, now),
+            )
+            taken = {key for key, fingerprint in rows if requests.get(key) == fingerprint}
+            own = [(key, fingerprint, asker, now) for key, fingerprint in requests.items() if key not in taken]
+            self._connection.execute("DELETE FROM requests WHERE at <= ? OR at > ?", (now - _REQUEST_S, now))
+            self._connection.executemany("INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?)", own)
+        return set(requests) - taken
+
     def forget_others(self, keys: Iterable[str]) -> None:
         """Forget repositories that are registered no more."""
         known = set(keys)
-        for table in ("polls", "marks", "told"):
-            kept = [key for (key,) in self._connection.execute(f"SELECT key FROM {table}")]
+        for table in ("polls", "marks", "told", "notes"):
+            kept = [key for (key,) in self._connection.execute(f"SELECT DISTINCT key FROM {table}")]
             self._delete(table, "key", [key for key in kept if key not in known])
 
     def _keep(self, table: str, rows: Iterable[Poll] | Iterable[HostRest]) -> None:

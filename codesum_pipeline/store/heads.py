@@ -7,6 +7,8 @@ each one that is written holds a nonce, so that no two have one tag.
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Self, TypeVar
 from uuid import uuid4
@@ -24,7 +26,7 @@ PARTS = "parts/"
 
 
 class HeadHolder(BaseModel):
-    """The worker that builds the repository. `nonce` is this holding's own."""
+    """The worker that builds the repository. `nonce` is this holding's own; it renews its lease within `lease_s`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,6 +37,7 @@ class HeadHolder(BaseModel):
     pid_namespace: str
     run_id: str
     nonce: str
+    lease_s: float
 
 
 class PublishedPointer(BaseModel):
@@ -126,12 +129,28 @@ def sha256_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class FoundHead:
+    """A head as the bucket has it; `modified` is by the bucket's clock."""
+
+    head: RepositoryHead
+    etag: str
+    modified: datetime
+
+
 def read_head(objects: Objects, key: str) -> tuple[RepositoryHead, str] | None:
     """A repository's head and its tag; None where nothing was ever built. Raises `BrokenStore`."""
+    found = read_head_at(objects, key)
+    return (found.head, found.etag) if found else None
+
+
+def read_head_at(objects: Objects, key: str) -> FoundHead | None:
+    """As `read_head`, with the time of its last change."""
     found = objects.get(head_name(key))
     if found is None:
         return None
-    return _parsed(found.data, RepositoryHead, f"{objects.url}: {head_name(key)}"), found.etag
+    head = _parsed(found.data, RepositoryHead, f"{objects.url}: {head_name(key)}")
+    return FoundHead(head, found.etag, found.modified)
 
 
 def read_manifest(objects: Objects, state: str) -> StateManifest:

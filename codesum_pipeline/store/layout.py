@@ -2,15 +2,31 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codesum_pipeline.store.bucket_place import BucketPlace
 
 BASE_STRATEGY = "function_level"
 
 
 @dataclass(frozen=True, slots=True)
 class HomeLayout:
-    """The folders and files of one home; nothing is created by asking for a path."""
+    """The folders and files of one home; nothing is created by asking for a path.
+
+    Of a home in a bucket, `home` is the folder in which this worker keeps its copy.
+    """
 
     home: Path
+    bucket: "BucketPlace | None" = None
+
+    def part_notes(self, key: str) -> Path:
+        """Which parts of a bucket this worker's files of the repository are."""
+        return self.home / "state" / f"{key}.parts.json"
+
+    def kept_ledger(self, key: str) -> Path:
+        """What stands in the file of in-flight state besides the lease, as it is kept in a bucket."""
+        return self.home / "state" / f"{key}.ledger.json"
 
     @property
     def repos_file(self) -> Path:
@@ -30,6 +46,11 @@ class HomeLayout:
     def polls(self) -> Path:
         """When each repository was looked at last, and which are to be looked at now (SQLite)."""
         return self.home / "polls.sqlite"
+
+    @property
+    def audit(self) -> Path:
+        """Who asked what with a token."""
+        return self.home / "audit"
 
     @property
     def warehouse(self) -> Path:

@@ -34,6 +34,7 @@ class FileState(NamedTuple):
 
     size: int
     modified_ns: int
+    # 0 of a file that was fetched from a bucket: what it was on the worker that wrote it says nothing here.
     inode: int
 
     @classmethod
@@ -44,6 +45,11 @@ class FileState(NamedTuple):
         except OSError:
             return None
         return cls(found.st_size, found.st_mtime_ns, found.st_ino)
+
+    def is_of(self, path: Path) -> bool:
+        """Whether the file is still the one that this was noted of."""
+        found = FileState.of(path)
+        return found is not None and (found if self.inode else found._replace(inode=0)) == self
 
 
 class Memo(BaseModel):
@@ -77,7 +83,7 @@ class Memo(BaseModel):
         """Whether all that the step wrote is there as it was written."""
         return all(
             found is not None and tables.content_hash(table, repo) == found for table, found in self.tables.items()
-        ) and all(state is not None and FileState.of(home / path) == state for path, state in self.files.items())
+        ) and all(state is not None and state.is_of(home / path) for path, state in self.files.items())
 
     def changed_inputs(self, tables: TableStore, repo: str) -> set[str]:
         """The tables that say something else than when the step read them."""

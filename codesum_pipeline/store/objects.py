@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 # How long a request is tried again where a server answers 5xx, or does not answer.
 RETRY_S = 60.0
-_RETRIES = 30
+# The time is what bounds them.
+_RETRIES = 1000
 _SLOWEST_RETRY_S = 5.0
 _REQUEST_S = 60.0
 # What S3 deletes with one request.

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.model.options import Options
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.layout import HomeLayout
@@ -81,6 +81,19 @@ class Workspace:
 
 def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str, str], *, commit: str) -> str:
     """sha1 over commit, entry, options that shape content, and versions."""
+    return fingerprint_of(entry, shared_part(options, versions), commit=commit)
+
+
+def fingerprint_of(entry: RepositoryEntry, shared: str, *, commit: str) -> str:
+    """The fingerprint of an entry; `shared` is `shared_part`, which is the same for all entries of a home."""
+    part = asdict(entry)
+    for name in _NOT_OF_CONTENT:
+        del part[name]
+    return sha1_hex(f"[{canonical_json(commit)},{canonical_json(part)},{shared}]")
+
+
+def shared_part(options: Options, versions: Mapping[str, str]) -> str:
+    """Of what a fingerprint covers, all that is no entry's own, as canonical JSON."""
     shaping = asdict(options)
     del shaping["scan"]["git_timeout_s"]
     del shaping["index"]["keep_versions"]
@@ -98,7 +111,4 @@ def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str,
         del shaping["llm"]
         for name in _OF_CONTEXTS:
             del shaping["graph"][name]
-    part = asdict(entry)
-    for name in _NOT_OF_CONTENT:
-        del part[name]
-    return hash_of([commit, part, shaping, dict(versions)])
+    return f"{canonical_json(shaping)},{canonical_json(dict(versions))}"

@@ -73,7 +73,7 @@ def as_of_all(
     catalogue: Catalogue, indexes: Sequence[PublishedIndex], trees: Mapping[str, TreeIndex] | None = None
 ) -> list[AsOf]:
     """In the order of the indexes; `trees` are what answers in the place of some of them."""
-    entries = {entry.key: entry for entry in catalogue.registry.entries()}
+    entries = {entry.key: entry for entry in catalogue.entries(lambda _: None)}
 
     def one(index: PublishedIndex) -> AsOf:
         tree = (trees or {}).get(index.repo) or TreeIndex((index,))

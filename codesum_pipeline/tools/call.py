@@ -88,7 +88,7 @@ class Call:
             way = self.catalogue.way_to_first(*(entry.key for entry in self.entries(names)))
             raise MissingTable(f"no index of {', '.join(names)} yet: {way}")
         # Whoever has but some repositories hears of no others.
-        is_elsewhere = bool(wanted or self.is_everywhere or self.catalogue.only)
+        is_elsewhere = bool(wanted or self.is_everywhere or self.catalogue.is_limited)
         checkout = None if is_elsewhere else checkout_of(self.folder)
         try:
             opened = self.catalogue.open_all(wanted, tell=self.tell, progress=self.progress)
@@ -110,7 +110,7 @@ class Call:
         if checkout is None or self.catalogue.first_index is None:
             return None
         known = self.entries(names) if names else self.catalogue.entries(self.tell)
-        if (names or self.catalogue.only) and not entries_of(checkout, known):
+        if (names or self.catalogue.is_limited) and not entries_of(checkout, known):
             return None
         return self.catalogue.first_index(checkout)
 

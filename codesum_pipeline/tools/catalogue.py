@@ -11,14 +11,21 @@ from typing import TYPE_CHECKING
 
 from codesum_pipeline.indexes.embedders import Embedder, embedder_of
 from codesum_pipeline.model.cancellation import checkpoint
-from codesum_pipeline.model.errors import BrokenStore, CodesumError, MissingTable, UnknownRepository
+from codesum_pipeline.model.errors import (
+    BrokenStore,
+    CodesumError,
+    ConfigurationError,
+    MissingTable,
+    UnknownRepository,
+)
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.model.repository_scope import RepositoryScope
 from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings import Settings
-from codesum_pipeline.source.registry import Registry, slug
+from codesum_pipeline.source.registry import Registry, Survey, slug
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import current_holder
 from codesum_pipeline.store.reading_copy import reading_copy
@@ -55,15 +62,17 @@ class Catalogue:
     """Opened indexes are kept until another version of them is published, or `reading.open_indexes` others were asked
     since. Several threads may ask.
 
-    Where `only` names some keys, there are no other repositories for whoever asks. With a `settler`, work trees that
-    differ from their index are settled while others ask; with a `follower`, they are compared only where they changed,
+    For whoever asks there are the repositories that every one of the `scopes` opens now, and no others; for the
+    `holder` of a token none that was removed either. With a `settler`, work trees that differ from their index are
+    settled while others ask; with a `follower`, they are compared only where they changed,
     and prepared for the next call when they do; with a `first_index`, a checkout that nobody indexed is.
     """
 
     settings: Settings
     layout: HomeLayout
     registry: Registry
-    only: frozenset[str] = frozenset()
+    scopes: tuple[RepositoryScope, ...] = ()
+    holder: str | None = None
     settler: Settler | None = None
     follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
@@ -74,7 +83,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, settings: Settings) -> "Catalogue":
-        layout = HomeLayout(settings.home)
+        layout = settings.layout
         return cls(settings, layout, Registry(settings.repos_file or layout.repos_file))
 
     def limited_to(self, names: Sequence[str]) -> "Catalogue":
@@ -84,8 +93,19 @@ class Catalogue:
         """
         if not names:
             return self
-        keys = frozenset(entry.key for name in names for entry in self.entries_named(name))
-        return replace(self, only=keys, first_index=None)
+        keys = dict.fromkeys(entry.key for name in names for entry in self.entries_named(name))
+        return replace(self, scopes=(*self.scopes, RepositoryScope(tuple(keys))), first_index=None)
+
+    def held_by(self, holder: str, scope: RepositoryScope) -> "Catalogue":
+        """The same for the holder of a token, who has but what its scope opens; which that is, each call finds anew."""
+        if scope.is_everything:
+            return replace(self, holder=holder)
+        return replace(self, holder=holder, scopes=(*self.scopes, scope), first_index=None)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there may be repositories that whoever asks must not hear of."""
+        return bool(self.scopes)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -94,28 +114,38 @@ class Catalogue:
     def entries(self, tell: Tell) -> list[RepositoryEntry]:
         """The registry's entries; one that cannot be read is told, and does not silence the others."""
         self._look()
-        survey = self.registry.survey()
-        for key, problem in survey.problems.items():
-            if not self.only or key in self.only:
-                tell(f"left out: {problem}")
+        survey = self._survey()
+        # What is wrong with one may show another: two keys that differ in case alone.
+        for problem in () if self.is_limited else survey.problems.values():
+            tell(f"left out: {problem}")
         return self._shown(survey.entries)
 
     def entries_named(self, name: str) -> list[RepositoryEntry]:
         """The entry with a key, else those of an owner/name (a monorepo may have several)."""
         self._look()
-        entries = self._shown(self.registry.entries())
+        entries = self._shown(self._survey().entries)
         by_slug = [entry for entry in entries if slug(entry) == name]
         if "/" in name and by_slug:
             return by_slug
-        if self.only and name not in self.only:
-            raise UnknownRepository(f"no repository {name!r} is served here; those are: {', '.join(sorted(self.only))}")
-        return [self.registry.get(name)]
+        if self.holder is None and not self.is_limited:
+            return [self.registry.get(name)]
+        named = [entry for entry in entries if entry.key == name]
+        if not named:
+            served = ", ".join(entry.key for entry in entries) or "none"
+            raise UnknownRepository(f"no repository {name!r} is served here; those are: {served}")
+        return named
+
+    def opens_all(self, keys: Iterable[str]) -> bool:
+        """Whether whoever asks may read all these repositories now."""
+        if self.holder is None and not self.is_limited:
+            return True
+        return {*keys} <= {entry.key for entry in self.entries(lambda _: None)}
 
     def keys_of_folder(self, folder: Path) -> list[str]:
         """The indexed repositories that a folder is a checkout of."""
         self._look()
         checkout = checkout_of(folder)
-        entries = entries_of(checkout, self._shown(self.registry.entries())) if checkout else []
+        entries = entries_of(checkout, self._shown(self._survey().entries)) if checkout else []
         return [entry.key for entry in entries if entry.enabled and self.is_published(entry.key)]
 
     def is_published(self, key: str) -> bool:
@@ -178,6 +208,8 @@ class Catalogue:
             index = self._open_if_whole(key, tell)
             if index is not None:
                 opened.append(index)
+        if not opened and self.is_limited:
+            raise MissingTable("no index of the repositories that are served here can be read now")
         if not opened and any(map(self.is_published, enabled)):
             raise BrokenStore(f"no index in {self.layout.home} can be read: run `codesum index`, or `codesum doctor`")
         if not opened:
@@ -190,7 +222,20 @@ class Catalogue:
             copy.look()
 
     def _shown(self, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
-        return [entry for entry in entries if not self.only or entry.key in self.only]
+        has_removed = self.holder is None
+        return [entry for entry in entries if (has_removed or entry.enabled) and self._is_open(entry)]
+
+    def _is_open(self, entry: RepositoryEntry) -> bool:
+        return all(scope.opens(entry.key, slug(entry)) for scope in self.scopes)
+
+    def _survey(self) -> Survey:
+        """What is registered now; what is wrong with the file as a whole may show others' entries."""
+        try:
+            return self.registry.survey()
+        except ConfigurationError:
+            if not self.is_limited:
+                raise
+        raise ConfigurationError("what is registered here cannot be read now: ask whoever runs this server")
 
     def _open_if_whole(self, key: str, tell: Tell) -> PublishedIndex | None:
         """None where nothing is published; one broken index is told, and does not silence the others."""

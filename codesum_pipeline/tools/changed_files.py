@@ -57,7 +57,7 @@ def mark_changed(call: Call, page: Page) -> Page:
 def changed_files(call: Call, wanted: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
     """Of some files of each repository those that differ from its published index, which are told; where that cannot be
     found out, it is told why."""
-    entries = {entry.key: entry for entry in call.catalogue.registry.entries()}
+    entries = {entry.key: entry for entry in call.catalogue.entries(lambda _: None)}
     indexes = {repo: call.index(repo) for repo in wanted}
     trees = {repo: call.tree(index) for repo, index in indexes.items()}
     told: list[str] = []

@@ -26,6 +26,7 @@ from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.serving.audit import request_of_now
 from codesum_pipeline.tools.call import Call
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.web.answers import AnswerView, Happening, Way, places_in, state_of, view_of, view_of_past
@@ -90,10 +91,11 @@ class AskPages:
     def earlier(self, request: Request) -> Response:
         """One question that was asked before, with its answer."""
         id_ = request.query_params.get("id", "")
-        past = PastTurns(self.catalogue.layout.home, self.catalogue.only)
+        past = self._past()
         turn = past.one(utc_now(), id_)
         if turn is None:
             raise HTTPException(404, f"There is no question {one_line(id_)[:100]!r}: it may have been deleted since.")
+        request_of_now().answered(turn.repositories)
         view = view_of_past(turn, past.steps(id_), self._link(list(turn.repositories)))
         return HTMLResponse(render("earlier.html", turn=turn, view=view, repo=_one(turn.repositories)))
 
@@ -152,7 +154,10 @@ class AskPages:
             tell=notes.append,
             conversation=asked.conversation or None,
         )
+        request = request_of_now()
+        request.question = asked.question
         answer = await self.turns.answer(question, way.hear)
+        request.answered(each.repo for each in answer.as_of)
         model = self.catalogue.settings.llm.model
         return await run_in_threadpool(
             view_of, answer, model=model, link=way.link, notes=map(one_line, notes), steps=way.steps
@@ -162,6 +167,18 @@ class AskPages:
         """Where none is named, a question of somebody in a checkout would be about that one alone."""
         keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
         return [key for key in keys if self.catalogue.is_published(key)]
+
+    def _past(self) -> PastTurns:
+        """What whoever asks may read of what was asked before."""
+        catalogue = self.catalogue
+        keys = [entry.key for entry in catalogue.entries(lambda _: None)] if catalogue.is_limited else None
+        return PastTurns(catalogue.layout.home, keys, catalogue.holder or "")
+
+    def _spent_today(self) -> float | None:
+        """None for who must not hear what others do."""
+        if self.catalogue.holder:
+            return None
+        return spent_today(self.catalogue.layout.home / STORE_FILE, now=utc_now())
 
     def _link(self, repos: list[str]) -> Link:
         """Of repositories that are gone there are no places."""
@@ -173,7 +190,7 @@ class AskPages:
     def _page(self, asked: Asked, *, view: AnswerView | None = None, told: str = "", before: str = "") -> str:
         settings = self.catalogue.settings
         options, now = settings.options, utc_now()
-        past = PastTurns(self.catalogue.layout.home, self.catalogue.only)
+        past = self._past()
         problems: list[str] = []
         turns = []
         try:
@@ -189,7 +206,7 @@ class AskPages:
             shut=why_no_model(options.llm, is_offline=options.scan.offline),
             model=settings.llm.model,
             caps=options.ask,
-            spent=spent_today(self.catalogue.layout.home / STORE_FILE, now=now) if not problems else 0.0,
+            spent=None if problems else self._spent_today(),
             view=view,
             told=told,
             problems=problems,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.store.heads import HeadHolder, head_name, part_name, read_head, read_manifest
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline_tests.published_bucket import commit
 
@@ -57,6 +58,34 @@ def test_status_of_a_bucket_names_what_is_published(bucket: Objects, codesum: Ca
 
     assert told.exit_code == 0
     assert '"shop"' in told.stdout
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_sound_bucket(bucket: Objects, codesum: Call) -> None:
+    for arguments in (("doctor",), ("doctor", "shop")):
+        told = codesum(bucket.url, *arguments)
+        assert (told.exit_code, told.stdout) == (0, "1 repository in order: shop\n")
+
+
+def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: Objects, codesum: Call) -> None:
+    (head, etag) = read_head(bucket, "shop") or pytest.fail("nothing was committed")
+    holder = HeadHolder(
+        host="worker-3", pid=1, process_started=0.0, boot_id="", pid_namespace="", run_id="r", nonce="n", lease_s=60.0
+    )
+    bucket.swap(head_name("shop"), head.replaced(holder=holder).encoded(), etag=etag)
+    files = read_manifest(bucket, head.state or "").files
+    bucket.delete(part_name(file.part) for path, file in files.items() if path.endswith("summary.jsonl"))
+
+    told = codesum(bucket.url, "doctor")
+
+    assert told.exit_code == 1
+    assert "run r on worker-3 holds the lease" in told.stdout
+    assert "summary.jsonl" in told.stdout
+
+    assert (
+        "the lease of run r on worker-3 is released" in codesum(bucket.url, "doctor", "shop", "--release-lease").stderr
+    )
+    (released, _) = read_head(bucket, "shop") or pytest.fail("the head is gone")
+    assert (released.holder, released.fence) == (None, head.fence + 1)
 
 
 def test_a_bucket_that_does_not_exist_is_told_in_a_sentence(codesum: Call) -> None:

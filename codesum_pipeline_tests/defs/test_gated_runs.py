@@ -12,6 +12,7 @@ from codesum_pipeline.defs.planner import Verdict, plan_builds
 from codesum_pipeline.defs.steps import recorded_fingerprint
 from codesum_pipeline.evaluation.questions import Question, Target, write_questions
 from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.source.poll_state import open_poll_state
 from codesum_pipeline.wiring import Home
 
 RunJob = Callable[..., dg.ExecuteInProcessResult]
@@ -49,7 +50,8 @@ def verdict(home: Home, instance: dg.DagsterInstance) -> Verdict:
     from codesum_pipeline.settings import load_settings
 
     now = Home(load_settings({"home": home.settings.home}, environ={}))
-    seen = observe(now, instance, now.registry.entries())
+    with open_poll_state(now.layout) as state:
+        seen = observe(now, instance, state, now.registry.entries()).observations
     return plan_builds(seen, max_attempts=3, max_requests=1).verdicts["shop"]
 
 

@@ -11,6 +11,7 @@ from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.observing import observe
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.poll_state import open_poll_state
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.repositories import GitRepo
@@ -168,9 +169,10 @@ def test_repositories_that_there_is_no_time_for_come_first_the_next_time(
     for key in ("a", "b", "c"):
         home.registry.add(RepositoryEntry(key=key, location=str(git_repo({}, name=key).path)))
 
-    seen = observe(home, instance, home.registry.entries(), last="a")
+    with open_poll_state(home.layout) as state:
+        sight = observe(home, instance, state, home.registry.entries(), last="a")
 
-    assert [found.key for found in seen] == ["b", "c", "a"]
+    assert [found.key for found in sight.observations] == ["b", "c", "a"]
 
 
 def requested(

@@ -23,7 +23,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def opened(url: str, **reading: float) -> tuple[Settings, ReadingCopy]:
-    settings = for_reading(load_settings({"home": url, "reading": {"fresh_s": 0, **reading}}, environ={}))
+    settings = for_reading(load_settings({"home": url, "reading": {"fresh_s": 0, **reading}}))
     copy = reading_copy(settings.home)
     assert copy
     return settings, copy
@@ -38,7 +38,7 @@ def test_an_index_in_a_bucket_is_the_one_of_the_folder_that_was_committed(url: s
     settings, _ = opened(url)
 
     found = Catalogue.of(settings).open_all(tell=lambda _: None)
-    wanted = Catalogue.of(load_settings({"home": zoo_home}, environ={})).open_all(tell=lambda _: None)
+    wanted = Catalogue.of(load_settings({"home": zoo_home})).open_all(tell=lambda _: None)
 
     assert [(index.version.manifest, index.documents_bytes()) for index in found] == [
         (index.version.manifest, index.documents_bytes()) for index in wanted
@@ -109,7 +109,7 @@ def test_a_damaged_part_is_refused_by_name(url: str, shop: Path) -> None:
 def test_offline_what_was_read_before_is_read_and_nothing_else(url: str, shop: Path) -> None:
     (key, _), *_ = head_infos(commit(shop, url))
     with pytest.raises(ConfigurationError, match="nothing was copied from this bucket yet"):
-        load_settings({"home": url, "offline": True}, environ={})
+        load_settings({"home": url, "offline": True})
     settings, copy = opened(url)
     PublishedIndex.open(HomeLayout(settings.home).published(key))
 
@@ -124,7 +124,7 @@ def test_offline_what_was_read_before_is_read_and_nothing_else(url: str, shop: P
 
 def test_what_a_build_here_has_not_committed_is_not_read(url: str, shop: Path) -> None:
     open_objects(url).put("home/repos.yaml", (shop / "repos.yaml").read_bytes())
-    built = load_settings({"home": url}, environ={})
+    built = load_settings({"home": url})
     layout = HomeLayout(built.home)
     layout.summary_index.mkdir(parents=True)
     (key,) = (path.name for path in HomeLayout(shop).summary_index.iterdir() if path.is_symlink())

@@ -38,6 +38,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.pipeline import REPO_OVERVIEW, STEPS
+from codesum_pipeline.store.holding import check_is_held, commit_held
 from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.views import connect
 from codesum_pipeline.store.workspace import Connect, Workspace
@@ -45,6 +46,8 @@ from codesum_pipeline.summaries.by_model.outages import standing_outages
 from codesum_pipeline.summaries.by_model.priced import held_back
 from codesum_pipeline.wiring import Home
 
+# Readers of a home in a bucket see the new version once it is committed.
+_PUBLISHING = "published_index"
 _STEPS = {step.name: step for step in STEPS}
 # Each changes with the table alone, so they are drawn again only where it changed.
 _SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
@@ -103,9 +106,12 @@ class Build:
         ws.layout.recorded(self.key).unlink(missing_ok=True)
         if step in DIGEST_STEPS:
             return perform_digest_step(step, self.home, ws, built_from=self.built_from())
+        check_is_held(ws.layout, self.key)
         before = FileStates.of(ws) if step == "repo_snapshot" else None
         start = time.perf_counter()
         done = carry_out(_STEPS[step], ws, progress=self.progress)
+        if step == _PUBLISHING:
+            commit_held(ws.layout, self.key)
         seconds = time.perf_counter() - start
         findings = (
             *(self._findings(done.report) if step == "published_index" else ()),

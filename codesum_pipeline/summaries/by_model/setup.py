@@ -13,6 +13,7 @@ from codesum_pipeline.llm.fitting_templates import fitting_templates
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.prices import Price, price_of
+from codesum_pipeline.llm.shared_texts import SharedTexts
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level, Neighbourhood, WrittenBy
 from codesum_pipeline.model.hashing import hash_of
@@ -72,7 +73,9 @@ class ModelSetup:
         return hash_of([wanted.id, body]), hash_of(body)
 
     def cache(self, workspace: Workspace) -> AnswerCache:
-        return AnswerCache(Path(self.options.cache_folder), now=workspace.now)
+        bucket = workspace.layout.bucket
+        shared = SharedTexts(bucket.objects()) if bucket else None
+        return AnswerCache(Path(self.options.cache_folder), now=workspace.now, shared=shared)
 
 
 def templates_of(options: LlmOptions) -> dict[Level, ResolvedTemplate]:

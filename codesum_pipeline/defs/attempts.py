@@ -1,0 +1,84 @@
+"""How often builds were tried, for all repositories that are not up to date.
+
+Most were never tried in the state that is wanted now: a query for some hundred
+of them finds those that were, and only these are looked at one by one.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import dagster as dg
+from dagster._core.storage.tags import RUN_KEY_TAG
+
+from codesum_pipeline.defs.planner import Observation
+from codesum_pipeline.defs.resource import PARTITION_TAG
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG
+
+# Runs of one repository that are looked at for failed attempts.
+RUNS_REMEMBERED = 25
+_PORTION = 500
+
+ACTIVE = (
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+)
+
+
+def active_keys(instance: dg.DagsterInstance) -> set[str]:
+    """The repositories with a run that goes on or waits."""
+    found = instance.run_storage.get_run_partition_data(dg.RunsFilter(statuses=list(ACTIVE)))
+    return {run.partition for run in found}
+
+
+def with_attempts(instance: dg.DagsterInstance, seen: Sequence[Observation], *, give_up_at: float) -> list[Observation]:
+    """The same with the attempts at what each is to be built for; those that there is no time for are left out."""
+    tried = _tried(instance, [_target(each) for each in seen])
+    counted = []
+    for each in seen:
+        if each.key not in tried:
+            counted.append(each)
+        elif time.monotonic() < give_up_at:
+            counted.append(_with_attempts(instance, each))
+    return counted
+
+
+def _tried(instance: dg.DagsterInstance, fingerprints: Sequence[str]) -> set[str]:
+    """The repositories of which a run was ever requested for one of these fingerprints."""
+    found: set[str] = set()
+    rest: Iterator[str] = iter(fingerprints)
+    while portion := list(islice(rest, _PORTION)):
+        runs = instance.run_storage.get_run_partition_data(dg.RunsFilter(tags={FINGERPRINT_TAG: portion}))
+        found.update(run.partition for run in runs)
+    return found
+
+
+def _with_attempts(instance: dg.DagsterInstance, seen: Observation) -> Observation:
+    of_repository = {PARTITION_TAG: seen.key}
+    runs = instance.get_runs(filters=dg.RunsFilter(tags=of_repository), limit=RUNS_REMEMBERED)
+    same = dg.RunsFilter(tags={**of_repository, FINGERPRINT_TAG: _target(seen)})
+    return replace(
+        seen,
+        tried=tuple(run.tags.get(FINGERPRINT_TAG) for run in runs),
+        launches=_last_launch(instance.get_runs(filters=same, limit=1)),
+    )
+
+
+def _last_launch(newest: Sequence[dg.DagsterRun]) -> int:
+    """The number in the newest `run_key`: how many runs are still there says less, since old ones are pruned."""
+    number = newest[0].tags.get(RUN_KEY_TAG, "").rpartition(":")[2] if newest else ""
+    return int(number) if number.isdecimal() else 0
+
+
+def _target(seen: Observation) -> str:
+    return seen.left_over or seen.wanted or ""
+
+
+def _last_launch(newest: Sequence[dg.DagsterRun]) -> int:
+    """The number in the newest `run_key`: how many runs are still there says less, since old ones are pruned."""
+    number = newest[0].tags.get(RUN_KEY_TAG, "").rpartition(":")[2] if newest else ""
+    return int(number) if number.isdecimal() else 0

@@ -1,0 +1,105 @@
+"""What can be seen of a home in a bucket: whether it keeps its promises, who holds what, and what is broken."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+from codesum_pipeline.model.errors import AlreadyThere, BrokenStore, Superseded
+from codesum_pipeline.store.heads import (
+    PARTS,
+    HeadHolder,
+    RepositoryHead,
+    head_infos,
+    head_name,
+    part_name,
+    read_head_at,
+    read_manifest,
+)
+from codesum_pipeline.store.objects import ObjectInfo, Objects
+
+_PROBES = "probes/"
+# Missing files of one state that are named.
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BucketFinding:
+    """Something about one repository, or the bucket; `is_broken` where nothing mends it by itself."""
+
+    key: str | None
+    what: str
+    is_broken: bool
+
+
+def broken_promises(objects: Objects) -> Iterator[str]:
+    """What the bucket does not do and a home in it needs; one small object is written, and deleted.
+
+    Raises `BucketUnavailable`, or `ConfigurationError` where credentials do not allow what is needed.
+    """
+    name = f"{_PROBES}{uuid4().hex}"
+    first = objects.create(name, uuid4().hex.encode())
+    try:
+        try:
+            objects.create(name, uuid4().hex.encode())
+            yield "it lets a second writer create an object that is there"
+        except AlreadyThere:
+            pass
+        objects.swap(name, uuid4().hex.encode(), etag=first)
+        try:
+            objects.swap(name, uuid4().hex.encode(), etag=first)
+            yield "it lets a writer replace an object that somebody else has replaced meanwhile"
+        except Superseded:
+            pass
+        if [info.name for info in objects.infos(_PROBES) if info.name == name] != [name]:
+            yield "it does not list an object that was just written"
+    finally:
+        objects.delete([name])
+
+
+def examine_heads(objects: Objects, keys: Collection[str] = ()) -> Iterator[BucketFinding]:
+    """What is found of some repositories, or all: leases that are held, and states whose parts are not all there."""
+    sizes = {info.name: info.size for info in objects.infos(PARTS)}
+    for key, info in head_infos(objects):
+        if keys and key not in keys:
+            continue
+        try:
+            found = read_head_at(objects, key)
+            if found is None:
+                continue
+            if found.head.holder:
+                yield BucketFinding(key, _lease(found.head.holder, info), is_broken=False)
+            missing = _missing_parts(objects, found.head, sizes)
+        except BrokenStore as error:
+            yield BucketFinding(key, str(error), is_broken=True)
+            continue
+        if missing:
+            named = ", ".join(missing[:_MOST_NAMED])
+            yield BucketFinding(
+                key, f"{len(missing):,} files have no whole part in the bucket: {named}", is_broken=True
+            )
+
+
+def release_head(objects: Objects, key: str) -> HeadHolder | None:
+    """Take the lease of a repository from whoever holds it, who can commit nothing from then on; the former holder."""
+    found = read_head_at(objects, key)
+    if found is None or found.head.holder is None:
+        return None
+    head = found.head.replaced(holder=None, expires_at=0.0, fence=found.head.fence + 1)
+    objects.swap(head_name(key), head.encoded(), etag=found.etag)
+    return found.head.holder
+
+
+def _missing_parts(objects: Objects, head: RepositoryHead, sizes: dict[str, int]) -> list[str]:
+    if head.state is None:
+        return []
+    files = read_manifest(objects, head.state).files
+    return [path for path, file in sorted(files.items()) if sizes.get(part_name(file.part)) != file.size]
+
+
+def _lease(holder: HeadHolder, info: ObjectInfo) -> str:
+    quiet = datetime.now(UTC) - info.modified
+    renewed = f"renewed {int(quiet.total_seconds())} s ago"
+    is_late = quiet > timedelta(seconds=holder.lease_s)
+    until = "late: the next build takes it over" if is_late else "free once it is not renewed any more"
+    return f"run {holder.run_id} on {holder.host} holds the lease, {renewed}; {until}"

@@ -1,0 +1,56 @@
+"""A repository's record in a bucket, for the worker that holds it."""
+
+from codesum_pipeline.store.bucket_place import BucketPlace
+from codesum_pipeline.store.committing import commit
+from codesum_pipeline.store.head_lease import HeadLease, take_head
+from codesum_pipeline.store.hydrating import hydrate
+from codesum_pipeline.store.journal import Journal
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.objects import Objects
+from codesum_pipeline.store.part_notes import PartNotes
+
+
+class BucketRecord:
+    """The record, from when its lease is taken until it is given back."""
+
+    def __init__(
+        self, layout: HomeLayout, key: str, place: BucketPlace, objects: Objects, lease: HeadLease, notes: PartNotes
+    ) -> None:
+        self._layout = layout
+        self._key = key
+        self._place = place
+        self._objects = objects
+        self._lease = lease
+        self._notes = notes
+        self.journal = Journal(objects, key, fence=lease.head.fence)
+
+    def check(self) -> None:
+        """Raises `LeaseLost` where it is known that another worker took over."""
+        self._lease.check()
+
+    def commit(self) -> None:
+        """What this worker's folder holds becomes the record; raises `LeaseLost`, `BucketUnavailable`."""
+        kept = self.journal.names() if self.journal.is_taken else []
+        commit(self._layout, self._key, self._objects, self._lease, self._notes, transfers=self._place.transfers)
+        self.journal.forget(kept)
+
+    def close(self) -> None:
+        """Let other workers hold the repository."""
+        self._lease.give_back()
+
+
+def open_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> BucketRecord:
+    """Take the lease of a repository in the home's bucket, and make this worker's folder what the bucket holds.
+
+    Raises `LeaseHeld`, `BucketUnavailable`, `BrokenStore`.
+    """
+    place = layout.bucket
+    assert place is not None, "a home in a folder has no record elsewhere"
+    objects = place.objects()
+    lease = take_head(objects, key, run_id=run_id, lease_s=place.lease_s, wait_s=wait_s)
+    try:
+        notes = hydrate(layout, key, objects, state=lease.head.state, transfers=place.transfers)
+    except BaseException:
+        lease.give_back()
+        raise
+    return BucketRecord(layout, key, place, objects, lease, notes)

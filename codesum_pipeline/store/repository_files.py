@@ -1,0 +1,101 @@
+"""The files that are the state of one repository: what a home in a bucket keeps of it.
+
+Mirrors and overlays are caches of each worker, and what is hidden is unfinished:
+both stay out. Of the file of in-flight state all but the lease is kept, as JSON:
+the lease is one of this worker's processes among each other.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from codesum_pipeline.store.atomic import write_bytes_atomically
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.schemas import TABLES
+
+_LEASE = "lease"
+
+
+def files_of(layout: HomeLayout, key: str) -> Iterator[Path]:
+    """Every file of the repository that is kept, but the ledger's, which `dump_ledger` writes."""
+    for table in TABLES:
+        yield from _below(layout.warehouse / table / f"repo={key}")
+    for folder in (layout.memos(key), layout.versions(key), layout.graph_index(key), layout.compared(key)):
+        yield from _below(folder)
+    for file in (layout.hold(key), layout.outages(key), layout.finished_vectors(key), layout.kept_ledger(key)):
+        if file.is_file():
+            yield file
+
+
+def links_of(layout: HomeLayout, key: str) -> Iterator[Path]:
+    """The name that readers resolve, where something is published."""
+    if layout.published(key).is_symlink():
+        yield layout.published(key)
+
+
+def dump_ledger(state: Path, to: Path) -> None:
+    """Write what a file of in-flight state holds besides its lease; no file where it holds nothing."""
+    tables = _tables(state) if state.exists() else {}
+    if not any(found["rows"] for found in tables.values()):
+        to.unlink(missing_ok=True)
+        return
+    data = json.dumps(tables, sort_keys=True).encode()
+    if not to.exists() or to.read_bytes() != data:
+        write_bytes_atomically(to, data)
+
+
+def restore_ledger(state: Path, dumped: Path) -> None:
+    """The inverse of `dump_ledger`; the lease stays."""
+    tables = json.loads(dumped.read_bytes()) if dumped.exists() else {}
+    if not tables and not state.exists():
+        return
+    with closing(sqlite3.connect(state, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for name in {*tables, *_names(connection)}:
+            connection.execute(f'DROP TABLE IF EXISTS "{name}"')
+        for name, found in tables.items():
+            for statement in found["made by"]:
+                connection.execute(statement)
+            marks = ", ".join("?" * len(found["rows"][0])) if found["rows"] else ""
+            connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', found["rows"])
+        connection.execute("COMMIT")
+
+
+def _tables(state: Path) -> dict[str, dict[str, list[object]]]:
+    with closing(sqlite3.connect(state)) as connection:
+        return {
+            name: {
+                "made by": [
+                    sql
+                    for (sql,) in connection.execute(
+                        "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC, name",
+                        (name,),
+                    )
+                ],
+                "rows": [list(row) for row in connection.execute(f'SELECT * FROM "{name}" ORDER BY 1')],
+            }
+            for name in _names(connection)
+        }
+
+
+def _names(connection: sqlite3.Connection) -> list[str]:
+    found = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> ? ORDER BY name",
+        (_LEASE,),
+    )
+    return [name for (name,) in found]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files in a folder at any depth, but what is hidden."""
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _below(path)
+        elif path.is_file():
+            yield path

@@ -1,0 +1,44 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.store.collecting import LEAST_GRACE_S, Collected, collect_parts
+from codesum_pipeline.store.heads import RepositoryHead, StateFile, StateManifest, head_name, part_name, sha256_of
+from codesum_pipeline.store.objects import Objects, open_objects
+
+
+@pytest.fixture
+def objects(tmp_path) -> Objects:
+    return open_objects(f"memory://{tmp_path}")
+
+
+def later() -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=LEAST_GRACE_S + 1)
+
+
+def keep(objects: Objects, key: str, *contents: bytes) -> None:
+    """A head whose state is files of these contents."""
+    files = {}
+    for content in contents:
+        objects.put(part_name(sha256_of(content)), content)
+        files[f"file {len(files)}"] = StateFile(part=sha256_of(content), size=len(content), modified_ns=0)
+    manifest = StateManifest(files=files).encoded()
+    objects.put(part_name(sha256_of(manifest)), manifest)
+    objects.create(head_name(key), RepositoryHead(state=sha256_of(manifest)).encoded())
+
+
+def test_parts_that_no_state_names_go_after_the_time_of_grace(objects):
+    keep(objects, "shop", b"kept", b"shared")
+    keep(objects, "zoo", b"shared")
+    objects.put(part_name(sha256_of(b"old")), b"old")
+
+    assert collect_parts(objects, grace_s=LEAST_GRACE_S) == Collected(0, 0, 5)
+    assert collect_parts(objects, grace_s=LEAST_GRACE_S, now=later) == Collected(1, 3, 4)
+    assert objects.get(part_name(sha256_of(b"old"))) is None
+    assert objects.get(part_name(sha256_of(b"shared"))).data == b"shared"
+
+
+def test_a_grace_shorter_than_a_build_is_refused(objects):
+    with pytest.raises(ConfigurationError, match="at least 3600 s"):
+        collect_parts(objects, grace_s=60)
