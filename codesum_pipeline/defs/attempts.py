@@ -76,9 +76,3 @@ def _last_launch(newest: Sequence[dg.DagsterRun]) -> int:
 
 def _target(seen: Observation) -> str:
     return seen.left_over or seen.wanted or ""
-
-
-def _last_launch(newest: Sequence[dg.DagsterRun]) -> int:
-    """The number in the newest `run_key`: how many runs are still there says less, since old ones are pruned."""
-    number = newest[0].tags.get(RUN_KEY_TAG, "").rpartition(":")[2] if newest else ""
-    return int(number) if number.isdecimal() else 0

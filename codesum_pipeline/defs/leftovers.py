@@ -22,6 +22,7 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.pipeline import has_left_over
 from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.store.spending import spending_of_all
 from codesum_pipeline.summaries.by_model.outages import standing_outages
 from codesum_pipeline.wiring import Home, utc_now
 
@@ -83,6 +84,8 @@ def _may_go_on(home: Home) -> bool:
 
 def _spent(home: Home, now: datetime) -> float:
     """By all repositories, whoever started their builds; a ledger that was not written to today is not opened."""
+    if bucket := home.layout.bucket:
+        return spending_of_all(bucket.objects(), day=now.date())
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     ledgers = [home.layout.state(entry.key) for entry in home.registry.survey().entries]
     return sum(spent_today(ledger, now=now) for ledger in ledgers if _written_at(ledger) >= midnight)

@@ -121,6 +121,9 @@ class _Events(SqliteEventLogStorage):
         """An empty file of a run, at the revision of the index: to find it out, Alembic reads all of its scripts."""
         with self._engine_of(INDEX_SHARD_NAME).connect() as connection:
             revision = connection.execute(_REVISION).scalar()
+        with engine.connect() as connection:
+            # Most tables of a run's file stay empty, and each takes a page for itself and for each index.
+            connection.execute(sql.text("PRAGMA page_size=1024"))
         SqlEventLogStorageMetadata.create_all(engine)
         with engine.connect() as connection:
             connection.execute(sql.text("PRAGMA journal_mode=WAL"))

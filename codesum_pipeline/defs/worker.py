@@ -1,8 +1,8 @@
 """The process of `codesum worker`: takes runs from the queue of the instance in $DAGSTER_HOME."""
 
 import argparse
-import os
 import socket
+import uuid
 
 import dagster as dg
 from dagster_celery.tasks import create_execute_job_task
@@ -27,8 +27,9 @@ def main() -> None:
             [
                 "worker",
                 f"--concurrency={processes}",
-                # Containers share names of hosts and numbers of processes, but not both for long.
-                f"--hostname=codesum-{os.getpid()}@{socket.gethostname()}",
+                # Containers may share names of hosts and numbers of processes; of two workers with one name, one
+                # answer to the question who carries out what would be lost.
+                f"--hostname=codesum-{uuid.uuid4().hex[:12]}@{socket.gethostname()}",
                 f"--queues={launcher.default_queue}",
                 "--pool=prefork",
                 "--without-gossip",

@@ -293,7 +293,11 @@ def open_ledger(state: Path, *, run_id: str, now: Callable[[], datetime]) -> Ite
         if record:
             with one_transaction(connection, state):
                 replay(connection, record.journal.take_left())
-        yield ledger
+        try:
+            yield ledger
+        finally:
+            if record:
+                record.note_spending(day=now().date(), usd=ledger.spent_today())
 
 
 def erase_ledger(state: Path) -> None:

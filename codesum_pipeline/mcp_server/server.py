@@ -56,7 +56,13 @@ class IndexTool(McpTool):
     _audit: Auditor = PrivateAttr()
 
     def __init__(
-        self, tool: Tool, catalogue: Catalogue, folder: Path, audit: Auditor, *, is_text_only: bool = False
+        self,
+        tool: Tool,
+        catalogue: Catalogue,
+        folder: Path,
+        *,
+        is_text_only: bool = False,
+        audit: Auditor = _NOTHING_WRITTEN,
     ) -> None:
         # Who is told a schema expects content of it.
         schema = None if is_text_only else output_schema(tool.page)
@@ -105,7 +111,7 @@ def make_server(
 ) -> MCPServer[Any]:
     """A server of one home; `folder` is where whoever started it stands."""
     tools: list[McpTool] = [
-        IndexTool(tool, catalogue, folder, audit, is_text_only=is_text_only)
+        IndexTool(tool, catalogue, folder, is_text_only=is_text_only, audit=audit)
         for tool in tools_by_name(every=every_tool).values()
     ]
     server: MCPServer[Any] = MCPServer(

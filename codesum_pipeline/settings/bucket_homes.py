@@ -24,7 +24,7 @@ _GB = 1e9
 # The copy of what is published, in that of the home, and what it has in common with it.
 _READING = "reading"
 _OF_BOTH = (
-    "repos.yaml", "codesum.toml", "intents.yaml", "prompts", "mirrors", "cache", "dagster", "ask.sqlite",
+    "repos.yaml", "codesum.toml", "intents.yaml", "prompts", "cache", "dagster", "ask.sqlite",
     "digests.sqlite",
 )  # fmt: skip
 

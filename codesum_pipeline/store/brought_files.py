@@ -92,7 +92,12 @@ class BroughtFiles:
         files = manifest.files
         self._date_link(key, manifest)
         paths = wanted.paths(self._layout, key, digest, files)
+        a_file = self._layout.home / paths[-1] if paths else None
         missing = [path for path in paths if not self._is_there(path, files[path], there)]
+        if not missing:
+            self._touch(key)
+            self._known[key, wanted] = _Known(state, a_file)
+            return 0
         by_part = {part: path for path, (part, _) in there.items()}
         linked = {path for path in missing if self._link(path, by_part.get(files[path].part))}
         to_fetch = [path for path in missing if path not in linked]
@@ -104,7 +109,6 @@ class BroughtFiles:
         there = self._without_old(key, digest, there, files)
         there.update((path, (files[path].part, files[path].size)) for path in paths)
         self._write_note(key, there)
-        a_file = self._layout.home / paths[-1] if paths else None
         self._known[key, wanted] = _Known(state, a_file)
         return sum(files[path].size for path in to_fetch)
 

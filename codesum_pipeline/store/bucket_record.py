@@ -1,5 +1,7 @@
 """A repository's record in a bucket, for the worker that holds it."""
 
+from datetime import date
+
 from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.committing import commit
 from codesum_pipeline.store.head_lease import HeadLease, take_head
@@ -8,6 +10,7 @@ from codesum_pipeline.store.journal import Journal
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.store.part_notes import PartNotes
+from codesum_pipeline.store.spending import note_spending
 
 
 class BucketRecord:
@@ -33,6 +36,11 @@ class BucketRecord:
         kept = self.journal.names() if self.journal.is_taken else []
         commit(self._layout, self._key, self._objects, self._lease, self._notes, transfers=self._place.transfers)
         self.journal.forget(kept)
+
+    def note_spending(self, *, day: date, usd: float) -> None:
+        """Tell all workers what models cost the repository on a day."""
+        if usd:
+            note_spending(self._objects, self._key, day=day, usd=usd)
 
     def close(self) -> None:
         """Let other workers hold the repository."""

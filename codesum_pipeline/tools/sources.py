@@ -1,6 +1,6 @@
 """The files that documents stand in, read from the repositories' mirrors at the commits that are published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.file_text import read_file, read_files
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.mirrors import bring_mirror
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,14 @@ class Sources:
     timeout_s: float
     indexes: Sequence[PublishedIndex]
     tell: Tell
+    bring: Callable[[PublishedIndex], None] = lambda _: None
     _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, catalogue: Catalogue, indexes: Sequence[PublishedIndex], *, tell: Tell) -> "Sources":
         """The sources of some indexes."""
-        return cls(catalogue.layout, catalogue.settings.options.scan.git_timeout_s, indexes, tell)
+        timeout_s = catalogue.settings.options.scan.git_timeout_s
+        return cls(catalogue.layout, timeout_s, indexes, tell, lambda index: bring_mirror(catalogue, index, tell=tell))
 
     def excerpt(self, hit: Hit, query: str, *, size: int) -> Excerpt | None:
         """The lines of a hit that fit best; None for a folder, and for what the mirror does not have any more."""
@@ -62,6 +65,7 @@ class Sources:
                 path for path in paths if (index.repo, path) not in self._texts and index.row(path) is not None
             )
             if missing:
+                self.bring(index)
                 self.read(index, missing)
 
     def text(self, repo: str, path: str) -> str | None:
@@ -70,6 +74,7 @@ class Sources:
             checkpoint()
             text: str | None = None
             index = self._having(repo, path)
+            self.bring(index)
             try:
                 text = read_file(self._mirror(index), commit=_commit(index), path=path, timeout_s=self.timeout_s)
             except (RepositoryUnavailable, SkippedFile) as error:

@@ -11,6 +11,7 @@ from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.catalogue import Catalogue, ComparedTree, Tell
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
+from codesum_pipeline.tools.mirrors import bring_mirror
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Trees:
         if index.repo not in self._known:
             if self.catalogue.follower:
                 self.catalogue.follower.follow(root, index.repo, partial(_prepare, self.catalogue, entry, root))
+            bring_mirror(self.catalogue, index, tell=self.tell)
             with self.catalogue.opening_tree(index.repo, root):
                 found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
             if found.warning:

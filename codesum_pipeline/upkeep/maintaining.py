@@ -18,7 +18,7 @@ from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.errors import BrokenIndex, CodesumError, LeaseHeld
 from codesum_pipeline.overlays.kept import drop, unused_since
-from codesum_pipeline.store.lease import hold_lease
+from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.upkeep.freed import Freed, Kind, Untouched, size_of
 from codesum_pipeline.upkeep.mirrors import GONE, MirrorFolder
 from codesum_pipeline.upkeep.tables import HISTORY, GrowingTables
@@ -73,7 +73,7 @@ class HomeFiles:
         yield from _told(None, key, lambda: self._prune_alone(key))
 
     def _prune_alone(self, key: str) -> Iterator[Freed]:
-        with hold_lease(self.home.layout.state(key), key=key, run_id=_RUN):
+        with hold_repository(self.home.layout, key, run_id=_RUN):
             yield from self._prune(key, is_dry_run=False)
 
     def _prune(self, key: str, *, is_dry_run: bool) -> Iterator[Freed]:

@@ -47,6 +47,12 @@ def test_documents_of_a_bucket_are_shown_and_explained(bucket: Objects, shop: Pa
         assert (told.exit_code, told.stdout) == (0, codesum(shop, command, hit["id"]).stdout)
 
 
+def test_a_reader_fetches_the_sources_that_it_shows(bucket: Objects, shop: Path, codesum: Call) -> None:
+    told = codesum(bucket.url, "search", "charge a card", "--excerpt", "2")
+
+    assert (told.exit_code, told.stdout) == (0, codesum(shop, "search", "charge a card", "--excerpt", "2").stdout)
+
+
 def test_a_query_fetches_the_tables_that_it_names_alone(bucket: Objects, codesum: Call, tmp_path: Path) -> None:
     codesum(bucket.url, "sql", "SELECT count(*) FROM edges")
 

@@ -78,6 +78,7 @@ def test_a_preview_names_what_would_change(codesum, home, host):
     assert Registry(home / "repos.yaml").entries() == []
 
 
+@pytest.mark.slow
 def test_an_organisation_that_cannot_be_asked_keeps_no_other_from_it(codesum, home, host):
     add(codesum, home, host)
     codesum(home, "org", "add", "gitea:another", "--url", host.address, "--token-env", "ACME_TOKEN", "--name", "a")
@@ -89,6 +90,7 @@ def test_an_organisation_that_cannot_be_asked_keeps_no_other_from_it(codesum, ho
     assert "gitea:acme: 5 new" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_forgotten_organisation_leaves_its_repositories(codesum, home, host):
     add(codesum, home, host)
     codesum(home, "org", "sync")
@@ -123,6 +125,7 @@ def test_webhooks_are_not_received_without_a_secret(codesum, home, monkeypatch):
     assert (result.exit_code, "no webhook secret" in result.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_in_a_bucket_the_registry_is_followed_and_read_as_the_bucket_has_it(codesum, tmp_path, host, monkeypatch):
     url = f"memory://{tmp_path.name}/home"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "one"))

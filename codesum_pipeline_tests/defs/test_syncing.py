@@ -60,6 +60,7 @@ def test_a_run_registers_what_is_new_as_partitions_too(
     assert instance.get_dynamic_partitions("codesum_repos") == ["api", "shop"]
 
 
+@pytest.mark.slow
 def test_a_run_fails_where_a_list_is_not_believed_and_the_other_organisations_are_followed(
     home: Home, instance: dg.DagsterInstance, host: CodeHost
 ) -> None:

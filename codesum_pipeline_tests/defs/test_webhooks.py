@@ -3,7 +3,7 @@
 import os
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import marked_keys
 from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.defs.dagster_dev import dagster_dev
+from codesum_pipeline_tests.defs.test_dagster_dev import REFUND, RUN_S, found_by_search
 from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.serving import served
 from codesum_pipeline_tests.webhooks.payloads import (
@@ -46,7 +48,7 @@ HOSTS = {
 
 
 @pytest.fixture
-def push(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+def push(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """`push("acme/shop.git")`: a new commit of that repository at the host; its id."""
     ssh = tmp_path / "ssh"
     ssh.write_text(SSH.format(root=tmp_path / "host"))
@@ -54,8 +56,8 @@ def push(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     work = GitRepo.create(tmp_path / "work", {"shop.py": "def sell():\n    return 1\n"})
 
-    def commit(path: str) -> str:
-        made = work.commit({"shop.py": f"def sell():\n    return {time.monotonic_ns()}\n"})
+    def commit(path: str, files: Mapping[str, str] | None = None) -> str:
+        made = work.commit(files or {"shop.py": f"def sell():\n    return {time.monotonic_ns()}\n"})
         bare = tmp_path / "host" / path
         if not bare.exists():
             bare.mkdir(parents=True)
@@ -114,7 +116,7 @@ def test_a_push_that_a_host_tells_of_has_its_repository_built_and_no_other_looke
     kind: str,
     home: Home,
     address: str,
-    push: Callable[[str], str],
+    push: Callable[..., str],
     tick: Callable[[str], list[str | None]],
     tmp_path: Path,
 ) -> None:
@@ -132,3 +134,25 @@ def test_a_push_that_a_host_tells_of_has_its_repository_built_and_no_other_looke
     assert tick("pushed_repositories") == ["shop"]
     assert marked_keys(home.layout) == []
     assert tick("pushed_repositories") == []
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.slow
+def test_what_was_pushed_is_found_by_search_though_polling_is_once_a_day(
+    home: Home, address: str, push: Callable[..., str], tmp_path: Path, interruptible: None
+) -> None:
+    location, path, payload, headers = HOSTS["github"]
+    (home.layout.home / "codesum.toml").write_text("[planner]\nsensor_interval_s = 5\npoll_interval_s = 86400\n")
+    push(path)
+    home.registry.add(RepositoryEntry("shop", location))
+    with dagster_dev(home, tmp_path / "dagster.log") as dev:
+        (first,) = dev.finished(1, timeout_s=RUN_S, dagster__partition="shop")
+        assert first["status"] == "SUCCESS", dev.tail()
+
+        body = encoded(payload(after=push(path, {"refunds.py": REFUND})))
+        tell(address, body, headers(body))
+
+        second, _ = dev.finished(2, timeout_s=RUN_S, dagster__partition="shop")
+        assert second["status"] == "SUCCESS", dev.tail()
+
+    assert "refunds.py::refund" in found_by_search(home, "give a customer the money back")

@@ -101,7 +101,7 @@ class Fleet:
     @property
     def layout(self) -> HomeLayout:
         """The local folder of the home."""
-        return HomeLayout(self.settings.home)
+        return self.settings.layout
 
     def call(self, *arguments: str) -> str:
         """A command, to its end; its output."""

@@ -11,8 +11,9 @@ from codesum_pipeline.llm.shared_texts import SharedTexts
 from codesum_pipeline.model.errors import LeaseLost
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.store.spending import spending_of_all
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.buckets.workers import taken_over
+from codesum_pipeline_tests.fleet.bucket.workers import taken_over
 from codesum_pipeline_tests.llm.test_ledger import GOOD, KEPT
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -50,6 +51,7 @@ def test_what_a_killed_worker_paid_for_is_found_by_the_next_one(one, other, obje
         assert ledger.recover() == 1
         assert ledger.deliver(cache_of(other).put_many) == 1
     assert [info.name for info in objects.infos("journal/")] == []
+    assert spending_of_all(objects, day=NOON.date()) == pytest.approx(GOOD.cost_usd + 0.25)
     assert cache_of(one).find_many([(KEPT.exact_key, KEPT.body_key)]) == {KEPT.exact_key: (KEPT,)}
 
 

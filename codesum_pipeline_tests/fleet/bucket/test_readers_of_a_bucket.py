@@ -15,9 +15,9 @@ from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.store.heads import read_head
 from codesum_pipeline.store.objects import open_objects
 from codesum_pipeline.tools.catalogue import Catalogue
-from codesum_pipeline_tests.buckets.moto_server import BUCKET, Weather, moto_server, proxy_before, s3_environment
-from codesum_pipeline_tests.buckets.workers import build_in_bucket, worker_at
 from codesum_pipeline_tests.cli.calling import COMMAND, environment
+from codesum_pipeline_tests.fleet.bucket.moto_server import BUCKET, Weather, moto_server, proxy_before, s3_environment
+from codesum_pipeline_tests.fleet.bucket.workers import build_in_bucket, worker_at
 from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.published_bucket import commit
 from codesum_pipeline_tests.repositories import GitRepo

@@ -1,1 +1,0 @@
-"""Homes in buckets: workers with a folder each, and readers with a copy."""
