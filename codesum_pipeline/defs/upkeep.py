@@ -8,7 +8,7 @@ from codesum_pipeline.defs.building.values import Rows
 from codesum_pipeline.defs.maintaining import maintain
 from codesum_pipeline.defs.metadata import metadata_of
 from codesum_pipeline.defs.resource import CodesumResource
-from codesum_pipeline.defs.steps import stage_failures
+from codesum_pipeline.defs.steps import OWNER, stage_failures
 from codesum_pipeline.upkeep.freed import Freed, Maintenance, Untouched
 
 # A fleet's repositories would make the page of a run too long to read.
@@ -26,6 +26,7 @@ def prune(context: dg.OpExecutionContext, codesum: CodesumResource) -> Iterator[
 @dg.job(
     name="maintenance",
     description="Prune old runs, rows, mirrors and caches, so that a home does not grow for ever.",
+    owners=[OWNER],
     executor_def=dg.in_process_executor,
 )
 def maintenance() -> None:
@@ -42,6 +43,7 @@ def pruning(cron: str) -> dg.ScheduleDefinition:
         execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="Prunes what the settings below `maintenance` let go.",
+        owners=[OWNER],
     )
 
 
