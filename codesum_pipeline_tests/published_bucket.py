@@ -24,12 +24,13 @@ def commit(home: Path, url: str, *keys: str) -> Objects:
     objects, layout = open_objects(url, retry_s=0), HomeLayout(home)
     if layout.repos_file.exists():
         objects.put("home/repos.yaml", layout.repos_file.read_bytes())
+    there: set[str] = set()
     for key in keys or sorted(path.name for path in layout.summary_index.iterdir() if path.is_symlink()):
-        _commit_one(layout, objects, key)
+        _commit_one(layout, objects, key, there)
     return objects
 
 
-def _commit_one(layout: HomeLayout, objects: Objects, key: str) -> None:
+def _commit_one(layout: HomeLayout, objects: Objects, key: str, there: set[str]) -> None:
     version = read_version(layout.published(key).resolve())
     tables = [layout.warehouse / table / f"repo={key}" / "part-0.parquet" for table in TABLES]
     index = layout.versions(key) / version.digest
@@ -38,7 +39,9 @@ def _commit_one(layout: HomeLayout, objects: Objects, key: str) -> None:
         if path.is_file():
             data = path.read_bytes()
             part = sha256_of(data)
-            objects.put(part_name(part), data)
+            if part not in there:
+                objects.put(part_name(part), data)
+                there.add(part)
             files[path.relative_to(layout.home).as_posix()] = StateFile(
                 part=part, size=len(data), modified_ns=path.stat().st_mtime_ns
             )

@@ -37,6 +37,7 @@ class QuestionCall:
     cost_usd: float
     is_estimated: bool
     latency_s: float
+    attempts: int | None = None
 
 
 def calls_of_questions(store: Path, *, since: str) -> list[QuestionCall]:

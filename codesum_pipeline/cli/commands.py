@@ -62,6 +62,7 @@ COMMANDS = (
         _OPERATE,
         "Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.",
     ),
+    Command("maintain", _OPERATE, "Prune old runs, rows, mirrors and caches; say what that freed.", loads_long=True),
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
     Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),
     Command("attest", _OPERATE, "Attest which old rows are to be compressed into one: make, sign, verify the file."),
@@ -70,6 +71,12 @@ COMMANDS = (
     Command("intent", _OPERATE, "Add, list, try and remove standing questions: digests tell what changed about them."),
     Command("digest", _OPERATE, "Show digests and send them; show what waits, and try channels."),
     Command("webhooks", _OPERATE, "Receive the push events of GitHub, GitLab, Gitea and Forgejo."),
+    Command(
+        "token",
+        _OPERATE,
+        "Make a token that opens some repositories to its holder, for `codesum web` and `codesum mcp --http`.",
+    ),
+    Command("audit", _OPERATE, "Show who asked what of servers that ask for a token, newest last."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
     Command("worker", _OPERATE, "Carry out runs that the daemon hands over, on this machine or another."),
 )

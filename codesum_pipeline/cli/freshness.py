@@ -23,6 +23,7 @@ class State(StrEnum):
     """What can be said of a repository's index in two words."""
 
     DISABLED = "disabled"
+    RETIRED = "retired"
     BUILDING = "being built"
     NEW = "never indexed"
     BROKEN = "broken"
@@ -69,6 +70,8 @@ def _compared(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Fresh
         why = published.problem
     elif state not in (State.DISABLED, State.BUILDING) and (hold := _hold(home, entry, head)):
         state, why = State.HELD, hold.because
+    elif entry.retired and not entry.enabled:
+        state, why = State.RETIRED, f"{entry.retired.why}, since {entry.retired.at}"
     return Freshness(entry, state, published, head, holder, why)
 
 

@@ -1,5 +1,7 @@
 """`codesum org`: organisations of code hosts, whose repositories are registered as they come and go."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -116,7 +118,7 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
 def sync(
     ctx: typer.Context,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False, help="Default: all of them.")
+        list[str] | None, typer.Argument(metavar="NAME", show_default=False, help="Default: all of them.")
     ] = None,
     preview: Annotated[bool, typer.Option("--preview", help="Show what would change, and change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Retire however many are gone.")] = False,
@@ -171,25 +173,30 @@ def _register(home: Home, plan: SyncPlan, *, is_preview: bool) -> None:
 
 
 def _tell(organisation: Organisation, plan: SyncPlan, *, is_preview: bool) -> None:
-    would = "would be " if is_preview else ""
     changes = (("new", plan.added), ("moved", plan.moved), ("back", plan.returned), ("retired", plan.retired))
+    would = "would be " if is_preview else ""
     said = [f"{len(entries):,} {would}{word}" for word, entries in changes if entries]
     said += [f"{plan.kept:,} as before"] if plan.kept else []
-    said += [f"{number:,} left out ({why})" for why, number in plan.left_out]
-    show(f"{organisation.name}: {', '.join(said) or 'the host lists no repository'}")
-    for word, entries in changes:
-        for entry in entries[:_NAMED]:
-            why = f": {entry.retired.why}" if entry.retired else f"  {redact(entry.location)}"
-            show(one_line(f"  {word}  {entry.key}{why}"))
-        if len(entries) > _NAMED:
-            show(f"  {word}  and {len(entries) - _NAMED:,} more")
+    left_out = ", ".join(f"{number:,} {why}" for why, number in plan.left_out)
+    said += [f"left out: {left_out}"] if left_out else []
+    show(f"{organisation.name}: {', '.join(said) or 'nothing to register'}")
+    for word, entries in (*changes, ("held", plan.held)):
+        _name(word, entries)
     for problem in plan.unusable:
-        complain(f"left out: {one_line(problem)}")
+        complain(f"left out: {problem}")
     if plan.why_held:
         complain(f"{organisation.name}: nothing is retired: {plan.why_held}")
-        note(f"`codesum org sync {organisation.name} --yes` retires them; --preview names them")
-    if not plan.written and not plan.kept and token_variable(organisation):
-        note(f"without a token in {token_variable(organisation)}, a host lists what is public")
+        note(f"`codesum org sync {organisation.name} --yes` retires what is held")
+    variable = token_variable(organisation)
+    if not plan.written and not plan.kept and variable and not os.environ.get(variable):
+        note(f"without a token in {variable} the host lists what is public")
+
+
+def _name(word: str, entries: Sequence[RepositoryEntry]) -> None:
+    for entry in entries[:_NAMED]:
+        show(f"  {word} {entry.key}: {one_line(entry.retired.why if entry.retired else redact(entry.location))}")
+    if len(entries) > _NAMED:
+        show(f"  {word}: {len(entries) - _NAMED:,} more")
 
 
 def _selection(organisation: Organisation) -> str:

@@ -37,7 +37,7 @@ def repos(
             entry.key,
             redact(entry.location) + (f" ({entry.subdir})" if entry.subdir else ""),
             "work tree" if entry.worktree else entry.ref or "HEAD",
-            entry.enabled,
+            "retired" if entry.retired else entry.enabled,
             out and out.commit and out.commit[:SHORT_COMMIT],
             out and out.documents,
             f"{age(out.published_at)} ago" if out else None,

@@ -10,7 +10,9 @@ import typer
 
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
+from codesum_pipeline.settings.bucket_homes import open_copy
 from codesum_pipeline.source.poll_state import mark_due
 from codesum_pipeline.webhooks.app import PATH, make_app, make_receiver
 from codesum_pipeline.webhooks.secrets import read_secrets
@@ -47,7 +49,7 @@ def webhooks(
     bound, address = listen(Address(host, port, f"--host {host} --port {port}"))
     receiver = make_receiver(
         secrets,
-        home.registry.entries,
+        partial(registered_entries, home),
         partial(mark_due, home.layout),
         max_body_mb=settings.max_body_mb,
         max_per_minute=settings.max_per_minute,
@@ -55,3 +57,11 @@ def webhooks(
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
     note(f"receiving webhooks at {address.url}{PATH}")
     serve(make_app(receiver), bound)
+
+
+def registered_entries(home: Home) -> list[RepositoryEntry]:
+    """The registry's entries, those of a bucket as it has them now."""
+    settings = home.settings
+    if settings.bucket:
+        open_copy(settings.bucket, is_offline=settings.offline)
+    return home.registry.entries()

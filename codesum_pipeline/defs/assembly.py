@@ -18,6 +18,7 @@ from codesum_pipeline.defs.schedules import digests_due, monthly_rollup, nightly
 from codesum_pipeline.defs.sensors import pushed_repositories, repository_changes
 from codesum_pipeline.defs.standing_checks import STANDING_CHECKS, verification, verify_indexes
 from codesum_pipeline.defs.syncing import sync_organisations
+from codesum_pipeline.defs.upkeep import maintenance, pruning
 from codesum_pipeline.settings import load_settings
 
 
@@ -29,13 +30,14 @@ def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     return dg.Definitions(
         assets=[*ASSETS, *SCHEDULED_ASSETS],
         asset_checks=[*CHECKS, *STANDING_CHECKS],
-        jobs=[index_repository, send_digests, roll_up_digests, sync_organisations, verify_indexes],
+        jobs=[index_repository, send_digests, roll_up_digests, sync_organisations, verify_indexes, maintenance],
         schedules=[
             nightly(planner.nightly_cron),
             digests_due(planner.digests_cron),
             monthly_rollup,
             organisations_synced(settings.hosts.sync_cron),
             verification,
+            pruning(settings.maintenance.cron),
         ],
         sensors=[
             repository_changes(planner.sensor_interval_s),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 
 import dagster as dg
+from dagster._core.storage.tags import RUN_KEY_TAG
 
 from codesum_pipeline.defs.planner import Observation
 from codesum_pipeline.defs.resource import PARTITION_TAG
@@ -63,9 +64,21 @@ def _with_attempts(instance: dg.DagsterInstance, seen: Observation) -> Observati
     return replace(
         seen,
         tried=tuple(run.tags.get(FINGERPRINT_TAG) for run in runs),
-        launches=instance.get_runs_count(same),
+        launches=_last_launch(instance.get_runs(filters=same, limit=1)),
     )
+
+
+def _last_launch(newest: Sequence[dg.DagsterRun]) -> int:
+    """The number in the newest `run_key`: how many runs are still there says less, since old ones are pruned."""
+    number = newest[0].tags.get(RUN_KEY_TAG, "").rpartition(":")[2] if newest else ""
+    return int(number) if number.isdecimal() else 0
 
 
 def _target(seen: Observation) -> str:
     return seen.left_over or seen.wanted or ""
+
+
+def _last_launch(newest: Sequence[dg.DagsterRun]) -> int:
+    """The number in the newest `run_key`: how many runs are still there says less, since old ones are pruned."""
+    number = newest[0].tags.get(RUN_KEY_TAG, "").rpartition(":")[2] if newest else ""
+    return int(number) if number.isdecimal() else 0

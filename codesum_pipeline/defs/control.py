@@ -26,6 +26,7 @@ from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.defs.guarded_ui import guarded_command
 from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
 from codesum_pipeline.defs.instances import open_instance, reference_of, writing_records
+from codesum_pipeline.defs.maintaining import Tell, maintain
 from codesum_pipeline.defs.partitions import PARTITIONS, add_partitions
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded, open_runs
@@ -33,6 +34,7 @@ from codesum_pipeline.defs.steps import recorded_fingerprint
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import this_process
+from codesum_pipeline.upkeep.freed import Maintenance
 from codesum_pipeline.wiring import Home
 
 # Where `codesum worker` lives; importing it imports Celery.
@@ -156,6 +158,12 @@ def end_vanished_runs(home: Home) -> list[str]:
         return processes.end_vanished_runs(home.layout, instance)
 
 
+def maintain_home(home: Home, *, is_dry_run: bool, tell: Tell) -> Maintenance:
+    """Prune what the settings let go, as the job `maintenance` does."""
+    with _instance(home) as instance, writing_records(home.layout):
+        return maintain(home, instance, is_dry_run=is_dry_run, tell=tell)
+
+
 def start_ui(
     home: Home,
     *,
@@ -198,7 +206,7 @@ def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, 
     path = [package, *environ.get("PYTHONPATH", "").split(os.pathsep)]
     return {
         **environ,
-        "CODESUM_HOME": str(layout.home.absolute()),
+        "CODESUM_HOME": layout.bucket.url if layout.bucket else str(layout.home.absolute()),
         "DAGSTER_HOME": str(layout.dagster_home.absolute()),
         "PYTHONPATH": os.pathsep.join(dict.fromkeys(folder for folder in path if folder)),
     }

@@ -21,6 +21,9 @@ index_repository = dg.define_asset_job(
     selection=dg.AssetSelection.assets(*ASSETS) - dg.AssetSelection.checks(*STANDING_CHECKS),
     owners=[OWNER],
     executor_def=dg.in_process_executor,
+    # What a run that died had done is in no record where its worker had a copy of its own: all is looked at again, and
+    # what stands is reused.
+    tags={"dagster/retry_strategy": "ALL_STEPS"},
 )
 
 

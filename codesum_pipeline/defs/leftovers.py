@@ -34,7 +34,8 @@ LOOK_S = 5.0
 def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[RepositoryEntry]) -> list[Observation]:
     """The same, with what is left over of those that are up to date.
 
-    Where there is no time for all of them, it is a matter of chance where the look begins: each has its turn.
+    Of a home in a bucket only a worker that built a repository knows it, from its own copy. Where there is no time
+    for all of them, it is a matter of chance where the look begins: each has its turn.
     """
     if not _may_go_on(home):
         return list(seen)
@@ -44,7 +45,7 @@ def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[R
     for each in (*seen[start:], *seen[:start]):
         if time.monotonic() > give_up_at:
             break
-        if each.is_up_to_date and each.wanted is not None:
+        if each.is_up_to_date and each.wanted is not None and _is_at_hand(home, each.key):
             found[each.key] = left_over(home, by_key[each.key], each.wanted)
     return [replace(each, left_over=found.get(each.key)) for each in seen]
 
@@ -68,6 +69,10 @@ def usd_left_today(home: Home, instance: dg.DagsterInstance, *, statuses: list[d
     if not _may_go_on(home) or instance.get_runs_count(of_others):
         return 0.0
     return home.settings.llm.max_cost_usd_per_day - _spent(home, utc_now())
+
+
+def _is_at_hand(home: Home, key: str) -> bool:
+    return home.layout.bucket is None or home.layout.published(key).is_symlink()
 
 
 def _may_go_on(home: Home) -> bool:

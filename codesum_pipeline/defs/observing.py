@@ -13,9 +13,8 @@ import dagster as dg
 from codesum_pipeline.defs.attempts import active_keys, with_attempts
 from codesum_pipeline.defs.leftovers import with_left_overs
 from codesum_pipeline.defs.planner import Observation, next_in_turn
-from codesum_pipeline.defs.published import published_builds
+from codesum_pipeline.defs.published import StandingBuild, is_held, standing_builds
 from codesum_pipeline.defs.recorded import recorded_fingerprints
-from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import HostRest, PollState
 from codesum_pipeline.source.polling import Looks, Poller
@@ -24,8 +23,8 @@ from codesum_pipeline.wiring import Home
 # Dagster gives a tick 60 s. A repository that hangs may be asked twice: for its ref, and for its other refs.
 TICK_S = 50.0
 ASKED_TWICE = 2
-# What the looks leave for all that comes after them.
-AFTER_LOOKS_S = 10.0
+# Where the looks took so long, what comes after them ends in time, too.
+DECIDED_S = 55.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,10 @@ def observe(
     active = active_keys(instance)
     waiting = [entry for entry in in_turn if entry.key not in active]
     looks = _look(home, state, waiting, now_due=now_due, began=began)
-    seen = _seen(home, instance, state, waiting, looks, give_up_at=began + TICK_S)
+    seen = _seen(home, instance, state, waiting, looks, give_up_at=began + DECIDED_S)
     behind = [each for each in seen if each.wanted is not None and (each.left_over or not each.is_up_to_date)]
     found = {each.key: each for each in seen if each.wanted is None or (not each.left_over and each.is_up_to_date)}
-    found.update((each.key, each) for each in with_attempts(instance, behind, give_up_at=began + TICK_S))
+    found.update((each.key, each) for each in with_attempts(instance, behind, give_up_at=began + DECIDED_S))
     found.update((key, Observation(key=key, wanted=None, is_active=True)) for key in active)
     observations = [found[entry.key] for entry in in_turn if entry.key in found]
     return Sight(observations, looks.looked_at, looks.rests)
@@ -68,7 +67,7 @@ def _look(
     """None keeps the others waiting: what was begun ends before the tick has to."""
     planner = home.settings.planner
     timeout_s = min(planner.ls_remote_timeout_s, TICK_S / ASKED_TWICE)
-    give_up_at = began + max(TICK_S - AFTER_LOOKS_S - ASKED_TWICE * timeout_s, 1.0)
+    give_up_at = began + max(TICK_S - ASKED_TWICE * timeout_s, 1.0)
     poller = Poller(home.layout, planner.poll_policy(timeout_s=timeout_s), home.settings.offline)
     return poller.look(entries, state, now_due=now_due, give_up_at=give_up_at)
 
@@ -86,7 +85,7 @@ def _seen(
     heads = {key: poll.head for key, poll in looks.polls.items() if poll.head is not None and not poll.complaint}
     readable = [entry for entry in entries if entry.key in heads]
     recorded = recorded_fingerprints(instance, state, heads.keys(), give_up_at=give_up_at)
-    builds = published_builds(home, state, readable, give_up_at=give_up_at)
+    builds = standing_builds(home, state, readable, give_up_at=give_up_at)
     unreadable = [
         Observation(key=entry.key, wanted=None, complaint=looks.polls[entry.key].complaint)
         for entry in entries
@@ -105,16 +104,11 @@ def _observation(
     entry: RepositoryEntry,
     heads: Mapping[str, str | None],
     recorded: str | None,
-    build: tuple[str | None, str | None],
+    build: StandingBuild,
 ) -> Observation:
     head = heads[entry.key] or ""
-    published, begun_at = build
+    begun_at = build.begun_at
     wanted = home.fingerprint(entry, commit=head)
     begun = wanted if begun_at == head else home.fingerprint(entry, commit=begun_at) if begun_at else None
-    seen = Observation(entry.key, wanted, recorded=recorded, published=published, begun=begun)
-    return seen if seen.is_up_to_date else replace(seen, is_held=_is_held(home, entry.key, wanted))
-
-
-def _is_held(home: Home, key: str, wanted: str) -> bool:
-    """Whether the gate judged this very build, and would judge it in the same way."""
-    return standing_hold(home.layout, key, home.settings.options.evaluation, fingerprint=wanted) is not None
+    seen = Observation(entry.key, wanted, recorded=recorded, published=build.published, begun=begun)
+    return seen if seen.is_up_to_date else replace(seen, is_held=is_held(home, entry.key, build, fingerprint=wanted))

@@ -39,8 +39,8 @@ class Observation:
     in the tables, which is ahead where a build did not end. `is_held` says that
     the gate would keep that build from being published again. `tried` lists the
     fingerprints that the last runs were requested for, newest first; None for
-    runs that somebody else started. `launches` counts all runs ever requested
-    for `wanted`. `left_over` names what a build that goes on with a model's texts
+    runs that somebody else started. `launches` is the number of the last run
+    that was requested for `wanted`. `left_over` names what a build that goes on with a model's texts
     would begin with; where there is something, `tried` and `launches` are about it.
     """
 

@@ -62,12 +62,14 @@ SCHEDULED_ASSETS = (scheduled_digests, digest_rollups)
 send_digests = dg.define_asset_job(
     name="send_digests",
     description="Write and send the daily and weekly digests that are due, and try again what was held or not sent.",
+    owners=[OWNER],
     selection=dg.AssetSelection.assets(scheduled_digests),
     executor_def=dg.in_process_executor,
 )
 roll_up_digests = dg.define_asset_job(
     name="roll_up_digests",
     description="Write and send the digests of the month before in one, for each standing question.",
+    owners=[OWNER],
     selection=dg.AssetSelection.assets(digest_rollups),
     executor_def=dg.in_process_executor,
 )

@@ -8,6 +8,7 @@ from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.scheduled import roll_up_digests, send_digests
+from codesum_pipeline.defs.steps import OWNER
 from codesum_pipeline.defs.syncing import sync_organisations
 from codesum_pipeline.defs.ticks import take_tick
 
@@ -25,6 +26,7 @@ def nightly(cron: str) -> dg.ScheduleDefinition:
         execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="Builds every registered repository that is not up to date.",
+        owners=[OWNER],
     )
     def schedule(
         context: dg.ScheduleEvaluationContext, codesum: CodesumResource
@@ -46,6 +48,7 @@ def organisations_synced(cron: str) -> dg.ScheduleDefinition:
         execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="Registers what is new in the organisations of code hosts, and retires what is gone.",
+        owners=[OWNER],
     )
     def schedule(context: dg.ScheduleEvaluationContext, codesum: CodesumResource) -> dg.RunRequest | dg.SkipReason:
         home = codesum.open_home()
@@ -72,6 +75,7 @@ def digests_due(cron: str) -> dg.ScheduleDefinition:
         execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="Starts a run where a daily or weekly digest is due, or something is to be tried or sent again.",
+        owners=[OWNER],
     )
     def schedule(context: dg.ScheduleEvaluationContext, codesum: CodesumResource) -> dg.RunRequest | dg.SkipReason:
         from codesum_pipeline.defs.building.scheduled_digests import wanted_now
@@ -96,6 +100,7 @@ def digests_due(cron: str) -> dg.ScheduleDefinition:
     execution_timezone="UTC",
     default_status=dg.DefaultScheduleStatus.RUNNING,
     description="Has the digests of the month before written up in one, once a month.",
+    owners=[OWNER],
 )
 def monthly_rollup(context: dg.ScheduleEvaluationContext, codesum: CodesumResource) -> dg.RunRequest | dg.SkipReason:
     """No run where the month before is rolled up, or has too little in it."""

@@ -6,6 +6,7 @@ from codesum_pipeline.defs.attempts import active_keys
 from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.steps import OWNER
 from codesum_pipeline.defs.ticks import Tick, report_behind, take_tick
 from codesum_pipeline.source.poll_state import marked_keys
 
@@ -19,6 +20,7 @@ def repository_changes(interval_s: int) -> dg.SensorDefinition:
         minimum_interval_seconds=interval_s,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Builds every registered repository whose published index is not what a build would give now.",
+        owners=[OWNER],
     )
     def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SensorResult:
         tick = take_tick(
@@ -42,6 +44,7 @@ def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
         minimum_interval_seconds=interval_s,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Builds repositories seconds after a webhook said that they were pushed to.",
+        owners=[OWNER],
     )
     def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SensorResult:
         home = codesum.open_home()

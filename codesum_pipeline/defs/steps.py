@@ -12,7 +12,7 @@ from codesum_pipeline.defs.building.facts import MAIN_TABLES, stage_facts
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, StepOutcome
 from codesum_pipeline.defs.metadata import column_schema, metadata_of
 from codesum_pipeline.defs.partitions import codesum_repos
-from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
 from codesum_pipeline.settings.checks import CheckName
 
@@ -24,6 +24,13 @@ REUSED = "reused"
 # For a server that is restarting; longer trouble is left to the planner.
 MAX_RETRIES = 2
 RETRY_WAIT_S = 2.0
+# What a step says, and the tag of the run that shows it.
+_TAGS = {
+    "commit": "codesum/commit",
+    "files_changed": "codesum/files_changed",
+    "texts_rewritten": "codesum/texts_rewritten",
+}
+_TAG_CHARS = 10
 _HEALTH = {
     CheckName.CALLS: "The share of calls whose target is known is not below `checks.resolved_calls_least`, nor by "
     "`checks.resolved_calls_drop` below what the repository's last commits had.",
@@ -74,6 +81,7 @@ def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.
         check_upstream(context, builder)
         done = builder.perform(step)
         log_outcome(context, done)
+        _tag_run(context, done)
         return dg.MaterializeResult(
             data_version=dg.DataVersion(done.table_hash),
             metadata={
@@ -86,6 +94,15 @@ def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.
             },
             tags={FINGERPRINT_TAG: done.built_from},
             check_results=check_results(context.asset_key, done.findings),
+        )
+
+
+def _tag_run(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
+    """What makes the list of runs readable: of which commit a run is, and how much it found and wrote."""
+    found = {tag: done.values[name] for name, tag in _TAGS.items() if name in done.values}
+    if found and context.run.tags.get(PARTITION_TAG):
+        context.instance.add_run_tags(
+            context.run.run_id, {tag: str(value)[:_TAG_CHARS] for tag, value in found.items()}
         )
 
 

@@ -4,6 +4,7 @@ import dagster as dg
 
 from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.steps import OWNER
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.wiring import Home
 
@@ -20,6 +21,7 @@ def follow_hosts(context: dg.OpExecutionContext, codesum: CodesumResource) -> No
 @dg.job(
     name="sync_organisations",
     description="Register what is new in the organisations of code hosts, and retire what is gone.",
+    owners=[OWNER],
     executor_def=dg.in_process_executor,
 )
 def sync_organisations() -> None:

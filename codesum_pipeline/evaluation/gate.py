@@ -66,13 +66,21 @@ def publish_unless_worse(ws: Workspace, *, progress: Progress = no_progress) -> 
 
 def standing_hold(layout: HomeLayout, key: str, options: EvaluationOptions, *, fingerprint: str) -> Hold | None:
     """The hold that a build of this fingerprint would end with again; None where anything is different now."""
+    try:
+        content, published = layout.hold(key).read_bytes(), layout.published(key).readlink().name
+    except OSError:
+        return None
+    return hold_again(content, options, published=published, fingerprint=fingerprint)
+
+
+def hold_again(content: bytes, options: EvaluationOptions, *, published: str, fingerprint: str) -> Hold | None:
+    """As `standing_hold`, of what a file of a hold says."""
     if not options.gate:
         return None
     try:
-        hold = Hold(**json.loads(layout.hold(key).read_text(encoding="utf-8")))
-        published = layout.published(key).readlink().name
+        hold = Hold(**json.loads(content))
         now = Hold(fingerprint, published, questions_digest(options), options.margin, hold.because)
-    except (OSError, ValueError, TypeError, ConfigurationError):
+    except (ValueError, TypeError, ConfigurationError):
         return None
     return hold if hold == now else None
 

@@ -89,9 +89,9 @@ def why_left_out(organisation: Organisation, one: ListedRepository) -> str:
     if one.is_archived and not organisation.archived:
         return "archived"
     if one.is_fork and not organisation.forks:
-        return "a fork"
+        return "fork"
     if organisation.include and not _matches(one, organisation, organisation.include):
-        return "not among those to include"
+        return "not included"
     return "excluded" if _matches(one, organisation, organisation.exclude) else ""
 
 

@@ -160,6 +160,18 @@ class AnswerCache:
                 open_again.executescript("PRAGMA incremental_vacuum")
         return count
 
+    def unused(self, *, unused_for: timedelta) -> tuple[int, int]:
+        """How many texts no build took for so long, and about how many bytes they are."""
+        before = (self._now() - unused_for).date().isoformat()
+        with self._open() as connection:
+            if connection is None:
+                return 0, 0
+            counted, size = connection.execute(
+                "SELECT count(*), coalesce(sum(length(CAST(text AS BLOB))), 0) FROM answers WHERE used_on < ?",
+                (before,),
+            ).fetchone()
+            return int(counted), int(size)
+
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         with writing(self.path):

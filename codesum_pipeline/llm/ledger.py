@@ -53,7 +53,9 @@ CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
 """
 # Added to files of before.
 _NEWER = {"model_echoed": "TEXT"}
-_ROW = ", ".join(field.name for field in fields(LedgerRow))
+# Rows that stand for several attempts are in the warehouse alone.
+_NAMES = tuple(field.name for field in fields(LedgerRow) if field.name != "attempts")
+_ROW = ", ".join(_NAMES)
 _INTERRUPT = (
     "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
     "error = 'the run ended before the answer came' WHERE outcome IS NULL"
@@ -369,7 +371,7 @@ def _row_so_far(values: dict[str, object]) -> LedgerRow:
             "is_estimated": True,
         }
     # A file of an earlier version lacks columns.
-    return _row([values.get(field.name) for field in fields(LedgerRow)])
+    return _row([values.get(name) for name in _NAMES])
 
 
 def _midnight(moment: datetime) -> datetime:
@@ -377,7 +379,7 @@ def _midnight(moment: datetime) -> datetime:
 
 
 def _row(values: Sequence[object]) -> LedgerRow:
-    found = dict(zip((field.name for field in fields(LedgerRow)), values, strict=True))
+    found = dict(zip(_NAMES, values, strict=True))
     found["level"] = Level(str(found["level"]))
     found["outcome"] = AttemptOutcome(str(found["outcome"]))
     found["is_estimated"] = bool(found["is_estimated"])

@@ -31,6 +31,8 @@ class Counted(Protocol):
     def is_estimated(self) -> bool: ...
     @property
     def latency_s(self) -> float: ...
+    @property
+    def attempts(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,14 @@ class Totals:
 def total(rows: Iterable[Counted]) -> Totals:
     """All of them together."""
     rows = list(rows)
-    waits = sorted(row.latency_s for row in rows if row.outcome in _ANSWERED)
-    kinds = Counter(row.failure or row.outcome.value for row in rows if row.outcome is not AttemptOutcome.GOOD)
+    waits = sorted((row.latency_s, _count(row)) for row in rows if row.outcome in _ANSWERED)
+    kinds: Counter[str] = Counter()
+    for row in rows:
+        if row.outcome is not AttemptOutcome.GOOD:
+            kinds[row.failure or row.outcome.value] += _count(row)
     return Totals(
-        calls=sum(row.outcome is not AttemptOutcome.NOT_SENT for row in rows),
-        texts=sum(row.outcome is AttemptOutcome.GOOD for row in rows),
+        calls=sum(_count(row) for row in rows if row.outcome is not AttemptOutcome.NOT_SENT),
+        texts=sum(_count(row) for row in rows if row.outcome is AttemptOutcome.GOOD),
         prompt_tokens=sum(row.prompt_tokens for row in rows),
         completion_tokens=sum(row.completion_tokens for row in rows),
         cached_tokens=sum(row.cached_tokens for row in rows),
@@ -86,6 +91,17 @@ def total_by(keyed: Iterable[tuple[Key, Counted]]) -> dict[Key, Totals]:
     return {key: total(groups[key]) for key in sorted(groups)}
 
 
-def _percentile(ordered: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` of all do not exceed (nearest rank)."""
-    return ordered[math.ceil(share * len(ordered)) - 1] if ordered else 0.0
+def _count(row: Counted) -> int:
+    """How many calls a row stands for: old ones are added up."""
+    return row.attempts or 1
+
+
+def _percentile(ordered: Sequence[tuple[float, int]], share: float) -> float:
+    """The smallest of values, each with how often it was seen, that at least `share` of all do not exceed (nearest
+    rank)."""
+    left = math.ceil(share * sum(count for _, count in ordered))
+    for value, count in ordered:
+        left -= count
+        if left <= 0:
+            return value
+    return 0.0

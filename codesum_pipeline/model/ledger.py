@@ -25,6 +25,7 @@ class LedgerRow:
     `cost_usd` is the most that it can be. `failure` is the kind of what went
     wrong and `error` says it; `answer` is kept of answers that were not taken.
     `model_echoed` is the name under which the provider says that it answered.
+    `attempts` is how many old ones a row stands for; None: it is one.
     """
 
     sequence: int
@@ -47,3 +48,4 @@ class LedgerRow:
     latency_s: float
     answer: str | None
     model_echoed: str | None = None
+    attempts: int | None = None

@@ -31,6 +31,26 @@ def drop_oldest(folder: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def unused_since(folder: Path, moment: float) -> list[Path]:
+    """The indexes of a repository's trees that nobody opened since a moment (Unix seconds), and what killed processes
+    left."""
+    if not folder.is_dir():
+        return []
+    now = time.time()
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if _last_use(path) < (now - _ABANDONED_AFTER_S if path.name.startswith(ASIDE) else moment)
+    )
+
+
+def drop(index: Path) -> None:
+    """Delete an index; under its own name it is whole, also when this process is killed now."""
+    if not index.name.startswith(ASIDE):
+        index = index.rename(index.with_name(f"{ASIDE}{index.name}"))
+    shutil.rmtree(index, ignore_errors=True)
+
+
 def kept_overlays(folder: Path) -> list[Path]:
     """The overlays of a repository's trees."""
     return [path for path in folder.iterdir() if _is_overlay(path)]

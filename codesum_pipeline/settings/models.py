@@ -30,6 +30,7 @@ from codesum_pipeline.settings.digests import DigestSettings
 from codesum_pipeline.settings.engine import EngineSettings
 from codesum_pipeline.settings.hosts import HostSettings
 from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.maintenance import MaintenanceSettings
 from codesum_pipeline.settings.planner import PlannerSettings
 from codesum_pipeline.settings.reading import ReadingSettings
 from codesum_pipeline.settings.storage import StorageSettings
@@ -190,6 +191,7 @@ class Settings(BaseModel):
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
+    maintenance: MaintenanceSettings = Field(default_factory=MaintenanceSettings)  # type: ignore[arg-type]
     audit: AuditSettings = Field(default_factory=AuditSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
     checks: CheckSettings = Field(default_factory=CheckSettings)  # type: ignore[arg-type]

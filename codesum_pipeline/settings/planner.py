@@ -32,7 +32,7 @@ class PlannerSettings(BaseModel):
     poll_parallel: int = Field(16, ge=1, le=256, description="How many repositories are looked at at one time.")
     host_parallel: int = Field(4, ge=1, description="How many of them may be of one host.")
     host_spacing_s: float = Field(
-        0.05, ge=0, description="How long a host is left alone between the beginnings of two requests."
+        0.02, ge=0, description="How long a host is left alone between the beginnings of two requests."
     )
     max_attempts: int = Field(3, ge=1, description="How often one state of a repository is tried.")
     max_requests_per_tick: int = Field(25, ge=1, description="How many runs one tick may ask for.")

@@ -16,9 +16,12 @@ organisations:                                   # see `source/organisations.py`
 """
 
 import difflib
+import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,6 +39,7 @@ from codesum_pipeline.source.remote import check_ref
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.home_files import edited
 from codesum_pipeline.store.locks import exclusive
+from codesum_pipeline.store.memos import FileState
 
 _ROOT = "repositories"
 _ORGANISATIONS = "organisations"
@@ -44,6 +48,9 @@ RawEntries = dict[Any, Any]
 # The whole file: both of its mappings, which a change may alter in place.
 RawFile = dict[str, RawEntries]
 Changed = TypeVar("Changed")
+# A file that was written so long ago is not written again unnoticed, within what a clock of files tells apart.
+_SETTLED_NS = 50_000_000
+_PATHS_STAY_S = 5.0
 # A wrong value is shown as far as a person needs to find it.
 _SHOWN_VALUE = 100
 
@@ -75,12 +82,28 @@ class _EntryData(BaseModel):
     retired: _RetirementData | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Survey:
     """What a registry holds: entries by key, disabled ones too, and why the others cannot be used."""
 
     entries: tuple[RepositoryEntry, ...]
     problems: Mapping[str, ConfigurationError]
+
+    @cached_property
+    def by_key(self) -> Mapping[str, RepositoryEntry]:
+        return {entry.key: entry for entry in self.entries}
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadSurvey:
+    """What a file held when it was read; links in paths of repositories may lead elsewhere after `good_until`."""
+
+    state: FileState
+    survey: Survey
+    good_until: float
+
+
+_surveys: dict[Path, _ReadSurvey] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +115,18 @@ class Registry:
     def survey(self) -> Survey:
         """Every entry on its own: one that cannot be does not stop the others.
 
+        A file that is still the one that was read is not read again: to parse ten thousand entries takes seconds.
         Raises `ConfigurationError` where the file as a whole cannot be read.
         """
-        return self._survey(self._read())
+        file, state, now = self.file.absolute(), FileState.of(self.file), time.monotonic()
+        known = _surveys.get(file)
+        if known and known.state == state and now < known.good_until:
+            return known.survey
+        survey = self._survey(self._read())
+        if state and time.time_ns() - state.modified_ns > _SETTLED_NS:
+            has_path = any(not is_url(entry.location) for entry in survey.entries)
+            _surveys[file] = _ReadSurvey(state, survey, now + _PATHS_STAY_S if has_path else math.inf)
+        return survey
 
     def _survey(self, raw: RawEntries) -> Survey:
         entries: list[RepositoryEntry] = []
@@ -113,6 +145,9 @@ class Registry:
 
     def get(self, key: str) -> RepositoryEntry:
         """One entry; raises `UnknownRepository` naming the nearest key, `ConfigurationError` naming the wrong field."""
+        known = self.survey().by_key.get(key)
+        if known:
+            return known
         raw = self._read()
         self._check_known(raw, key)
         return self._entry(raw, key)

@@ -231,6 +231,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "is_estimated": "Whether the provider did not say the cost, so that `cost_usd` is the most it can be.",
         "latency_s": "Seconds until the answer was there.",
         "answer": "The raw answer where it was not taken; else null.",
+        "attempts": "How many attempts of a month a row stands for, its numbers being their sums; null: it is one.",
     },
     "avoided": {
         "noted_at": "When the run was noted.",

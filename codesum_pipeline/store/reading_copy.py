@@ -32,6 +32,8 @@ from codesum_pipeline.store.objects import ObjectInfo, Objects
 _AT_ONCE = 16
 # Nothing shows when a table that was brought has been read: so long it stays.
 _TABLES_STAY_S = 60.0
+# A server does not wait for a bucket that is away with each answer.
+_AWAY_S = 30.0
 # What room is made beyond the bound, so that not each part that comes looks for what has to go.
 _ROOM = 0.1
 # Others may delete what was brought before it is opened; not again and again.
@@ -95,6 +97,7 @@ class ReadingCopy:
                 if self._looked_at is None:
                     raise
                 _log.warning("answers are of what was published before: %s", error)
+                now = time.monotonic() + _AWAY_S
             self._looked_at = now
 
     def refresh(self, *, max_age_s: float = 0.0) -> None:

@@ -57,8 +57,8 @@ def make_app(
 
     def app_of(token: Token | None) -> Starlette:
         if token is None:
-            return _pages_of(catalogue, folder)
-        return _pages_of(catalogue.held_by(token.name, token.scope), folder, audit.of(token.name))
+            return pages_of(catalogue, folder)
+        return pages_of(catalogue.held_by(token.name, token.scope), folder, audit.of(token.name))
 
     app = behind_tokens(tokens, app_of, audit, is_for_browsers=True)
     others = [name.lower() for name in host_names]
@@ -66,7 +66,7 @@ def make_app(
     return Guard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
 
 
-def _pages_of(catalogue: Catalogue, folder: Path, audit: Auditor | None = None) -> Starlette:
+def pages_of(catalogue: Catalogue, folder: Path, audit: Auditor | None = None) -> Starlette:
     pages, turns = Pages(catalogue, folder), Turns()
     ask = AskPages(catalogue, folder, turns)
     routes: list[Route | Mount] = [

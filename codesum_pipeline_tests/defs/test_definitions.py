@@ -1,14 +1,18 @@
 """What Dagster loads, and that loading needs nothing."""
 
+import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 
 import codesum_pipeline
 from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.defs.runs import MODULE
 from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.store.schemas import TABLES
 
@@ -117,6 +121,42 @@ def test_sensor_and_schedules_are_on_unless_somebody_stops_them(definitions: dg.
         assert repository.get_sensor_def(sensor).default_status == dg.DefaultSensorStatus.RUNNING
     for schedule in ("nightly", "digests", "digest_rollup", "verification"):
         assert repository.get_schedule_def(schedule).default_status == dg.DefaultScheduleStatus.RUNNING
+
+
+def test_jobs_schedules_sensors_and_checks_say_what_they_are_and_whose(definitions: dg.Definitions) -> None:
+    repository, graph = definitions.get_repository_def(), definitions.resolve_asset_graph()
+    jobs = [job for job in repository.get_all_jobs() if not job.name.startswith("__")]
+    found = [*jobs, *repository.schedule_defs, *repository.sensor_defs]
+
+    assert {each.name: (bool(each.description), list(each.owners or ())) for each in found} == {
+        each.name: (True, ["team:codesum"]) for each in found
+    }
+    assert all(graph.get_check_spec(key).description for key in graph.asset_check_keys)
+
+
+def test_dg_dagster_and_codesum_load_the_same_location() -> None:
+    root = Path(codesum_pipeline.__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["dg"]["project"]
+    workspace = yaml.safe_load((root / "workspace.yaml").read_text())
+
+    assert workspace == {"load_from": [{"python_module": MODULE}]}
+    assert (project["code_location_target_module"], project["code_location_name"]) == (MODULE, MODULE)
+
+
+@pytest.mark.slow
+def test_dg_checks_and_lists_the_definitions(tmp_path: Path) -> None:
+    root, dg_command = Path(codesum_pipeline.__file__).parent.parent, Path(sys.executable).with_name("dg")
+    environment = {**os.environ, "CODESUM_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+
+    checked, listed = (
+        subprocess.run(
+            [str(dg_command), *words], cwd=root, env=environment, capture_output=True, text=True, check=False
+        )
+        for words in (["check", "defs"], ["list", "defs", "--json"])
+    )
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert '"published_index"' in listed.stdout
 
 
 def test_settings_say_when_the_planner_looks(tmp_path: Path) -> None:

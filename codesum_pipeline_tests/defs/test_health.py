@@ -14,6 +14,7 @@ from codesum_pipeline.defs.alerting import look as look_for_alerts
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.building.health import find_health
 from codesum_pipeline.defs.standing_checks import take_due
+from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.graph.build import GraphReport
 from codesum_pipeline.graph.resolution import Coverage
@@ -186,10 +187,32 @@ def test_verifications_are_spread_over_the_time_and_each_comes_once(home: Home) 
 def test_a_repository_that_cannot_be_read_is_told_of(
     built_shop: GitRepo, quick: Home, instance: dg.DagsterInstance, look: Callable[..., dg.SensorResult]
 ) -> None:
-    built_shop.path.rename(built_shop.path.with_name("away"))
+    away = built_shop.path.rename(built_shop.path.with_name("away"))
     look()
+    away.rename(built_shop.path)
     settle(quick, instance)
 
     with open_book(quick.settings.home, now=utc_now) as book:
         assert [(each.kind, each.subject) for each in book.bad()] == [(ConditionKind.REMOTE, "shop")]
     assert alerted(quick) == ["codesum: Failing: shop: its source"]
+
+
+def test_a_runs_page_says_what_changed_why_at_what_cost_and_how_good_it_is(
+    built_shop: GitRepo, home: Home, instance: dg.DagsterInstance
+) -> None:
+    before = built_shop.git("rev-parse", "HEAD").strip()[:10]
+    built_shop.commit({"shop/odd.py": ODD})
+    now = built_shop.git("rev-parse", "HEAD").strip()[:10]
+
+    assert build(home, instance)
+
+    found = last_materialization(instance, dg.AssetKey("published_index"), "shop")
+    assert found
+    said = str(found.metadata["what_this_run_did"].value)
+    assert f"`{before}` → `{now}`" in said and "1 files added, 0 changed, 0 removed" in said
+    assert "| function | written | new | 2 |" in said
+    assert "no model was asked" in said and "Retrieval was not measured" in said
+    assert len(said) < 4_000
+    (record,) = instance.get_run_records(limit=1)
+    tags = record.dagster_run.tags
+    assert (tags["codesum/commit"], tags["codesum/files_changed"]) == (now, "1")

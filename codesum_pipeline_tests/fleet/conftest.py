@@ -42,3 +42,18 @@ def fleet(tmp_path: Path, postgres: Postgres, redis: Redis) -> Iterator[Fleet]:
     made = Fleet(str(tmp_path / "home"), folder, postgres, redis)
     yield made
     made.end()
+
+
+@pytest.fixture
+def bucket_fleet(
+    tmp_path: Path, postgres: Postgres, redis: Redis, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Fleet]:
+    """A bucket, and for each process that is started a machine of its own: it has its own copy of the home."""
+    folder = tmp_path / "fleet"
+    folder.mkdir()
+    extra = {**bucket.environment, "XDG_CACHE_HOME": str(folder / "here"), "CODESUM_STORAGE__LEASE_S": "5"}
+    for name, value in extra.items():
+        monkeypatch.setenv(name, value)
+    made = Fleet(bucket.url, folder, postgres, redis, extra)
+    yield made
+    made.end()

@@ -82,22 +82,27 @@ def kubernetes_job() -> dg.JobDefinition:
 
 
 @pytest.fixture
-def celery_worker(home: Home, redis: Redis, tmp_path: Path) -> Iterator[None]:
-    """Dagster's own worker, which carries out single steps."""
+def celery_worker(home: Home, redis: Redis, tmp_path: Path) -> Iterator[Path]:
+    """Dagster's own worker, which carries out single steps; its log."""
     (tmp_path / "dagster_celery_config.py").write_text(f"broker_url = result_backend = {redis.url!r}\n")
     command = [sys.executable, "-m", "celery", "-A", "dagster_celery.app", "worker", "-Q", "dagster", "-c", "1"]
     path = f"{environment()['PYTHONPATH']}{os.pathsep}{tmp_path}"
-    worker = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, start_new_session=True)
-    yield
+    log = tmp_path / "worker.log"
+    with log.open("wb") as output:
+        worker = subprocess.Popen(
+            command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, stderr=output, start_new_session=True
+        )
+    yield log
     worker.terminate()
     worker.wait()
 
 
-@pytest.mark.usefixtures("celery_worker")
-def test_celerys_executor_is_refused(home: Home, redis: Redis) -> None:
+def test_celerys_executor_is_refused(home: Home, redis: Redis, celery_worker: Path) -> None:
     found = refusals(home, celery_job, {"broker": redis.url, "backend": redis.url})
 
-    assert "use dagster.in_process_executor" in str(found)
+    # Dagster tells of the cause where the step was to be carried out.
+    assert "Error executing resource_fn" in str(found)
+    assert "use dagster.in_process_executor" in celery_worker.read_text()
 
 
 def test_the_executor_of_kubernetes_is_refused(home: Home, tmp_path: Path) -> None:

@@ -1,14 +1,21 @@
 """Two workers and a daemon build twenty repositories while everything that they need fails once."""
 
+import time
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
+from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.store.heads import RepositoryHead, read_head
+from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.cli.shop import FILES
-from codesum_pipeline_tests.fleet.workers import Fleet
+from codesum_pipeline_tests.defs.dagster_dev import wait_for
+from codesum_pipeline_tests.fleet.services import Bucket
+from codesum_pipeline_tests.fleet.workers import Fleet, Worker
 from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.repositories import GitRepo
 
@@ -30,32 +37,62 @@ def _module(number: int, part: int) -> str:
     return f'def own{number}_{part}(x):\n    """Add {number}."""\n    total = x + {number}\n    return total\n'
 
 
-def test_nothing_is_lost_or_built_in_half_whatever_fails(fleet: Fleet, tmp_path: Path) -> None:
+def test_nothing_is_lost_or_published_in_half_or_twice_whatever_fails(
+    bucket_fleet: Fleet, bucket: Bucket, tmp_path: Path
+) -> None:
+    fleet = bucket_fleet
     repositories = make_repositories(tmp_path / "repositories")
-    fleet.make_quick()
     for key, path in repositories.items():
-        open_home(fleet.layout.home).registry.add(RepositoryEntry(key, str(path)))
+        Home(fleet.settings).registry.add(RepositoryEntry(key, str(path)))
+    fleet.make_quick()
     fleet.start("daemon", "dev", "--only", "daemon")
-    one = fleet.start("one", "worker")
-    fleet.start("two", "worker")
+    one = worker(fleet, "one")
+    worker(fleet, "two")
 
     lost = fleet.wait_for_run_of(one, timeout_s=120)
     one.kill()
-    three = fleet.start("three", "worker")
+    three = worker(fleet, "three")
     fleet.redis.kill()
     fleet.redis.start()
-    fleet.wait_for_run_of(three, timeout_s=120)
+    # It stands still for longer than its lease lasts, another takes over, and it goes on in the belief to hold it.
+    frozen = fleet.wait_for_run_of(three, timeout_s=120)
+    three.halt()
+    worker(fleet, "four")
+    fleet.wait_for_end_of(frozen, timeout_s=120)
+    bucket.is_away = True
+    time.sleep(8)
+    bucket.is_away = False
     fleet.postgres.kill()
     fleet.postgres.start()
+    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=300, idle=False)
+    built = head_of(fleet, frozen)
+    three.go_on()
+    wait_for(lambda: "LeaseLost" in three.log.read_text(), timeout_s=120, what=f"a refusal; {three.log.read_text()}")
     fleet.wait_until_built(KEYS, timeout_s=300)
 
-    (ended,) = [run for run in fleet.runs() if run.run_id == lost.run_id]
-    assert ended.status is dg.DagsterRunStatus.FAILURE
+    ended = {run.run_id: run.status.value for run in fleet.runs()}
+    assert (ended[lost.run_id], ended[frozen.run_id]) == ("FAILURE", "FAILURE")
+    assert head_of(fleet, frozen).state == built.state
     expected = open_home(tmp_path / "alone")
-    found = open_home(fleet.layout.home)
+    found = Home(fleet.settings)
     for key, path in repositories.items():
         alone = workspace_of(expected, RepositoryEntry(key, str(path)))
         build(alone)
-        shared = found.workspace(key, run_id="run")
-        assert first_difference(table_rows(shared), table_rows(alone)) is None
-        assert first_difference(published_files(shared), published_files(alone)) is None
+        with hold_repository(found.layout, key, run_id="look", wait_s=60):
+            shared = found.workspace(key, run_id="look")
+            assert first_difference(table_rows(shared), table_rows(alone)) is None
+            assert first_difference(published_files(shared), published_files(alone)) is None
+
+
+def worker(fleet: Fleet, name: str) -> Worker:
+    """A worker on a machine of its own."""
+    return fleet.start(name, "worker", extra={"XDG_CACHE_HOME": str(fleet.folder / name)})
+
+
+def head_of(fleet: Fleet, run: dg.DagsterRun) -> RepositoryHead:
+    """What the bucket has of a run's repository."""
+    place = fleet.layout.bucket
+    assert place
+    found = read_head(place.objects(), run.tags[PARTITION_TAG])
+    assert found
+    return found[0]

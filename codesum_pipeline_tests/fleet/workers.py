@@ -47,6 +47,16 @@ class Worker:
             return {tree.pid, *(child.pid for child in tree.children(recursive=True))}
         return set()
 
+    def halt(self) -> None:
+        """All of it stands still, as a machine does that lost its network for a while."""
+        for pid in self.pids():
+            os.kill(pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """It takes up what it was doing, and knows nothing of the time between."""
+        for pid in self.pids():
+            os.kill(pid, signal.SIGCONT)
+
     def kill(self) -> None:
         """All of it at once, as the end of a machine does."""
         pids = self.pids()
@@ -143,8 +153,16 @@ class Fleet:
         with self.instance() as instance:
             return list(instance.get_runs())
 
-    def wait_until_built(self, keys: Sequence[str], *, timeout_s: float) -> None:
-        """Until the last run of each repository succeeded and none is under way."""
+    def wait_for_end_of(self, run: dg.DagsterRun, *, timeout_s: float) -> None:
+        """Until Dagster believes that a run is over."""
+
+        def over() -> bool:
+            return any(each.run_id == run.run_id and each.status.value in OVER for each in self.runs())
+
+        wait_for(over, timeout_s=timeout_s, what=f"the end of run {run.run_id}")
+
+    def wait_until_built(self, keys: Sequence[str], *, timeout_s: float, idle: bool = True) -> None:
+        """Until the last run of each repository succeeded and, if so wanted, no run is under way."""
 
         def done() -> bool:
             last: dict[str, dg.DagsterRun] = {}
@@ -152,9 +170,9 @@ class Fleet:
             for run in runs:
                 last.setdefault(run.tags.get(PARTITION_TAG, ""), run)
             states = [last[key].status.value if key in last else "" for key in keys]
-            return set(states) == {"SUCCESS"} and all(run.status.value in OVER for run in runs)
+            return set(states) == {"SUCCESS"} and all(run.status.value in OVER for run in runs if idle)
 
-        wait_for(done, timeout_s=timeout_s, what=f"{len(keys)} repositories to be built; {self.summary()}")
+        wait_for(done, timeout_s=timeout_s, what=f"{len(keys)} repositories to be built")
 
     def wait_for_run_of(self, worker: Worker, *, timeout_s: float) -> dg.DagsterRun:
         """A run that this worker has begun and not ended."""

@@ -59,7 +59,7 @@ def test_archived_repositories_forks_and_what_is_not_asked_for_are_left_out_and_
     found = plan(on_host, organisation=some)
 
     assert [each.key for each in found.added] == ["svc-shop"]
-    assert found.left_out == (("a fork", 1), ("archived", 1), ("excluded", 1), ("not among those to include", 1))
+    assert found.left_out == (("archived", 1), ("excluded", 1), ("fork", 1), ("not included", 1))
     everything = plan(on_host, organisation=replace(ACME, archived=True, forks=True))
     assert len(everything.added) == 5
 

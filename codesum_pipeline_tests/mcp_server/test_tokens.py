@@ -149,23 +149,3 @@ def test_a_table_that_is_none_is_refused_without_a_token_in_the_message(
 
     assert message in str(refused.value)
     assert KEEPER not in str(refused.value) and "secret" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        pytest.param((), "the token file: [a]: repos.yaml: no repository 'zooo'; the nearest is 'zoo'", id="unknown"),
-        pytest.param(
-            ("--repo", "shop"), "[a]: no repository 'zooo' is served here; those are: shop", id="not served at all"
-        ),
-    ],
-)
-def test_a_token_for_what_is_not_there_is_refused_at_the_start(
-    zoo_home: Path, tmp_path: Path, arguments: tuple[str, ...], message: str, codesum_call: Any
-) -> None:
-    file = write(tmp_path / "tokens", f"[a]\ntoken = '{KEEPER}'\nrepos = ['zooo']\n")
-
-    result = codesum_call(zoo_home, "mcp", "--http", "0", "--token-file", file, *arguments)
-
-    assert result.exit_code == 2
-    assert message in result.stderr

@@ -14,6 +14,7 @@ from codesum_pipeline.defs.building.facts import MAIN_TABLES
 from codesum_pipeline.defs.building.faults import CHECKS
 from codesum_pipeline.defs.building.health import find_health
 from codesum_pipeline.defs.building.report_values import report_values
+from codesum_pipeline.defs.building.run_notes import FileStates, note_change
 from codesum_pipeline.defs.building.shows import (
     show_candidate,
     show_classes,
@@ -30,6 +31,7 @@ from codesum_pipeline.defs.building.shows import (
     show_vectors,
 )
 from codesum_pipeline.defs.building.shows_evaluation import show_evaluation
+from codesum_pipeline.defs.building.shows_run import REWRITTEN, SUMMARY, show_run
 from codesum_pipeline.defs.building.values import CheckFinding, StepOutcome, Values
 from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.model.errors import ConfigurationError
@@ -105,24 +107,26 @@ class Build:
         if step in DIGEST_STEPS:
             return perform_digest_step(step, self.home, ws, built_from=self.built_from())
         check_is_held(ws.layout, self.key)
+        before = FileStates.of(ws) if step == "repo_snapshot" else None
         start = time.perf_counter()
         done = carry_out(_STEPS[step], ws, progress=self.progress)
         if step == _PUBLISHING:
             commit_held(ws.layout, self.key)
         seconds = time.perf_counter() - start
+        findings = (
+            *(self._findings(done.report) if step == "published_index" else ()),
+            *find_health(step, ws, self.home.settings.checks, done.report),
+        )
         return StepOutcome(
             table_hash=done.report.table_hash,
             built_from=self.built_from(),
             seconds=round(seconds, 3),
             is_reused=done.is_reused,
             rows=int(pq.read_metadata(ws.tables.path(MAIN_TABLES[step], self.key)).num_rows),
-            values=report_values(done.report),
+            values={**report_values(done.report), **self._told_of_run(step, before)},
             failures=tuple(done.failures),
             warnings=self._warnings(step),
-            findings=(
-                *(self._findings(done.report) if step == "published_index" else ()),
-                *find_health(step, ws, self.home.settings.checks, done.report),
-            ),
+            findings=findings,
         )
 
     def show(self, step: str) -> Values:
@@ -135,6 +139,15 @@ class Build:
     def check(self, name: str) -> list[CheckFinding]:
         """What a check finds."""
         return CHECKS[name](self.workspace)
+
+    def _told_of_run(self, step: str, before: FileStates | None) -> Values:
+        """What changed, as soon as that is known, and all of it where the index is published."""
+        if before is not None:
+            return note_change(self.workspace, before)
+        if step != "published_index":
+            return {}
+        summary, written = show_run(self.workspace)
+        return {SUMMARY: summary, REWRITTEN: written}
 
     def _warnings(self, step: str) -> tuple[str, ...]:
         """What a person who reads the run's log should do."""

@@ -95,13 +95,20 @@ def _calls(ws: Workspace, settings: CheckSettings, report: object) -> list[Check
     ]
 
 
+def known_share(ws: Workspace) -> float | None:
+    """The share of calls whose target is known at the commit that was looked at last."""
+    return next(reversed(_read(ws.layout.memos(ws.key) / _PAST_FILE).values()), None)
+
+
 def _past_shares(ws: Workspace, share: float) -> list[float]:
     """The shares of commits before, newest last; that of this commit is added to them."""
     file = ws.layout.memos(ws.key) / _PAST_FILE
     commit = ws.tables.read("snapshot", ws.key, columns=["commit"]).column("commit")[0].as_py()
-    past = {name: value for name, value in _read(file).items() if name != commit}
+    known = _read(file)
+    past = {name: value for name, value in known.items() if name != commit}
     kept = dict([*past.items(), (commit, round(share, 6))][-REMEMBERED:])
-    write_text_atomically(file, json.dumps(kept))
+    if kept != known:
+        write_text_atomically(file, json.dumps(kept))
     return list(past.values())
 
 

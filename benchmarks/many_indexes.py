@@ -1,0 +1,227 @@
+"""Search over a thousand indexes in one process: open files, maps, memory and time, in a folder and in a bucket.
+
+    python -m benchmarks.many_indexes [--repositories 1000] [--folder FOLDER]
+
+Packages of this project are indexed as small repositories (about 100 to 1,000 documents) and copied under other keys
+until there are so many. The bucket is moto's, on loopback, in a process of its own. Each row is a process that may
+open 1,024 files, started anew: it asks questions about all repositories, then about one after the other. `bound` is
+`reading.open_indexes`. Cold: nothing of the bucket was copied yet; warm: all of it was, by the process before.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import resource
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import codesum_pipeline
+from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.version_folder import MANIFEST, manifest_bytes, read_version
+from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.retrieval.search import answer
+from codesum_pipeline.settings import load_settings
+from codesum_pipeline.settings.bucket_homes import for_reading
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.published_bucket import commit
+from codesum_pipeline_tests.repositories import GitRepo
+
+PACKAGES = ("delivery", "intents", "matching", "mcp_server", "overlays", "source", "store", "web")
+QUESTIONS = (
+    "where is a lease renewed", "read a file of settings", "which documents changed", "send a mail",
+    "TableStore", "parse a URL of a repository", "retry a request that failed", "escape text for a terminal",
+)  # fmt: skip
+OPEN_FILES = 1024
+BOUND = 64
+
+
+def prepare(folder: Path, repositories: int) -> Path:
+    """A home with so many published indexes."""
+    home = open_home(folder / "home")
+    layout = HomeLayout(folder / "home")
+    originals = []
+    for name in PACKAGES:
+        source = Path(codesum_pipeline.__file__).parent / name
+        files = {str(path.relative_to(source)): path.read_text() for path in source.rglob("*.py")}
+        repo = GitRepo.create(folder / name, files)
+        build(workspace_of(home, RepositoryEntry(name, str(repo.path))))
+        originals.append(name)
+    entries = {name: {"path": str(folder / name)} for name in originals}
+    for number in range(repositories - len(originals)):
+        original = originals[number % len(originals)]
+        key = f"{original}-{number:05}"
+        _copy(layout, original, key)
+        entries[key] = {"path": str(folder / original)}
+    layout.repos_file.write_text(json.dumps({"repositories": entries}))
+    return folder / "home"
+
+
+def _copy(layout: HomeLayout, original: str, key: str) -> None:
+    version = read_version(layout.published(original).resolve())
+    data = manifest_bytes({**version.manifest, "repo": key})
+    folder = layout.versions(key) / sha256_hex(data)
+    shutil.copytree(version.folder, folder, copy_function=os.link)
+    (folder / MANIFEST).unlink()
+    (folder / MANIFEST).write_bytes(data)
+    layout.published(key).symlink_to(folder.relative_to(layout.summary_index))
+
+
+@contextmanager
+def serving() -> Iterator[dict[str, str]]:
+    """A bucket; the environment that reaches it."""
+    import requests
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    endpoint = f"http://127.0.0.1:{port}"
+    try:
+        while True:
+            try:
+                requests.put(f"{endpoint}/many", timeout=1)
+                break
+            except requests.RequestException:
+                time.sleep(0.1)
+        yield {
+            "AWS_ENDPOINT_URL": endpoint,
+            "AWS_ACCESS_KEY_ID": "key",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_REGION": "us-east-1",
+        }
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def measure(home: str, bound: int) -> dict[str, Any]:
+    """One process's row."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
+    begun = time.perf_counter()
+    settings = for_reading(load_settings({"home": home, "reading": {"open_indexes": bound}}))
+    catalogue = Catalogue.of(settings)
+    embedder = embedder_of(settings.options)
+    row: dict[str, Any] = {"ready_s": time.perf_counter() - begun}
+    digest = hashlib.sha256()
+
+    def ask(question: str, *names: str) -> float:
+        start = time.perf_counter()
+        indexes = catalogue.open_all(names, tell=print)
+        for hit in answer(indexes, question, embedder=embedder).hits:
+            digest.update(f"{hit.repo} {hit.id} {hit.score}\n".encode())
+        return time.perf_counter() - start
+
+    row["first_s"] = ask(QUESTIONS[0])
+    row["all_ms"] = statistics.median(ask(question) for question in QUESTIONS) * 1000
+    row |= {f"all_{name}": value for name, value in _resources().items()}
+    keys = [entry.key for entry in catalogue.entries(print)]
+    row["one_ms"] = statistics.median(ask(QUESTIONS[at % len(QUESTIONS)], key) for at, key in enumerate(keys)) * 1000
+    row |= {f"one_{name}": value for name, value in _resources().items()}
+    copy = reading_copy(settings.home)
+    row["requests"] = sum(copy.objects.requests.values()) if copy else 0
+    return {**row, "answers": digest.hexdigest()[:12]}
+
+
+def _resources() -> dict[str, int]:
+    status = Path("/proc/self/status").read_text()
+    rss = next(line for line in status.splitlines() if line.startswith("RssAnon"))
+    mapped = next(line for line in status.splitlines() if line.startswith("RssFile"))
+    return {
+        "files": len([*Path("/proc/self/fd").iterdir()]),
+        "maps": len(Path("/proc/self/maps").read_text().splitlines()),
+        "mb": int(rss.split()[1]) // 1024,
+        "file_mb": int(mapped.split()[1]) // 1024,
+    }
+
+
+def measured(home: str, bound: int, environment: Mapping[str, str]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.many_indexes", "--measure", home, "--bound", str(bound)]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return row
+
+
+def command_s(home: str, environment: Mapping[str, str]) -> float:
+    """`codesum search --all`, from start to end."""
+    command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", home, "search", "--all", "--json", QUESTIONS[0]]
+    start = time.perf_counter()
+    subprocess.run(command, env={**os.environ, **environment}, capture_output=True, check=True, cwd="/")
+    return time.perf_counter() - start
+
+
+def report(home: Path, cache: Path, repositories: int) -> None:
+    rows: dict[str, dict[str, Any]] = {}
+    many = 10 * repositories
+    with serving() as environment:
+        environment |= {"XDG_CACHE_HOME": str(cache)}
+        url = "s3://many/home"
+        os.environ.update(environment)
+        start = time.perf_counter()
+        commit(home, url)
+        print(f"put into the bucket in {time.perf_counter() - start:.0f} s", file=sys.stderr)
+        for name, place, bound in (
+            ("folder, no bound", str(home), many),
+            (f"folder, bound {BOUND}", str(home), BOUND),
+            ("bucket, cold, no bound", url, many),
+            ("bucket, warm, no bound", url, many),
+            (f"bucket, warm, bound {BOUND}", url, BOUND),
+            ("folder, no bound, again", str(home), many),
+        ):
+            rows[name] = measured(place, bound, environment)
+            print(name, rows[name], file=sys.stderr)
+        commands = {
+            name: statistics.median(command_s(place, environment) for _ in range(3))
+            for name, place in (("folder", str(home)), ("bucket, warm", url))
+        }
+    print(
+        "| | first answer, s | all, ms | one of them, ms | open files | maps | own memory, MB | one by one: maps, MB ",
+        end="",
+    )
+    print("| requests |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, row in rows.items():
+        first = row["ready_s"] + row["first_s"]
+        print(
+            f"| {name} | {first:.2f} | {row['all_ms']:.0f} | {row['one_ms']:.1f} | {row['all_files']} | "
+            f"{row['all_maps']:,} | {row['all_mb']:,} | {row['one_maps']:,}, {row['one_mb']:,} | {row['requests']:,} |"
+        )
+    print(f"\nanswers equal: {len({row['answers'] for row in rows.values()}) == 1}")
+    print("`codesum search --all` in a process of its own: " + ", ".join(f"{k} {v:.2f} s" for k, v in commands.items()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repositories", type=int, default=1000)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--measure")
+    parser.add_argument("--bound", type=int, default=BOUND)
+    given = parser.parse_args()
+    if given.measure:
+        print(json.dumps(measure(given.measure, given.bound)))
+        return
+    with tempfile.TemporaryDirectory(prefix="many-indexes-") as scratch:
+        folder = given.folder or Path(scratch)
+        home = folder / "home"
+        if not home.is_dir():
+            home = prepare(folder, given.repositories)
+        report(home, Path(scratch) / "cache", given.repositories)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""A run in a few lines: what changed, why texts were written, what that cost and what it spared, how good it is now."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from codesum_pipeline.defs.building.health import known_share
+from codesum_pipeline.defs.building.run_notes import change_of
+from codesum_pipeline.defs.building.values import Markdown
+from codesum_pipeline.evaluation.evaluate import ALL
+from codesum_pipeline.evaluation.records import EVERY_CATEGORY
+from codesum_pipeline.evaluation.scores import NDCG
+from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
+from codesum_pipeline.model.avoided import Avoided
+from codesum_pipeline.model.documents import HistoryEvent
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.ledger import AttemptOutcome
+from codesum_pipeline.model.markdown import code, plain, table
+from codesum_pipeline.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    import duckdb
+
+# The entry of the run's page.
+SUMMARY = "what_this_run_did"
+REWRITTEN = "texts_rewritten"
+_COMMIT_DIGITS = 10
+_MOST_CAUSES = 12
+
+
+def show_run(ws: Workspace) -> tuple[Markdown, int]:
+    """The summary, a few kB at most, and how many texts were written."""
+    with ws.connect("document_history", "avoided", "ledger", "evaluations", "documents") as connection:
+        texts = _rows(
+            connection,
+            """SELECT level, event, coalesce(cause, ''), count(*) AS n FROM document_history
+               WHERE run_id = ? GROUP BY ALL ORDER BY n DESC, level, event LIMIT 100""",
+            ws.run_id,
+        )
+        parts = [
+            f"**What changed.** {_changed(ws)}",
+            *_written(texts),
+            f"**What it cost.** {_cost(ws, connection)}",
+            f"**How good it is now.** {' '.join(_quality(ws, connection))}",
+        ]
+    written = sum(count for _, event, _, count in texts if event == HistoryEvent.WRITTEN)
+    return Markdown("\n\n".join(parts)), written
+
+
+def _changed(ws: Workspace) -> str:
+    (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
+    here = f"{code(snapshot.commit[:_COMMIT_DIGITS])} {plain(snapshot.subject or '')}".rstrip()
+    found = change_of(ws)
+    if found is None:
+        return f"Nothing in the repository: it is at {here} as before."
+    if found.since is None:
+        return f"The first build, of {here}: {found.added:,} files."
+    files = f"{found.added:,} files added, {found.changed:,} changed, {found.removed:,} removed"
+    return f"{code(found.since[:_COMMIT_DIGITS])} → {here}: {files}."
+
+
+def _written(texts: list[tuple[Any, ...]]) -> Iterator[str]:
+    if not texts:
+        yield "**Why.** No text was written again."
+        return
+    yield "**Why.** Texts by what happened to them, and for which cause:"
+    yield table(["level", "what", "cause", "texts"], texts[:_MOST_CAUSES])
+
+
+def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> str:
+    ((calls, usd, read, cached),) = _rows(
+        connection,
+        """SELECT count(*) FILTER (outcome <> ?), coalesce(sum(cost_usd), 0.0),
+                  coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0) FROM ledger WHERE run_id = ?""",
+        AttemptOutcome.NOT_SENT.value,
+        ws.run_id,
+    )
+    waiting = [row for row in rows_of_unfinished_builds(ws.layout.state(ws.key)) if row.run_id == ws.run_id]
+    calls, usd = calls + len(waiting), usd + sum(row.cost_usd for row in waiting)
+    spared = _rows(
+        connection,
+        "SELECT cause, sum(calls), sum(usd) FROM avoided WHERE run_id = ? AND cause <> ? GROUP BY cause "
+        "HAVING sum(calls) > 0 ORDER BY 3 DESC, cause",
+        ws.run_id,
+        Avoided.ASKED.value,
+    )
+    if not calls and not spared:
+        return "Nothing: no model was asked."
+    share = f", {cached / read:.0%} of the tokens read from the provider's cache" if read else ""
+    saved = sum(dollars for _, _, dollars in spared)
+    said = f"${usd:.4f} for {calls:,} calls{share}; without reuse ${usd + saved:.4f}."
+    if not spared:
+        return said
+    rows = [(cause, count, f"{dollars:.4f}") for cause, count, dollars in spared]
+    return f"{said} Calls that it avoided:\n\n{table(['because of', 'calls', 'US dollars'], rows)}"
+
+
+def _quality(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[str]:
+    ((documents, placeholders, by_model),) = _rows(
+        connection,
+        """SELECT count(*), count(*) FILTER (is_placeholder), count(*) FILTER (written_by = 'llm') FROM documents""",
+    )
+    yield f"{documents:,} documents, {placeholders:,} of them placeholders, {by_model:,} by a model."
+    if (share := known_share(ws)) is not None:
+        yield f"Of the calls, {share:.1%} have a known target."
+    figures = _rows(
+        connection,
+        """SELECT mean, low, high, questions FROM evaluations WHERE setup = ? AND category = ? AND metric = ?
+           ORDER BY sequence DESC LIMIT 1""",
+        ALL.name,
+        EVERY_CATEGORY,
+        NDCG,
+    )
+    if not ws.options.evaluation.enabled or not figures:
+        yield "Retrieval was not measured."
+    for mean, low, high, questions in figures if ws.options.evaluation.enabled else ():
+        yield f"Retrieval: nDCG@10 {mean:.3f} (95 %: {low:.3f} to {high:.3f}, {questions:,} questions)."
+    yield "Digests are those of the asset `intent_digests`."
+
+
+def _rows(connection: "duckdb.DuckDBPyConnection", query: str, *values: object) -> list[tuple[Any, ...]]:
+    return connection.execute(query, list(values)).fetchall()

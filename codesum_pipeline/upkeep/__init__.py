@@ -1,0 +1,1 @@
+"""What is kept of the past, and for how long."""

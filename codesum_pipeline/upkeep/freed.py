@@ -1,0 +1,77 @@
+"""What a maintenance did: what went, by kind and repository, and what was left as it is, and why."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Kind(StrEnum):
+    """What can go."""
+
+    LEFTOVERS = "leftovers of killed processes"
+    OVERLAYS = "overlays"
+    MIRRORS = "mirrors"
+    HISTORY = "rows of the history"
+    BOOKS = "rows of the books"
+    ANSWERS = "models' texts in the cache"
+    RUNS = "Dagster's runs"
+    RECORDS = "free pages of Dagster's records"
+    PARTS = "parts in the bucket"
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """So many things of a kind went, or would go; `size` is the bytes that they took. An empty `repository`: of the
+    home."""
+
+    kind: Kind
+    repository: str
+    count: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Untouched:
+    """What was not looked at, and why. The next maintenance looks again."""
+
+    kind: Kind | None
+    repository: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """All that one maintenance did, or with `is_dry_run` would do."""
+
+    freed: tuple[Freed, ...]
+    untouched: tuple[Untouched, ...]
+    is_dry_run: bool
+    seconds: float
+
+    @property
+    def size(self) -> int:
+        """Bytes in all."""
+        return sum(each.size for each in self.freed)
+
+    def by_kind(self) -> list[Freed]:
+        """One sum per kind that something went of."""
+        sums: dict[Kind, tuple[int, int]] = {}
+        for each in self.freed:
+            count, size = sums.get(each.kind, (0, 0))
+            sums[each.kind] = count + each.count, size + each.size
+        return [Freed(kind, "", *sums[kind]) for kind in Kind if kind in sums]
+
+
+def size_of(paths: Iterable[Path]) -> int:
+    """Bytes of files, and of all files below folders; what goes meanwhile counts nothing."""
+    return sum(_size(path) for path in paths)
+
+
+def _size(path: Path) -> int:
+    try:
+        if path.is_dir() and not path.is_symlink():
+            return size_of(path.iterdir())
+        return path.lstat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,184 @@
+"""All that is pruned in a home but Dagster's own records: repository by repository, under its lease.
+
+Files that nobody needs go first, since a full disk may leave no room for
+anything else. What cannot be pruned now is told and left as it is.
+"""
+
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+
+from codesum_pipeline.indexes.finished_vectors import discard
+from codesum_pipeline.indexes.version_folder import read_version
+from codesum_pipeline.llm.cache import AnswerCache
+from codesum_pipeline.model.errors import BrokenIndex, CodesumError, LeaseHeld
+from codesum_pipeline.overlays.kept import drop, unused_since
+from codesum_pipeline.store.lease import hold_lease
+from codesum_pipeline.upkeep.freed import Freed, Kind, Untouched, size_of
+from codesum_pipeline.upkeep.mirrors import GONE, MirrorFolder
+from codesum_pipeline.upkeep.tables import HISTORY, GrowingTables
+from codesum_pipeline.wiring import Home
+
+# No write takes so long: the process that wrote there was killed.
+_ABANDONED_AFTER_S = 86_400.0
+_DAY_S = 86_400.0
+_RUN = "maintenance"
+
+Found = Freed | Untouched
+
+
+@dataclass(frozen=True)
+class HomeFiles:
+    """The files of one home, and what its settings say of them."""
+
+    home: Home
+    now: datetime
+    is_dry_run: bool = False
+
+    def maintain(self) -> Iterator[Found]:
+        """What went, and what was left as it is, in the order in which it is done."""
+        yield from _told(None, "", self._drop_leftovers)
+        for key in self.keys:
+            yield from _told(Kind.OVERLAYS, key, lambda key=key: self._drop_overlays(key))  # type: ignore[misc]
+        for key in self.keys:
+            yield from self._maintain_repository(key)
+        yield from _told(Kind.ANSWERS, "", self._drop_answers)
+
+    @cached_property
+    def built(self) -> frozenset[str]:
+        """Repositories that are built, or whose entry is broken."""
+        survey = self.home.registry.survey()
+        return frozenset({entry.key for entry in survey.entries if entry.enabled} | set(survey.problems))
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Repositories of which something is kept."""
+        mirrors = {path.name.removesuffix(".git") for path in self.home.layout.mirrors.glob("*.git")}
+        mirrors = {key for key in mirrors if not key.startswith(".")}
+        tables = {key for table in (HISTORY, "ledger", "avoided") for key in self.home.tables.repositories(table)}
+        overlays = {path.name for path in (self.home.layout.home / "overlays").glob("*")}
+        return sorted(self.built | mirrors | tables | overlays)
+
+    def _maintain_repository(self, key: str) -> Iterator[Found]:
+        """Look without the lease, which keeps builds waiting, and take it where something would go."""
+        wanted = [*_told(None, key, lambda: self._prune(key, is_dry_run=True))]
+        if self.is_dry_run or not any(isinstance(found, Freed) for found in wanted):
+            yield from wanted
+            return
+        yield from _told(None, key, lambda: self._prune_alone(key))
+
+    def _prune_alone(self, key: str) -> Iterator[Freed]:
+        with hold_lease(self.home.layout.state(key), key=key, run_id=_RUN):
+            yield from self._prune(key, is_dry_run=False)
+
+    def _prune(self, key: str, *, is_dry_run: bool) -> Iterator[Freed]:
+        layout, policy = self.home.layout, self.home.settings.maintenance
+        yield from self._drop_vectors(key, is_dry_run=is_dry_run)
+        tables = GrowingTables(self.home.tables, layout, key, policy, self.now)
+        yield from tables.prune(is_dry_run=is_dry_run)
+        mirror = MirrorFolder(layout.mirror(key), key, self.home.settings.git_timeout_s)
+        if key in self.built:
+            yield from mirror.tidy(
+                keeping=self._kept_commits(key),
+                unreachable_days=policy.unreachable_days,
+                is_dry_run=is_dry_run,
+            )
+        elif mirror.git_dir.exists() and mirror.is_unused_since(self._days_ago(policy.mirrors_days)):
+            yield from mirror.drop(is_dry_run=is_dry_run)
+
+    def _kept_commits(self, key: str) -> set[str]:
+        """The commits of all versions that are kept: readers look their lines up."""
+        commits = set()
+        versions = self.home.layout.versions(key)
+        for folder in versions.iterdir() if versions.is_dir() else ():
+            try:
+                commits.add(str(read_version(folder).manifest["commit"]))
+            except (BrokenIndex, OSError, KeyError):
+                continue
+        return commits
+
+    def _drop_vectors(self, key: str, *, is_dry_run: bool) -> Iterator[Freed]:
+        """Vectors of a build that nobody went on with."""
+        path = self.home.layout.finished_vectors(key)
+        if path.exists() and path.stat().st_mtime < self._days_ago(self.home.settings.maintenance.overlays_days):
+            size = size_of([path])
+            if not is_dry_run:
+                discard(path)
+            yield Freed(Kind.LEFTOVERS, key, 1, size)
+
+    def _drop_overlays(self, key: str) -> Iterator[Freed]:
+        since = self._days_ago(self.home.settings.maintenance.overlays_days)
+        unused = unused_since(self.home.layout.overlays(key), since)
+        if unused:
+            size = size_of(unused)
+            for index in () if self.is_dry_run else unused:
+                drop(index)
+            yield Freed(Kind.OVERLAYS, key, len(unused), size)
+
+    def _drop_leftovers(self) -> Iterator[Freed]:
+        """What processes that were killed left beside the files that they wrote."""
+        before = self.now.timestamp() - _ABANDONED_AFTER_S
+        found = [path for path in self._temporaries() if _changed_at(path) < before]
+        if found:
+            size = size_of(found)
+            for path in () if self.is_dry_run else found:
+                _remove(path)
+            yield Freed(Kind.LEFTOVERS, "", len(found), size)
+
+    def _temporaries(self) -> Iterator[Path]:
+        layout = self.home.layout
+        for folder, pattern in (
+            (layout.home, ".*.tmp"),
+            (layout.home / "state", "**/.*.tmp"),
+            (layout.warehouse, "*/*/.*.tmp"),
+            (layout.versions("").parent, "*/.*.tmp"),
+            (layout.dagster_home, "**/.*.tmp"),
+            (layout.mirrors, ".new-*"),
+            (layout.mirrors, f"{GONE}*"),
+        ):
+            if folder.is_dir():
+                yield from folder.glob(pattern)
+
+    def _drop_answers(self) -> Iterator[Freed]:
+        days = self.home.settings.maintenance.answers_days
+        cache = AnswerCache(Path(self.home.settings.options.llm.cache_folder), now=lambda: self.now)
+        if not days or not cache.path.exists():
+            return
+        unused_for = timedelta(days=days)
+        count, size = cache.unused(unused_for=unused_for)
+        if count:
+            if not self.is_dry_run:
+                count = cache.prune(unused_for=unused_for)
+            yield Freed(Kind.ANSWERS, "", count, size)
+
+    def _days_ago(self, days: int) -> float:
+        return self.now.timestamp() - days * _DAY_S
+
+
+def _told(kind: Kind | None, key: str, work: Callable[[], Iterator[Freed]]) -> Iterator[Found]:
+    """What was freed up to the first thing that could not be done, and that."""
+    try:
+        yield from work()
+    except LeaseHeld as error:
+        yield Untouched(kind, key, str(error))
+    except (CodesumError, OSError, sqlite3.Error) as error:
+        yield Untouched(kind, key, f"{type(error).__name__}: {error}")
+
+
+def _changed_at(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:
+        return time.time()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

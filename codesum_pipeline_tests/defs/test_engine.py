@@ -1,0 +1,132 @@
+"""The engine of a home: what its settings write, and what they refuse."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from codesum_pipeline.defs.control import UiPart, ui_command
+from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline_tests.building import open_home
+
+CELERY = {"launcher": "celery", "storage": "postgres"}
+ADDRESSES = {"CODESUM_POSTGRES_URL": "postgresql://user:secret@db/x", "CODESUM_BROKER_URL": "redis://:secret@redis/0"}
+
+
+def instance_file(home: Path) -> Path:
+    return home / "dagster" / "dagster.yaml"
+
+
+def test_the_local_engine_leaves_the_file_as_it_is(tmp_path: Path) -> None:
+    home = open_home(tmp_path)
+    packaged = (ensure_dagster_home(home.layout) / "dagster.yaml").read_text()
+
+    apply_engine(home.layout, home.settings.engine, {})
+
+    assert instance_file(tmp_path).read_text() == packaged
+
+
+def test_a_changed_engine_replaces_its_block_and_nothing_else(tmp_path: Path) -> None:
+    local = open_home(tmp_path)
+    ensure_dagster_home(local.layout)
+    file = instance_file(tmp_path)
+    file.write_text(file.read_text() + "\n# mine\n")
+    before = file.read_text()
+
+    home = open_home(tmp_path, engine=CELERY)
+    apply_engine(home.layout, home.settings.engine, ADDRESSES)
+    once = file.read_text()
+    apply_engine(home.layout, home.settings.engine, ADDRESSES)
+    found = yaml.safe_load(once)
+
+    assert file.read_text() == once
+    assert found["storage"]["custom"]["config"] == {"postgres_url": {"env": "CODESUM_POSTGRES_URL"}}
+    assert found["run_launcher"]["config"] == {"broker": {"env": "CODESUM_BROKER_URL"}, "lost_after_s": 90.0}
+    assert "secret" not in once
+    apply_engine(local.layout, local.settings.engine, {})
+    assert file.read_text() == before
+
+
+def test_the_number_of_runs_is_written_in_its_place(tmp_path: Path) -> None:
+    home = open_home(tmp_path, engine={"max_concurrent_runs": 17})
+
+    apply_engine(home.layout, home.settings.engine, {})
+
+    found = yaml.safe_load(instance_file(tmp_path).read_text())
+    assert found["concurrency"]["runs"]["max_concurrent_runs"] == 17
+    assert len(found["concurrency"]["runs"]["tag_concurrency_limits"]) == 1
+
+
+def test_what_the_person_wrote_is_not_overruled(tmp_path: Path) -> None:
+    home = open_home(tmp_path, engine=CELERY)
+    with (ensure_dagster_home(home.layout) / "dagster.yaml").open("a") as file:
+        file.write("\nrun_launcher:\n  module: mine\n  class: Mine\n")
+
+    with pytest.raises(ConfigurationError, match="`run_launcher` stands there, and the settings"):
+        apply_engine(home.layout, home.settings.engine, ADDRESSES)
+
+
+@pytest.mark.parametrize(
+    ("environ", "message"),
+    [
+        ({}, "set CODESUM_POSTGRES_URL in the environment"),
+        ({"CODESUM_POSTGRES_URL": "x"}, "set CODESUM_BROKER_URL in the environment"),
+        ({**ADDRESSES, "CODESUM_BROKER_URL": "amqp://:secret@rabbit"}, "must begin with redis://"),
+    ],
+    ids=["no database", "no broker", "another broker"],
+)
+def test_an_address_that_is_missing_is_named_and_none_is_shown(
+    tmp_path: Path, environ: dict[str, str], message: str
+) -> None:
+    home = open_home(tmp_path, engine=CELERY)
+
+    with pytest.raises(ConfigurationError, match=message) as refused:
+        apply_engine(home.layout, home.settings.engine, environ)
+
+    assert "secret" not in str(refused.value)
+    assert not instance_file(tmp_path).exists()
+
+
+@pytest.mark.parametrize(
+    ("engine", "message"),
+    [
+        ({"launcher": "celery"}, 'needs storage = "postgres"'),
+        ({"launcher": "k8s", "storage": "postgres"}, "needs k8s.image"),
+        ({"k8s": {"namespace": "Not A Name"}}, "no name of a Kubernetes object"),
+        ({"launcher": "slurm"}, "'local', 'celery' or 'k8s'"),
+    ],
+    ids=["SQLite for several machines", "no image", "no name", "unknown"],
+)
+def test_an_engine_that_cannot_work_is_refused(tmp_path: Path, engine: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        open_home(tmp_path, engine=engine)
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg2"])
+def test_the_driver_of_postgres_is_named_whatever_the_address_says(scheme: str) -> None:
+    pytest.importorskip("dagster_postgres")
+    from codesum_pipeline.defs.postgres import with_driver
+
+    assert with_driver(f"{scheme}://user@db/x") == "postgresql+psycopg2://user@db/x"
+
+
+@pytest.mark.parametrize("url", ["postgresql+psycopg://user:secret@db/x", "mysql://user:secret@db/x", "secret"])
+def test_another_driver_is_refused_with_the_words_to_write(url: str) -> None:
+    pytest.importorskip("dagster_postgres")
+    from codesum_pipeline.defs.postgres import with_driver
+
+    with pytest.raises(ConfigurationError, match=r"write postgresql\+psycopg2://USER@HOST/NAME") as refused:
+        with_driver(url)
+    assert "secret" not in str(refused.value)
+
+
+def test_each_part_of_the_pages_is_a_command_of_its_own(tmp_path: Path) -> None:
+    webserver, daemon = (
+        ui_command(tmp_path, host="127.0.0.1", port=1, hosts=["localhost"], part=part)
+        for part in (UiPart.WEBSERVER, UiPart.DAEMON)
+    )
+
+    assert "webserver" in webserver
+    assert "--serve" in webserver
+    assert daemon[-6:-4] == ["dagster._daemon", "run"]
