@@ -9,7 +9,7 @@ from pathlib import Path
 from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.store.holding import check_is_held, commit_held, hold_repository
 from codesum_pipeline.store.reuse import carry_out
-from codesum_pipeline_tests.fleet.bucket.workers import worker_at, workspace_at
+from codesum_pipeline_tests.buckets.workers import worker_at, workspace_at
 from codesum_pipeline_tests.repositories import GitRepo
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from codesum_pipeline.store.heads import head_name, read_head
 from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.fleet.bucket.moto_server import (
+from codesum_pipeline_tests.buckets.moto_server import (
     BUCKET,
     Weather,
     moto_server,
@@ -25,7 +25,7 @@ from codesum_pipeline_tests.fleet.bucket.moto_server import (
     s3_environment,
     worker_environment,
 )
-from codesum_pipeline_tests.fleet.bucket.workers import build_in_bucket, run_steps, worker_at, workspace_at
+from codesum_pipeline_tests.buckets.workers import build_in_bucket, run_steps, worker_at, workspace_at
 from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
 from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
@@ -71,7 +71,7 @@ def repo(tmp_path: Path) -> GitRepo:
 def started(
     address: str, folder: Path, bucket: str, repo: GitRepo, *waiting: str, lease_s: float = 60.0
 ) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "codesum_pipeline_tests.fleet.bucket.worker_process"]
+    command = [sys.executable, "-m", "codesum_pipeline_tests.buckets.worker_process"]
     return subprocess.Popen(
         [*command, str(folder), bucket, str(repo.path), str(lease_s), *waiting],
         env=worker_environment(address),
