@@ -62,7 +62,9 @@ COMMANDS = (
         _OPERATE,
         "Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.",
     ),
-    Command("maintain", _OPERATE, "Prune old runs, rows, mirrors and caches; say what that freed.", loads_long=True),
+    Command(
+        "maintain", _OPERATE, "Prune old runs, rows, mirrors and caches, and say what that freed.", loads_long=True
+    ),
     Command("prompts", _OPERATE, "Show, check and change the templates of what a language model is told."),
     Command("cache", _OPERATE, "Show what is kept of models' texts, or delete what is not used any more."),
     Command("attest", _OPERATE, "Attest which old rows are to be compressed into one: make, sign, verify the file."),
@@ -78,7 +80,7 @@ COMMANDS = (
     ),
     Command("audit", _OPERATE, "Show who asked what of servers that ask for a token, newest last."),
     Command("dev", _OPERATE, "Open the Dagster UI, with its daemon, on the same data."),
-    Command("worker", _OPERATE, "Carry out runs that the daemon hands over, on this machine or another."),
+    Command("worker", _OPERATE, "Carry out runs that `codesum dev` hands over, on this machine or another."),
 )
 
 

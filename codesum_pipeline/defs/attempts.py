@@ -64,14 +64,14 @@ def _with_attempts(instance: dg.DagsterInstance, seen: Observation) -> Observati
     return replace(
         seen,
         tried=tuple(run.tags.get(FINGERPRINT_TAG) for run in runs),
-        launches=_last_launch(instance.get_runs(filters=same, limit=1)),
+        launches=_launches(instance.get_runs(filters=same, limit=RUNS_REMEMBERED)),
     )
 
 
-def _last_launch(newest: Sequence[dg.DagsterRun]) -> int:
-    """The number in the newest `run_key`: how many runs are still there says less, since old ones are pruned."""
-    number = newest[0].tags.get(RUN_KEY_TAG, "").rpartition(":")[2] if newest else ""
-    return int(number) if number.isdecimal() else 0
+def _launches(same: Sequence[dg.DagsterRun]) -> int:
+    """How many runs were requested: the highest number in a `run_key`, or how many there are; old ones are pruned."""
+    numbers = (run.tags.get(RUN_KEY_TAG, "").rpartition(":")[2] for run in same)
+    return max([len(same), *(int(number) for number in numbers if number.isdecimal())])
 
 
 def _target(seen: Observation) -> str:

@@ -23,8 +23,9 @@ from pydantic import TypeAdapter
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.failures import keep_failures
+from codesum_pipeline.store.file_state import FileState
 from codesum_pipeline.store.memory import give_back
-from codesum_pipeline.store.memos import FileState, Memo, inputs_of
+from codesum_pipeline.store.memos import Memo, inputs_of
 from codesum_pipeline.store.recording import RecordingStore
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.workspace import Workspace

@@ -18,6 +18,7 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.model.errors import MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.model.repository_scope import RepositoryScope
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline.tools.checkout import checkout_of
 from codesum_pipeline_tests.building import open_home
@@ -78,9 +79,10 @@ def building(checkout, tmp_path):
         yield first
 
 
-def server_of(first: FirstIndex, folder: Path, *, only: frozenset[str] = frozenset()):
+def server_of(first: FirstIndex, folder: Path, *, only: str = ""):
     called = first.called
-    catalogue = Catalogue(called.settings, called.layout, called.registry, only=only, first_index=first.state)
+    scopes = (RepositoryScope((only,)),) if only else ()
+    catalogue = Catalogue(called.settings, called.layout, called.registry, scopes, first_index=first.state)
     return make_server(catalogue, folder=folder, every_tool=True)
 
 
@@ -122,7 +124,7 @@ def test_who_has_but_other_repositories_does_not_hear_of_it(zoo_home, building, 
     async def asked(client):
         return [await client.call_tool("search", QUESTION), await client.call_tool("status", {})]
 
-    answers = with_client(server_of(building, checkout.path, only=frozenset({"zoo"})), asked)
+    answers = with_client(server_of(building, checkout.path, only="zoo"), asked)
 
     assert not any(answer.is_error or IN_WORK in text_of(answer) for answer in answers)
 

@@ -9,6 +9,7 @@ import pytest
 from codesum_pipeline.following.follower import Follower
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.model.repository_scope import RepositoryScope
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.mcp_server.asking import catalogue_of, with_client
 from codesum_pipeline_tests.repositories import GitRepo
@@ -66,7 +67,7 @@ def test_of_the_file_and_of_the_repository_and_of_no_other_file(catalogue, shop)
 
 @pytest.mark.slow
 def test_who_has_but_other_repositories_hears_nothing(catalogue, shop):
-    limited = replace(catalogue, only=frozenset({"zoo"}))
+    limited = replace(catalogue, scopes=(RepositoryScope(("zoo",)),))
     # Followed because of somebody else.
     catalogue.follower.follow(shop.path, "shop", lambda: None)
 
