@@ -49,13 +49,13 @@ def test_nothing_is_lost_or_published_in_half_or_twice_whatever_fails(
     one = worker(fleet, "one")
     worker(fleet, "two")
 
-    lost = fleet.wait_for_run_of(one, timeout_s=120)
+    lost = held_run_of(fleet, one)
     one.kill()
     three = worker(fleet, "three")
     fleet.redis.kill()
     fleet.redis.start()
     # It stands still for longer than its lease lasts, another takes over, and it goes on in the belief to hold it.
-    frozen = fleet.wait_for_run_of(three, timeout_s=120)
+    frozen = held_run_of(fleet, three)
     three.halt()
     worker(fleet, "four")
     fleet.wait_for_end_of(frozen, timeout_s=120)
@@ -89,10 +89,20 @@ def worker(fleet: Fleet, name: str) -> Worker:
     return fleet.start(name, "worker", extra={"XDG_CACHE_HOME": str(fleet.folder / name)})
 
 
+def held_run_of(fleet: Fleet, worker: Worker) -> dg.DagsterRun:
+    """A run of this worker that has the lease of its repository."""
+
+    def holding() -> dg.DagsterRun | None:
+        run = fleet.wait_for_run_of(worker, timeout_s=120)
+        holder = head_of(fleet, run).holder
+        return run if holder and holder.run_id == run.run_id else None
+
+    return wait_for(holding, timeout_s=240, what="a run that holds its repository")
+
+
 def head_of(fleet: Fleet, run: dg.DagsterRun) -> RepositoryHead:
     """What the bucket has of a run's repository."""
     place = fleet.layout.bucket
     assert place
     found = read_head(place.objects(), run.tags[PARTITION_TAG])
-    assert found
-    return found[0]
+    return found[0] if found else RepositoryHead()
