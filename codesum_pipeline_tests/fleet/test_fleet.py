@@ -58,17 +58,17 @@ def test_nothing_is_lost_or_published_in_half_or_twice_whatever_fails(
     frozen = held_run_of(fleet, three)
     three.halt()
     worker(fleet, "four")
-    fleet.wait_for_end_of(frozen, timeout_s=120)
+    fleet.wait_for_end_of(frozen, timeout_s=240)
     bucket.is_away = True
     time.sleep(8)
     bucket.is_away = False
     fleet.postgres.kill()
     fleet.postgres.start()
-    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=300, idle=False)
+    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=480, idle=False)
     built = head_of(fleet, frozen)
     three.go_on()
-    wait_for(lambda: "LeaseLost" in three.log.read_text(), timeout_s=120, what=f"a refusal; {three.log.read_text()}")
-    fleet.wait_until_built(KEYS, timeout_s=300)
+    wait_for(lambda: "LeaseLost" in three.log.read_text(), timeout_s=240, what=f"a refusal; {three.log.read_text()}")
+    fleet.wait_until_built(KEYS, timeout_s=480)
 
     ended = {run.run_id: run.status.value for run in fleet.runs()}
     assert (ended[lost.run_id], ended[frozen.run_id]) == ("FAILURE", "FAILURE")

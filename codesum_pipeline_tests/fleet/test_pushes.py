@@ -3,12 +3,14 @@
 import re
 import subprocess
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.webhooks.secrets import VARIABLE
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.dagster_dev import wait_for
 from codesum_pipeline_tests.defs.test_dagster_dev import REFUND
@@ -46,7 +48,7 @@ def test_what_was_pushed_is_built_by_a_worker_and_found_by_a_search_on_a_third_m
     fleet.make_quick()
     fleet.start("daemon", "dev", "--only", "daemon")
     fleet.start("worker", "worker", extra={"XDG_CACHE_HOME": str(fleet.folder / "worker")})
-    address = receiver(fleet, tmp_path)
+    address = receiver(fleet)
     fleet.wait_until_built(["shop"], timeout_s=180)
 
     pushed = work.commit({"refunds.py": REFUND})
@@ -57,17 +59,14 @@ def test_what_was_pushed_is_built_by_a_worker_and_found_by_a_search_on_a_third_m
 
     wait_for(lambda: len(fleet.runs()) == 2, timeout_s=120, what="a run of what was pushed")
     fleet.wait_until_built(["shop"], timeout_s=180)
-    fleet.extra = {**fleet.extra, "XDG_CACHE_HOME": str(tmp_path / "reader")}
-    found = fleet.call("search", "give a customer the money back")
+    reader = replace(fleet, extra={**fleet.extra, "XDG_CACHE_HOME": str(tmp_path / "reader")})
+    found = reader.call("search", "give a customer the money back")
     assert "refunds.py" in found
     assert [run.tags[PARTITION_TAG] for run in fleet.runs()] == ["shop", "shop"]
 
 
-def receiver(fleet: Fleet, folder: Path) -> str:
+def receiver(fleet: Fleet) -> str:
     """The address of `codesum webhooks`, on the machine of the daemon."""
-    secrets = folder / "secrets"
-    secrets.touch(0o600)
-    secrets.write_text(f"{SECRET}\n")
-    log = fleet.start("webhooks", "webhooks", "--port", "0", "--secret-file", str(secrets)).log
+    log = fleet.start("webhooks", "webhooks", "--port", "0", extra={VARIABLE: SECRET}).log
     said = wait_for(lambda: re.search(r"http://\S+", log.read_text()), timeout_s=60, what="the address of webhooks")
     return said[0]
