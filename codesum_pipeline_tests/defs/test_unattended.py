@@ -56,12 +56,13 @@ def configured(home: Home, interruptible: None) -> Callable[[str], Home]:
     return configure
 
 
-def break_object(repo: GitRepo) -> None:
-    """What git would find of a file that was half written when the power went."""
+def break_object(repo: GitRepo) -> str:
+    """A file in git is half written, as when the power goes; the id of its object."""
     blob = repo.git("rev-parse", "HEAD:shop/cart.py").strip()
     path = repo.path / ".git" / "objects" / blob[:2] / blob[2:]
     path.chmod(0o600)
     path.write_bytes(path.read_bytes()[:20])
+    return blob
 
 
 def backfill(dev: DagsterDev, keys: list[str]) -> str:
@@ -144,7 +145,7 @@ def test_a_backfill_of_ten_builds_all_but_the_two_broken_ones_though_it_was_canc
         repos = {key: register(key) for key in TEN}
         register_partitions(home, TEN)
         shutil.rmtree(repos[GONE].path)
-        break_object(repos[CORRUPT])
+        broken = break_object(repos[CORRUPT])
 
         first = backfill(dev, TEN)
         dev.finished(3, timeout_s=2 * RUN_S, dagster__backfill=first)
@@ -171,7 +172,8 @@ def test_a_backfill_of_ten_builds_all_but_the_two_broken_ones_though_it_was_canc
         assert "shop/cart.py::Cart" in found_by_search(home, "what a customer wants to buy", "--repo", key)
     why = reasons(home)
     assert f"path {repos[GONE].path} does not exist" in why[GONE]
-    assert CORRUPT in why[CORRUPT] and "corrupt" in why[CORRUPT]
+    assert f"'{CORRUPT}': path {repos[CORRUPT].path} cannot be fetched" in why[CORRUPT]
+    assert f"cannot be read ({broken} is the first)" in why[CORRUPT]
 
 
 @pytest.fixture
