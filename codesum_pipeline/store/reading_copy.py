@@ -21,7 +21,15 @@ from pathlib import Path
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, InvalidKey
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.store.brought_files import INDEX, INDEX_MANIFEST, STATE, BroughtFiles, PartGone, Wanted
+from codesum_pipeline.store.brought_files import (
+    INDEX,
+    INDEX_MANIFEST,
+    MANIFEST_NAME,
+    STATE,
+    BroughtFiles,
+    PartGone,
+    Wanted,
+)
 from codesum_pipeline.store.heads import head_infos, read_head
 from codesum_pipeline.store.home_files import HomeFiles
 from codesum_pipeline.store.layout import HomeLayout
@@ -130,6 +138,13 @@ class ReadingCopy:
             f"{self.layout.home}: {key!r} is deleted as often as it is fetched: raise reading.cache_gb"
         )
 
+    def bring_indexes(self, keys: Iterable[str]) -> None:
+        """Fetch the published indexes that are not there, several at one time; a broken one is left to who opens it."""
+        missing = [key for key in keys if not (self.layout.published(key) / MANIFEST_NAME).exists()]
+        if len(missing) > 1:
+            with ThreadPoolExecutor(_AT_ONCE // 2) as pool:
+                list(pool.map(self._bring_if_whole, missing))
+
     def bring_manifest(self, key: str) -> None:
         """Have the manifest of a published index there, and no more of it."""
         self.bring(key, INDEX_MANIFEST)
@@ -166,6 +181,10 @@ class ReadingCopy:
                 self.refresh()
         if fetched:
             self._make_room(fetched, keep=key)
+
+    def _bring_if_whole(self, key: str) -> None:
+        with suppress(BrokenStore):
+            self.bring(key, INDEX)
 
     def _make_room(self, fetched: int, *, keep: str) -> None:
         with self._lock:
