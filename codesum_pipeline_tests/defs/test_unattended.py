@@ -39,8 +39,8 @@ GONE, CORRUPT = TEN[2], TEN[6]
 HOUR_S, DAY_S = 3_600, 86_400
 # In Dagster's records: when something was, in Unix seconds.
 MOMENTS = {
-    "run/runs.db": [("runs", ["start_time", "end_time"])],
-    "../polls.db": [("polls", ["polled_at", "due_at"]), ("requests", ["at"])],
+    "history/runs.db": [("runs", ["start_time", "end_time"])],
+    "../polls.sqlite": [("polls", ["polled_at", "due_at"]), ("requests", ["at"])],
 }
 
 
