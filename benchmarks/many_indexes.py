@@ -36,7 +36,7 @@ from codesum_pipeline.retrieval.search import answer
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.published_bucket import commit

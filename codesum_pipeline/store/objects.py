@@ -227,11 +227,6 @@ _REFUSED = re.compile(r"status code: 40[13]\b")
 _in_memory: dict[str, "ObjectStore"] = {}
 
 
-def is_bucket_url(home: str) -> bool:
-    """Whether a home is named by a URL, and not by a path."""
-    return "://" in home
-
-
 def open_objects(url: str, *, retry_s: float = RETRY_S) -> Objects:
     """The objects below a URL; nothing is asked of the bucket yet. Raises `ConfigurationError`.
 
@@ -283,7 +278,7 @@ def _short(error: Exception) -> str:
     """Where and why, without a query, which may be signed, and without the body of the answer but for its code."""
     line, _, _body = re.sub(r"\?\S*|, max_retries: [^-]*(?= -)", "", _first_line(error)).partition(": <")
     code = re.search(r"<Code>(\w+)</Code>", str(error))
-    return f"{line[:_MOST_SHOWN].strip()}{f', {code[1]}' if code else ''}"
+    return f"{line[:_MOST_SHOWN].rstrip(': ')}{f', {code[1]}' if code else ''}"
 
 
 def _first_line(error: Exception) -> str:
