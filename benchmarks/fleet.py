@@ -39,9 +39,8 @@ SENSOR = "repository_changes"
 
 @dataclass(frozen=True)
 class Phase:
-    """What one phase took. Runs are builds, and not those of upkeep. A look is
-    one tick of the sensor; memory is the
-    most that one worker's processes held at once, in MB."""
+    """What one phase took. Runs are builds, and not those of upkeep. A look is one tick of the sensor; memory is
+    the most that one worker's processes held at once, in MB."""
 
     workers: int
     phase: str
