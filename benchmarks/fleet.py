@@ -24,6 +24,7 @@ import psutil
 from dagster._core.scheduler.instigation import TickStatus
 
 from benchmarks.fleet_repositories import copies, made, packages
+from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.fleet.services import Bucket, Postgres, Redis, short_folder
@@ -38,8 +39,8 @@ SENSOR = "repository_changes"
 
 @dataclass(frozen=True)
 class Phase:
-    """What one phase took. A look is one tick of the sensor; memory is the
-    most that one worker's processes held at once, in MB."""
+    """What one phase took. Runs are builds, and not those of upkeep. A look is one tick of the sensor; memory is
+    the most that one worker's processes held at once, in MB."""
 
     workers: int
     phase: str
@@ -138,7 +139,7 @@ def _phase(
     with Memory(workers).watched() as memory:
         wall_s = _wait(fleet, before, wanted, start)
         time.sleep(QUIET_S)
-    new = [run for run in fleet.runs() if run.run_id not in before]
+    new = [run for run in fleet.runs() if run.run_id not in before and run.job_name == JOB]
     return Phase(
         workers=len(workers),
         phase=name,

@@ -144,6 +144,8 @@ class Bucket:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
+            # What moto holds is this process's, whichever server asks for it.
+            requests.post(f"{self.endpoint}/moto-api/reset", timeout=START_S).raise_for_status()
             requests.put(f"{self.endpoint}/{BUCKET}", timeout=START_S).raise_for_status()
             yield self
         finally:
