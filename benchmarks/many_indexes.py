@@ -5,7 +5,8 @@
 Packages of this project are indexed as small repositories (about 100 to 1,000 documents) and copied under other keys
 until there are so many. The bucket is moto's, on loopback, in a process of its own. Each row is a process that may
 open 1,024 files, started anew: it asks questions about all repositories, then about one after the other. `bound` is
-`reading.open_indexes`. Cold: nothing of the bucket was copied yet; warm: all of it was, by the process before.
+`reading.open_indexes`. Times of the processor hardly depend on what else the machine does. Cold: nothing of the bucket
+was copied yet; warm: all of it was, by the process before.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ from codesum_pipeline.retrieval.search import answer
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.published_bucket import commit
@@ -47,6 +49,8 @@ QUESTIONS = (
 )  # fmt: skip
 OPEN_FILES = 1024
 BOUND = 64
+# Repeats of the command.
+COMMANDS = 5
 
 
 def prepare(folder: Path, repositories: int) -> Path:
@@ -64,13 +68,14 @@ def prepare(folder: Path, repositories: int) -> Path:
     for number in range(repositories - len(originals)):
         original = originals[number % len(originals)]
         key = f"{original}-{number:05}"
-        _copy(layout, original, key)
+        copy_index(layout, original, key)
         entries[key] = {"path": str(folder / original)}
     layout.repos_file.write_text(json.dumps({"repositories": entries}))
     return folder / "home"
 
 
-def _copy(layout: HomeLayout, original: str, key: str) -> None:
+def copy_index(layout: HomeLayout, original: str, key: str) -> None:
+    """The published index of a repository, published under another key, too."""
     version = read_version(layout.published(original).resolve())
     data = manifest_bytes({**version.manifest, "repo": key})
     folder = layout.versions(key) / sha256_hex(data)
@@ -117,7 +122,7 @@ def measure(home: str, bound: int) -> dict[str, Any]:
     settings = for_reading(load_settings({"home": home, "reading": {"open_indexes": bound}}))
     catalogue = Catalogue.of(settings)
     embedder = embedder_of(settings.options)
-    row: dict[str, Any] = {"ready_s": time.perf_counter() - begun}
+    row: dict[str, Any] = {"ready_s": time.perf_counter() - begun, "ready_cpu_s": time.process_time()}
     digest = hashlib.sha256()
 
     def ask(question: str, *names: str) -> float:
@@ -128,7 +133,9 @@ def measure(home: str, bound: int) -> dict[str, Any]:
         return time.perf_counter() - start
 
     row["first_s"] = ask(QUESTIONS[0])
+    row["first_cpu_s"] = time.process_time()
     row["all_ms"] = statistics.median(ask(question) for question in QUESTIONS) * 1000
+    row["all_cpu_ms"] = (time.process_time() - row["first_cpu_s"]) / len(QUESTIONS) * 1000
     row |= {f"all_{name}": value for name, value in _resources().items()}
     keys = [entry.key for entry in catalogue.entries(print)]
     row["one_ms"] = statistics.median(ask(QUESTIONS[at % len(QUESTIONS)], key) for at, key in enumerate(keys)) * 1000
@@ -157,12 +164,23 @@ def measured(home: str, bound: int, environment: Mapping[str, str]) -> dict[str,
     return row
 
 
-def command_s(home: str, environment: Mapping[str, str]) -> float:
-    """`codesum search --all`, from start to end."""
+@dataclass(frozen=True, slots=True)
+class CommandTime:
+    """Of one command, from start to end: seconds on the clock, and of the processor."""
+
+    clock_s: float
+    cpu_s: float
+
+
+def command_time(home: str, environment: Mapping[str, str]) -> CommandTime:
+    """`codesum search --all --json` in a process of its own."""
     command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", home, "search", "--all", "--json", QUESTIONS[0]]
-    start = time.perf_counter()
-    subprocess.run(command, env={**os.environ, **environment}, capture_output=True, check=True, cwd="/")
-    return time.perf_counter() - start
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, cwd="/")
+    clock_s, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr.decode()[-2000:]}")
+    return CommandTime(clock_s, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def report(home: Path, cache: Path, repositories: int) -> None:
@@ -185,24 +203,33 @@ def report(home: Path, cache: Path, repositories: int) -> None:
         ):
             rows[name] = measured(place, bound, environment)
             print(name, rows[name], file=sys.stderr)
-        commands = {
-            name: statistics.median(command_s(place, environment) for _ in range(3))
-            for name, place in (("folder", str(home)), ("bucket, warm", url))
-        }
-    print(
-        "| | first answer, s | all, ms | one of them, ms | open files | maps | own memory, MB | one by one: maps, MB ",
-        end="",
+        places = {"folder": str(home), "bucket, warm": url}
+        times: dict[str, list[CommandTime]] = {name: [] for name in places}
+        for _ in range(COMMANDS):
+            for name, place in places.items():
+                times[name].append(command_time(place, environment))
+    print("\n".join(_table(rows)))
+    print(f"\nAnswers are equal in all rows: {len({row['answers'] for row in rows.values()}) == 1}.")
+    clock = {name: statistics.median(each.clock_s for each in found) for name, found in times.items()}
+    cpu = {name: statistics.median(each.cpu_s for each in found) for name, found in times.items()}
+    print("`codesum search --all --json` in a process of its own, medians of commands in turn:")
+    print("; ".join(f"{name} {clock[name]:.2f} s ({cpu[name]:.2f} s of processor time)" for name in places))
+    print(f"bucket to folder: {clock['bucket, warm'] / clock['folder']:.2f}, {cpu['bucket, warm'] / cpu['folder']:.2f}")
+
+
+def _table(rows: Mapping[str, dict[str, Any]]) -> Iterator[str]:
+    yield (
+        "| | first answer, s (of processor) | all, ms (of processor) | one of them, ms | open files | maps "
+        "| own memory, MB | one by one: maps, MB | requests |"
     )
-    print("| requests |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    yield "|---|---|---|---|---|---|---|---|---|"
     for name, row in rows.items():
         first = row["ready_s"] + row["first_s"]
-        print(
-            f"| {name} | {first:.2f} | {row['all_ms']:.0f} | {row['one_ms']:.1f} | {row['all_files']} | "
-            f"{row['all_maps']:,} | {row['all_mb']:,} | {row['one_maps']:,}, {row['one_mb']:,} | {row['requests']:,} |"
+        yield (
+            f"| {name} | {first:.1f} ({row['first_cpu_s']:.1f}) | {row['all_ms']:.0f} ({row['all_cpu_ms']:.0f}) "
+            f"| {row['one_ms']:.1f} | {row['all_files']} | {row['all_maps']:,} | {row['all_mb']:,} "
+            f"| {row['one_maps']:,}, {row['one_mb']:,} | {row['requests']:,} |"
         )
-    print(f"\nanswers equal: {len({row['answers'] for row in rows.values()}) == 1}")
-    print("`codesum search --all` in a process of its own: " + ", ".join(f"{k} {v:.2f} s" for k, v in commands.items()))
 
 
 def main() -> None:

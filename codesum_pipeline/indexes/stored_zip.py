@@ -8,6 +8,7 @@ import io
 import struct
 import zipfile
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ _MODE = 0o644 << 16
 # The id of the extra field that torch pads its own archives with.
 _PADDING_ID = 0x4246
 _EXTRA_HEADER_BYTES = 4
+# What comes before the header of an array: magic, version, and the header's length.
+_PREAMBLE = struct.Struct("<8xH")
+# Indexes have some fifty arrays each, and many of them have the same headers.
+_KNOWN_HEADERS = 10_000
 
 
 def write_stored_zip(path: Path, members: Sequence[tuple[str, Sequence[bytes | memoryview]]]) -> None:
@@ -82,11 +87,19 @@ def npy_parts(array: Array) -> tuple[bytes, memoryview]:
 
 
 def _array_at(content: npt.NDArray[np.uint8], start: int, size: int) -> Array:
-    header = io.BytesIO(content[start : start + min(size, 4096)].tobytes())
-    np.lib.format.read_magic(header)
-    shape, _, dtype = np.lib.format.read_array_header_1_0(header)
-    first = start + header.tell()
+    length = _PREAMBLE.unpack(content[start : start + _PREAMBLE.size].tobytes())[-1]
+    first = start + _PREAMBLE.size + length
+    shape, dtype = _shape_and_type(content[start:first].tobytes())
     return content[first : start + size].view(dtype).reshape(shape)
+
+
+@lru_cache(_KNOWN_HEADERS)
+def _shape_and_type(header: bytes) -> tuple[tuple[int, ...], "np.dtype[Any]"]:
+    """Headers are Python literals: to parse those of one index takes longer than all else about opening it."""
+    stream = io.BytesIO(header)
+    np.lib.format.read_magic(stream)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    return shape, dtype
 
 
 def _padding(offset: int) -> bytes:

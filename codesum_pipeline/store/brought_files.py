@@ -20,7 +20,8 @@ from codesum_pipeline.store.heads import StateFile, StateManifest, part_name, re
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
 
-_MANIFEST = "manifest.json"
+# The file of a published version that is written last.
+MANIFEST_NAME = "manifest.json"
 _AT_ONCE = 8
 # Larger parts go to a file as they come.
 _HELD_BYTES = 32 << 20
@@ -44,7 +45,7 @@ class Wanted:
         """Those that are meant of the files that are there; what is fetched last comes last."""
         versions = f"{layout.versions(key).relative_to(layout.home).as_posix()}/"
         version = f"{versions}{digest}/"
-        manifest = f"{version}{_MANIFEST}"
+        manifest = f"{version}{MANIFEST_NAME}"
         if self.what == "manifest":
             return [path for path in there if path == manifest]
         if self.what == "table":

@@ -28,7 +28,7 @@ from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, Survey, slug
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import current_holder
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 Tell = Callable[[str], None]
 # Has a checkout without an index indexed, and says why there is none yet; None where there is one.
 FirstIndexOf = Callable[[Checkout], CodesumError | None]
+# Indexes of a bucket that are fetched before they are opened: the copy's bound may drop what waits for longer.
+_AHEAD = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,8 @@ class Catalogue:
         opened = []
         for place, key in enumerate(enabled):
             progress(f"opening {key}", place, len(enabled))
+            if place % _AHEAD == 0:
+                self._bring(enabled[place : place + _AHEAD])
             index = self._open_if_whole(key, tell)
             if index is not None:
                 opened.append(index)
@@ -220,6 +224,11 @@ class Catalogue:
         """A home in a bucket may have changed."""
         if copy := reading_copy(self.layout.home):
             copy.look()
+
+    def _bring(self, keys: Iterable[str]) -> None:
+        """Have indexes in a bucket fetched together that would be fetched one after the other."""
+        if copy := reading_copy(self.layout.home):
+            copy.bring_indexes(key for key in keys if key not in self._opened)
 
     def _shown(self, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
         has_removed = self.holder is None
