@@ -56,7 +56,9 @@ def _is_ripe(condition: Condition, settings: AlertSettings, now: datetime) -> bo
     recent = condition.told_at is not None and datetime.fromisoformat(condition.told_at) > now - timedelta(days=1)
     doubled = 2 ** min(condition.tellings, 16) if recent else 1
     wait = min(timedelta(minutes=settings.settle_minutes) * doubled, _LONGEST)
-    return datetime.fromisoformat(condition.since) <= now - wait
+    since = datetime.fromisoformat(condition.since)
+    # What lies in the future was noted before the clock was set back.
+    return since <= now - wait or since > now
 
 
 def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSettings) -> list[Condition]:

@@ -29,8 +29,8 @@ NAME = "alerts"
 RUNS_A_LOOK = 500
 # Clocks of several machines differ, and a run may be recorded after one that ended later.
 OVERLAP = timedelta(minutes=5)
-# Before the first look nothing is told.
-_FIRST_LOOK_BACK = timedelta(hours=1)
+# How far is looked back without a look before this one.
+_LOOK_BACK = timedelta(hours=1)
 # Dagster gives a tick 60 s; what is not sent then goes on beside it.
 SENDING_S = 25.0
 _CURSOR = "runs"
@@ -91,8 +91,11 @@ def _registered(home: Home) -> set[str] | None:
 
 def note_runs(home: Home, instance: dg.DagsterInstance, book: AlertBook) -> None:
     """What the runs that ended since the last look came to, the first one first."""
-    cursor = book.marks(_CURSOR).get(_CURSOR)
-    since = datetime.fromisoformat(cursor) if cursor else utc_now() - _FIRST_LOOK_BACK
+    cursor, now = book.marks(_CURSOR).get(_CURSOR), utc_now()
+    since = datetime.fromisoformat(cursor) if cursor else now
+    if since >= now:
+        # The first look, or the clock was set back; what was counted already is known.
+        since = now - _LOOK_BACK
     last = since
     for record in _unseen_runs(instance, book, since - OVERLAP):
         _note_run(home, instance, book, record.dagster_run)

@@ -119,7 +119,8 @@ class ReadingCopy:
         """Read the heads that changed, unless another process did so `max_age_s` ago."""
         with self._lock, exclusive(self.layout.home / ".heads.lock"):
             self._read_heads()
-            if time.time() - self._heads_read_at / 1e9 < max_age_s:
+            # A look in the future was taken before the clock was set back.
+            if 0 <= time.time() - self._heads_read_at / 1e9 < max_age_s:
                 return
             present = {key: info for key, info in head_infos(self.objects) if _is_key(key)}
             known = {key: head for key, head in self._heads.items() if key in present}

@@ -70,6 +70,13 @@ def watch(tmp_path: Path) -> Watch:
     return Watch(tmp_path)
 
 
+def test_what_was_noted_before_the_clock_was_set_back_is_told_and_not_an_hour_late(watch: Watch) -> None:
+    watch.see(check())
+
+    assert watch.tell(after_minutes=-60) == ["Failing: shop: check index_is_fresh"]
+    assert watch.tell() == []
+
+
 def test_a_failure_and_its_end_are_told_once_each(watch: Watch) -> None:
     watch.see(check())
     assert watch.tell() == ["Failing: shop: check index_is_fresh"]

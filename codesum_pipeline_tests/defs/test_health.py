@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,24 @@ def test_a_run_whose_process_is_gone_counts_as_failed(
         instance.report_run_failed(run, "process 4711 ended without a word")
 
     settle(quick, instance)
+
+    with open_book(quick.settings.home, now=utc_now) as book:
+        (condition,) = book.bad()
+    assert condition.detail == "2 runs in a row failed; the last one: process 4711 ended without a word"
+
+
+def test_runs_that_end_after_the_clock_was_set_back_are_counted_and_once_each(
+    built_shop: GitRepo, quick: Home, instance: dg.DagsterInstance
+) -> None:
+    with open_book(quick.settings.home, now=utc_now) as book:
+        book.set_marks({"runs": (utc_now() + timedelta(hours=1)).isoformat()})
+    for fingerprint in ("one", "two"):
+        requested(instance, quick, fingerprint=fingerprint, status=dg.DagsterRunStatus.STARTED)
+        (run,) = instance.get_runs(limit=1)
+        instance.report_run_failed(run, "process 4711 ended without a word")
+
+    for _ in range(2):
+        settle(quick, instance)
 
     with open_book(quick.settings.home, now=utc_now) as book:
         (condition,) = book.bad()

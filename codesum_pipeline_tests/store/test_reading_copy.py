@@ -1,4 +1,5 @@
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,20 @@ def test_a_reader_that_goes_on_sees_what_is_published_later(url: str, shop: Path
 
     assert after.version.manifest == before.version.manifest
     assert len(before.documents_bytes()) == len(after.documents_bytes())
+
+
+def test_a_copy_is_looked_over_again_when_the_clock_was_set_back(url: str, shop: Path) -> None:
+    commit(shop, url)
+    _, copy = opened(url)
+    copy.look()
+    later = time.time() + 3_600
+    os.utime(copy._note, (later, later))
+    copy._read_heads()
+    before = copy.objects.requests.get("list", 0)  # type: ignore[call-overload]
+
+    copy.refresh(max_age_s=60)
+
+    assert copy.objects.requests.get("list", 0) == before + 1  # type: ignore[call-overload]
 
 
 def test_a_copy_beyond_its_bound_loses_what_was_opened_longest_ago_and_readers_keep_what_they_opened(
