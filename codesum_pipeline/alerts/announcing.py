@@ -129,6 +129,11 @@ def _digest(conditions: Sequence[Condition]) -> tuple[str, str]:
     return f"{bad:,} failing, {len(conditions) - bad:,} recovered", "\n".join(lines)
 
 
+def keep_notice(book: AlertBook, subject: str, text: str) -> None:
+    """Have something said that is no state; within a transaction of the caller's."""
+    _keep(book, subject, text, of=[])
+
+
 def _keep(book: AlertBook, subject: str, text: str, *, of: Sequence[Condition]) -> None:
     """The id is that of the moment, the words and the changes, so that the outbox has it once."""
     said = "\0".join((subject, text, book.moment(), *(f"{each.title} {each.since}" for each in of)))

@@ -55,6 +55,8 @@ def told_tokens(source: TokenSource, catalogue: Catalogue) -> None:
     except CodesumError as error:
         note(one_line(str(error)))
         return
+    if source.is_asked_for and not source.tokens:
+        note(f"--token-file {source.file} names no token: nobody is served until it does")
     for token in source.tokens:
         if not token.is_valid(utc_now()):
             note(f"the token [{token.name}] has expired: it opens nothing")

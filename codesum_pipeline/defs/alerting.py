@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -9,6 +10,7 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetC
 from dagster._core.definitions.run_request import InstigatorType
 from dagster._core.scheduler.instigation import TickStatus
 
+from codesum_pipeline.alerts.absence import note_absence
 from codesum_pipeline.alerts.announcing import announce
 from codesum_pipeline.alerts.book import AlertBook, open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, Observed
@@ -63,6 +65,7 @@ def look(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
     """Note what changed and tell it; how many messages that are."""
     sender = home.digest_desk().sender
     with open_book(home.settings.home, now=utc_now) as book:
+        note_absence(book, home.settings.alerts)
         note_runs(home, instance, book)
         note_daemon(instance, book)
         book.keep_only(_registered(home))
@@ -90,16 +93,42 @@ def note_runs(home: Home, instance: dg.DagsterInstance, book: AlertBook) -> None
     """What the runs that ended since the last look came to, the first one first."""
     cursor = book.marks(_CURSOR).get(_CURSOR)
     since = datetime.fromisoformat(cursor) if cursor else utc_now() - _FIRST_LOOK_BACK
-    ended = dg.RunsFilter(
-        statuses=[dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE], updated_after=since - OVERLAP
-    )
-    records = instance.get_run_records(ended, limit=RUNS_A_LOOK, order_by="update_timestamp", ascending=True)
-    for record in records:
+    last = since
+    for record in _unseen_runs(instance, book, since - OVERLAP):
         _note_run(home, instance, book, record.dagster_run)
-    if records:
-        last = records[-1].update_timestamp
-        book.set_marks({_CURSOR: (last if last.tzinfo else last.replace(tzinfo=UTC)).isoformat()})
+        last = max(last, _moment_of(record))
+    book.set_marks({_CURSOR: last.isoformat()})
     book.forget_runs(since - 4 * OVERLAP)
+
+
+def _unseen_runs(instance: dg.DagsterInstance, book: AlertBook, after: datetime) -> Sequence[dg.RunRecord]:
+    """The first runs that ended after a moment and are not counted, `RUNS_A_LOOK` at most.
+
+    A busy fleet ends more runs than that within the overlap: who stopped at so many records would never get past them.
+    """
+    unseen: list[dg.RunRecord] = []
+    limit = RUNS_A_LOOK
+    while len(unseen) < RUNS_A_LOOK:
+        ended = dg.RunsFilter(statuses=[dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE], updated_after=after)
+        page = instance.get_run_records(ended, limit=limit, order_by="update_timestamp", ascending=True)
+        taken = {record.dagster_run.run_id for record in unseen}
+        unseen += [
+            record
+            for record in page
+            if record.dagster_run.run_id not in taken and not book.has_seen(record.dagster_run.run_id)
+        ]
+        if len(page) < limit:
+            break
+        # Runs of one moment are taken again, more of them where all are of that moment.
+        following = _moment_of(page[-1]) - timedelta(microseconds=1)
+        limit = 2 * limit if following <= after else RUNS_A_LOOK
+        after = max(after, following)
+    return unseen[:RUNS_A_LOOK]
+
+
+def _moment_of(record: dg.RunRecord) -> datetime:
+    last = record.update_timestamp
+    return last if last.tzinfo else last.replace(tzinfo=UTC)
 
 
 def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:

@@ -22,6 +22,7 @@ from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.building.builder import BuildOptions, progress_about
 from codesum_pipeline.defs.building.run_outcome import RunOutcome
 from codesum_pipeline.defs.caller import Caller, called_by
+from codesum_pipeline.defs.daemon import MODULE as DAEMON
 from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.defs.guarded_ui import guarded_command
 from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
@@ -196,7 +197,7 @@ def ui_command(folder: Path, *, host: str, port: int, hosts: Sequence[str], part
     """The command that opens the UI, or a part of it, from any folder, and answers to `hosts`."""
     loaded, served = ["-m", MODULE, "-d", str(folder)], ["-h", host, "-p", str(port)]
     if part is UiPart.DAEMON:
-        return [sys.executable, "-P", "-W", "ignore", "-m", "dagster._daemon", "run", *loaded]
+        return [sys.executable, "-P", "-W", "ignore", "-m", DAEMON, "run", *loaded]
     return [sys.executable, *guarded_command(part.value, hosts, [*loaded, *served])]
 
 

@@ -3,8 +3,9 @@
 `python -m codesum_pipeline.defs.guarded_ui dev --serve NAME … -- ARGUMENTS` is
 Dagster's own command, which starts its webserver as a process of its own. That
 one process is exchanged for this module's other part, which is Dagster's own
-webserver with the guard around the application. Where Dagster starts something
-that is not known here, nothing is started.
+webserver with the guard around the application, and its daemon for the one of
+`defs.daemon`. Where Dagster starts something that is not known here, nothing
+is started.
 """
 
 import argparse
@@ -12,9 +13,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from codesum_pipeline.defs.daemon import MODULE as DAEMON
 from codesum_pipeline.defs.guard import Guard
 
 MODULE = "codesum_pipeline.defs.guarded_ui"
+# Nothing of the folder that it is started in is imported.
+_PLAIN = ["-P", "-W", "ignore"]
 _WEBSERVER = ["-m", "dagster_webserver"]
 _DAEMON = ["-m", "dagster._daemon"]
 # The two names of Dagster's that are exchanged; where one is gone, nothing is started.
@@ -25,7 +29,7 @@ _MAKES_APP = "create_app_from_workspace_process_context"
 def guarded_command(part: str, hosts: Sequence[str], arguments: Sequence[str]) -> list[str]:
     """The command line of one of the two parts, as `python` takes it."""
     served = [word for host in hosts for word in ("--serve", host)]
-    return ["-P", "-W", "ignore", "-m", MODULE, part, *served, "--", *arguments]
+    return [*_PLAIN, "-m", MODULE, part, *served, "--", *arguments]
 
 
 def run_dev(hosts: Sequence[str], arguments: Sequence[str]) -> None:
@@ -45,7 +49,7 @@ def _exchanged(command: list[str], hosts: Sequence[str]) -> list[str]:
     if command[1:3] == _WEBSERVER:
         return [command[0], *guarded_command("webserver", hosts, command[3:])]
     if command[1:3] == _DAEMON:
-        return command
+        return [command[0], *_PLAIN, "-m", DAEMON, *command[3:]]
     raise RuntimeError(f"this Dagster starts {command[:4]}, which `codesum dev` does not know how to guard")
 
 

@@ -30,17 +30,8 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
     hosts = {entry.key: host_of(entry.location) for entry in entries}
     with open_book(home.settings.home, now=utc_now) as book:
         book.note(_observed_sources(plan, hosts))
-        found = book.note_behind(
-            [key for key, verdict in plan.verdicts.items() if verdict in _BEHIND],
-            [key for key, verdict in plan.verdicts.items() if verdict in _AT_HEAD],
-            late_after=timedelta(hours=home.settings.checks.behind_hours),
-        )
-        late = {
-            key: f"behind its repository since {datetime.fromisoformat(since):%Y-%m-%d %H:%M} UTC"
-            for key, since in found.late.items()
-        }
-        _note_late(home, book, late, found.in_time)
-    changed = [*late.items(), *((key, "at the repository's newest commit again") for key in found.in_time)]
+        late, in_time = _noted(home, book, plan)
+    changed = [*late.items(), *((key, "at the repository's newest commit again") for key in in_time)]
     for key, said in changed:
         _report(instance, evaluation_of(home, key, passed=key not in late, said=said))
 
@@ -76,6 +67,23 @@ def _observed_sources(plan: Plan, hosts: Mapping[str, str]) -> Sequence[Observed
         for key, verdict in plan.verdicts.items()
         if verdict is not Verdict.ACTIVE
     ]
+
+
+def _noted(home: Home, book: "AlertBook", plan: Plan) -> tuple[dict[str, str], list[str]]:
+    """Who is late from now on, with what is said of it, and who is so no more. In one transaction: lateness that is
+    remembered has been told of."""
+    with book.together():
+        found = book.note_behind(
+            [key for key, verdict in plan.verdicts.items() if verdict in _BEHIND],
+            [key for key, verdict in plan.verdicts.items() if verdict in _AT_HEAD],
+            late_after=timedelta(hours=home.settings.checks.behind_hours),
+        )
+        late = {
+            key: f"behind its repository since {datetime.fromisoformat(since):%Y-%m-%d %H:%M} UTC"
+            for key, since in found.late.items()
+        }
+        _note_late(home, book, late, found.in_time)
+    return late, found.in_time
 
 
 def _note_late(home: Home, book: "AlertBook", late: Mapping[str, str], in_time: Sequence[str]) -> None:

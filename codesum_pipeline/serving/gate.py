@@ -25,15 +25,13 @@ from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.serving.token_source import TokenSource
 from codesum_pipeline.serving.tokens import Token, digest_of, find_token
 
-# How long a stream may go on that a changed file or an expired token ends; a new request is judged at once.
-_LOOKED_AFTER_S = 2.0
 # The server of a token's holder; without tokens, that of anybody.
 AppOf = Callable[[Token | None], Starlette]
 
 
 def behind_tokens(source: TokenSource, app_of: AppOf, audit: Auditor, *, is_for_browsers: bool = False) -> ASGIApp:
-    """For each token what `app_of` gives for it; what it gives for None where there are no tokens."""
-    return TokenGate(source, app_of, audit, is_for_browsers) if source.tokens else app_of(None)
+    """For each token what `app_of` gives for it; what it gives for None where nobody asked for tokens."""
+    return TokenGate(source, app_of, audit, is_for_browsers) if source.is_asked_for else app_of(None)
 
 
 @dataclass(eq=False, slots=True)
@@ -60,12 +58,17 @@ class _Served:
 
 @dataclass(eq=False)
 class TokenGate:
-    """Browsers ask a person for the token, as the password of any user."""
+    """Browsers ask a person for the token, as the password of any user.
+
+    A new request is judged at once; a stream that a changed file or an expired token ends goes on for `looked_after_s`
+    at most.
+    """
 
     source: TokenSource
     app_of: AppOf
     audit: Auditor
     is_for_browsers: bool = False
+    looked_after_s: float = 2.0
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     attempts: Attempts = field(default_factory=lambda: Attempts(time.monotonic))
     _served: dict[Token, _Served] = field(default_factory=dict)
@@ -126,7 +129,7 @@ class TokenGate:
         async with anyio.create_task_group() as self._tasks:
             self._tasks.start_soon(self._look_after)
             yield
-            self._tasks.cancel_scope.deadline = anyio.current_time() + _LOOKED_AFTER_S
+            self._tasks.cancel_scope.deadline = anyio.current_time() + self.looked_after_s
             for served in self._served.values():
                 served.end()
             self._is_over.set()
@@ -134,7 +137,7 @@ class TokenGate:
 
     async def _look_after(self) -> None:
         while not self._is_over.is_set():
-            with anyio.move_on_after(_LOOKED_AFTER_S):
+            with anyio.move_on_after(self.looked_after_s):
                 await self._is_over.wait()
             self._valid()
 

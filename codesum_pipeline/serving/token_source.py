@@ -31,6 +31,11 @@ class TokenSource:
         seen = _look(file)
         return cls(file, tuple(read_tokens(file, environ, variable=variable)), seen)
 
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether nobody is served without a token: also where a file is named that has none now."""
+        return self.file is not None or bool(self.tokens)
+
     def now(self) -> tuple[Token, ...]:
         seen = _look(self.file)
         if seen != self._seen:

@@ -26,4 +26,7 @@ class AlertSettings(BaseModel):
         "thing within a day, so that what goes on and off is told seldom.",
     )
     digest_above: int = Field(5, ge=1, description="More changes than this at one time are one message, not one each.")
+    away_hours: float = Field(
+        1.0, ge=0, description="After how many hours without a look the sensor says that it was away; 0: it never does."
+    )
     interval_s: int = Field(60, ge=10, description="How often the sensor `alerts` looks.")

@@ -192,8 +192,10 @@ def test_while_an_address_waits_no_token_is_compared(homes: Homes) -> None:
         wrong = site.get("/", headers={"Authorization": f"Bearer {OTHER}"})
         right = site.get("/", headers=HEADERS)
 
+    # The clock goes on between the two.
+    waits = [int(answer.headers.pop("Retry-After")) for answer in (wrong, right)]
     assert (wrong.status_code, wrong.text, wrong.headers) == (429, right.text, right.headers)
-    assert 1 <= int(wrong.headers["Retry-After"]) <= 7
+    assert 1 <= waits[1] <= waits[0] <= 7
 
 
 def test_a_scope_of_everything_is_one() -> None:

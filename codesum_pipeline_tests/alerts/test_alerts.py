@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.alerts.absence import note_absence
 from codesum_pipeline.alerts.announcing import announce, decide
 from codesum_pipeline.alerts.book import open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, Observed
@@ -123,6 +124,20 @@ def test_many_changes_at_one_time_are_one_message(watch: Watch) -> None:
     assert watch.tell() == ["6 failing, 0 recovered"]
 
 
+def test_a_message_about_a_thousand_changes_is_as_short_as_one_about_ten(watch: Watch) -> None:
+    watch.see(*(check(f"repo-{number:04}") for number in range(1000)))
+
+    assert watch.tell() == ["1,000 failing, 0 recovered"]
+    with open_outbox(watch.home, now=watch.now) as outbox:
+        [post] = [outbox.post(each.post_id) for each in outbox.deliveries()]
+    assert post.text.splitlines() == [
+        "failing: check index_is_fresh (1,000): "
+        + ", ".join(f"repo-{number:04}" for number in range(8))
+        + " and 992 more",
+        "  the first of them: behind since noon",
+    ]
+
+
 def test_a_restart_between_deciding_and_telling_repeats_and_loses_nothing(watch: Watch) -> None:
     watch.see(check())
     watch.moment += timedelta(minutes=6)
@@ -195,3 +210,34 @@ def test_a_run_is_counted_once_and_a_success_begins_anew(watch: Watch) -> None:
                   (("a", True), ("a", True), ("b", True), ("c", False), ("d", True))]  # fmt: skip
 
     assert counts == [1, None, 2, 0, 1]
+
+
+def test_whoever_comes_back_after_hours_says_once_that_nobody_looked(watch: Watch) -> None:
+    def look(*, after_minutes: float) -> list[str]:
+        watch.moment += timedelta(minutes=after_minutes)
+        for _ in range(2):
+            with open_book(watch.home, now=watch.now) as book:
+                note_absence(book, watch.settings)
+        return watch.tell(after_minutes=0)
+
+    assert [look(after_minutes=minutes) for minutes in (0, 1, 59)] == [[], [], []]
+    assert look(after_minutes=26 * 60) == ["The daemon was away for 26.0 h"]
+    # A clock that was set back, and an owner who switches it off.
+    assert look(after_minutes=-120) == []
+    watch.settings = AlertSettings(channels=("ops",), away_hours=0)
+    assert look(after_minutes=26 * 60) == []
+
+
+def test_a_channel_that_is_away_gets_its_alert_once_when_it_is_back(tmp_path: Path) -> None:
+    with webhook_receiver() as good, webhook_receiver(503, 503, 200) as bad:
+        channels = {"good": {**HOOK, "url": good.url}, "bad": {**HOOK, "url": bad.url}}
+        watch = Watch(tmp_path, channels, AlertSettings(channels=("good", "bad")))
+        watch.see(check())
+        watch.tell()
+        for _ in range(6):
+            # Each time as another process would, after a restart.
+            watch.sender().send_due()
+            watch.moment += timedelta(hours=1)
+
+    assert len(good.received) == 1
+    assert (len(bad.received), len(set(bad.ids))) == (3, 1)

@@ -39,6 +39,11 @@ BACKFILL = """mutation($params: LaunchBackfillParams!) { launchPartitionBackfill
 BACKFILL_STATUS = """query($id: String!) { partitionBackfillOrError(backfillId: $id) {
     __typename ... on PartitionBackfill { status } } }"""
 
+CANCEL_BACKFILL = """mutation($id: String!) { cancelPartitionBackfill(backfillId: $id) {
+    __typename ... on PythonError { message } } }"""
+
+REPEAT_BACKFILL = """mutation($params: ReexecutionParams!) { reexecutePartitionBackfill(reexecutionParams: $params) {
+    __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
 
 LAUNCH = """mutation($params: ExecutionParams!) { launchRun(executionParams: $params) {
     __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message }

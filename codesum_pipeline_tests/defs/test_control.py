@@ -10,6 +10,8 @@ import codesum_pipeline
 from codesum_pipeline.defs.control import forget_partition, register_partition, ui_command, ui_environment
 from codesum_pipeline.defs.instance_file import ensure_dagster_home
 from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.store.bucket_place import BucketPlace
+from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.wiring import Home
 
 PROJECT = Path(codesum_pipeline.__file__).parent.parent
@@ -61,6 +63,15 @@ def test_the_uis_processes_find_the_home_and_the_package_from_any_folder(home: H
     assert environment["CODESUM_HOME"] == str(home.layout.home)
     assert environment["DAGSTER_HOME"] == str(home.layout.dagster_home)
     assert environment["PYTHONPATH"].split(os.pathsep) == [str(PROJECT), "/other"]
+
+
+def test_the_uis_processes_open_the_bucket_and_not_this_workers_copy_of_it(tmp_path: Path) -> None:
+    layout = HomeLayout(tmp_path / "copy", bucket=BucketPlace("s3://team/codesum"))
+
+    environment = ui_environment(layout, {})
+
+    assert environment["CODESUM_HOME"] == "s3://team/codesum"
+    assert environment["DAGSTER_HOME"] == str(layout.dagster_home)
 
 
 def test_dagster_knows_every_setting_of_the_packaged_file(home: Home) -> None:

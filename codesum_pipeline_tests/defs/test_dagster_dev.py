@@ -46,9 +46,9 @@ def dev(home: Home, tmp_path: Path, interruptible: None) -> Iterator[DagsterDev]
         yield running
 
 
-def found_by_search(home: Home, query: str) -> list[str]:
+def found_by_search(home: Home, query: str, *options: str) -> list[str]:
     command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home.layout.home), "search", query, "--json"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run([*command, *options], check=True, capture_output=True, text=True)
     return [hit["id"] for hit in json.loads(done.stdout)["hits"]]
 
 
