@@ -135,6 +135,7 @@ def test_a_bucket_that_does_not_exist_is_told(address):
         open_objects("s3://nowhere/home").get("name")
 
 
+@pytest.mark.slow
 def test_a_build_outlives_a_while_of_503s(address, bucket, weather, repo, tmp_path):
     worker = worker_at(tmp_path / "one", bucket)
     stops = threading.Timer(4, weather.failing.clear)
@@ -147,6 +148,7 @@ def test_a_build_outlives_a_while_of_503s(address, bucket, weather, repo, tmp_pa
     must_equal_a_clean_build(workspace_at(worker, repo), repo, tmp_path / "clean")
 
 
+@pytest.mark.slow
 def test_a_worker_that_was_stopped_beyond_its_lease_publishes_nothing(address, bucket, objects, repo, tmp_path):
     stopped = started(address, tmp_path / "stopped", bucket, repo, "published_index", lease_s=2)
     assert stopped.stdout.readline() == "before published_index\n"
@@ -173,6 +175,7 @@ def build_when_free(worker: Home, repo: GitRepo) -> None:
 
 
 @pytest.mark.parametrize("step", ["function_summaries", "published_index", "repo_overview"])
+@pytest.mark.slow
 def test_another_worker_goes_on_where_one_was_killed(step, address, bucket, objects, repo, tmp_path):
     build_in_bucket(worker_at(tmp_path / "killed", bucket), repo)
     before, _ = read_head(objects, "shop")
@@ -191,6 +194,7 @@ def test_another_worker_goes_on_where_one_was_killed(step, address, bucket, obje
 
 
 @pytest.mark.parametrize("number", range(3))
+@pytest.mark.slow
 def test_random_edits_built_by_two_workers_in_turn_end_in_the_index_of_a_clean_build(
     number, address, bucket, repo, tmp_path
 ):

@@ -35,3 +35,13 @@ def test_a_search_imports_nothing_heavy(tmp_path: Path) -> None:
     said = json.loads(done.stdout)
     assert said["first"] == "shop/cart.py::total_price"
     assert _HEAVY.intersection(said["modules"]) == set()
+
+
+def test_the_search_command_imports_nothing_that_only_homes_in_buckets_need() -> None:
+    code = "import sys, codesum_pipeline.cli.search; print(*sys.modules, sep='\\n')"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    of_buckets = {"brought_files", "heads", "home_files", "objects", "reading_copy"}
+    of_store = {name.rpartition(".")[2] for name in done.stdout.split() if name.startswith("codesum_pipeline.store.")}
+    assert of_store & of_buckets == set()

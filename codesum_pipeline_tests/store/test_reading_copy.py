@@ -1,5 +1,6 @@
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from codesum_pipeline.settings import Settings, load_settings
 from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.store.heads import head_infos, head_name, part_name, read_head, read_manifest
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.store.reading_copy import ReadingCopy
@@ -150,3 +152,16 @@ def test_what_a_build_here_has_not_committed_is_not_read(url: str, shop: Path) -
 
     with pytest.raises(MissingTable):
         Catalogue.of(settings).open(key)
+
+
+def test_while_one_thread_waits_for_the_bucket_others_go_on_with_what_is_known(url: str, shop: Path) -> None:
+    commit(shop, url)
+    settings, copy = opened(url)
+    with ThreadPoolExecutor(1) as pool, exclusive(settings.home / ".heads.lock"):
+        waiting = pool.submit(copy.look)
+        while not copy._looking.locked():
+            time.sleep(0.001)
+
+        copy.look()
+
+        assert not waiting.done()
