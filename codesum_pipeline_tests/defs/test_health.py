@@ -80,6 +80,7 @@ def quick(home: Home) -> Home:
     return open_home(home.settings.home, lease_wait_s=0)
 
 
+@pytest.mark.slow
 def test_figures_out_of_their_band_are_found_and_stop_nothing(
     built_shop: GitRepo, home: Home, instance: dg.DagsterInstance
 ) -> None:
@@ -144,6 +145,7 @@ def test_lateness_is_seen_and_told_while_nothing_is_built(
     assert status == "SUCCEEDED"
 
 
+@pytest.mark.slow
 def test_builds_that_fail_again_and_again_are_told_once_and_so_is_their_end(
     built_shop: GitRepo, quick: Home, instance: dg.DagsterInstance
 ) -> None:
@@ -198,6 +200,7 @@ def test_a_repository_that_cannot_be_read_is_told_of(
     assert alerted(quick) == ["codesum: Failing: shop: reading the repository"]
 
 
+@pytest.mark.slow
 def test_a_runs_page_says_what_changed_why_at_what_cost_and_how_good_it_is(
     built_shop: GitRepo, home: Home, instance: dg.DagsterInstance
 ) -> None:
