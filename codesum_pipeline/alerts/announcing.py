@@ -92,7 +92,7 @@ def _notice(condition: Condition) -> tuple[str, str]:
 
 _WAYS_OUT = {
     ConditionKind.CHECK: "The asset's page in the Dagster UI shows the check over time.",
-    ConditionKind.BUILDS: "The run's page in the Dagster UI says more; the command codesum doctor names what can be repaired.",
+    ConditionKind.BUILDS: "The run's page in the Dagster UI says more; codesum doctor names what can be repaired.",
     ConditionKind.REMOTE: "Its published index stays as it is; the planner goes on trying.",
     ConditionKind.DAEMON: "Until it is repaired, new commits may be missed; codesum index still works.",
 }

@@ -13,6 +13,7 @@ from codesum_pipeline.alerts.conditions import ConditionKind
 from codesum_pipeline.defs.alerting import look as look_for_alerts
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.building.health import find_health
+from codesum_pipeline.defs.building.shows_run import show_run
 from codesum_pipeline.defs.standing_checks import take_due
 from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.delivery.outbox import open_outbox
@@ -235,3 +236,15 @@ def test_a_run_whose_process_is_gone_counts_as_failed(
     with open_book(quick.settings.home, now=utc_now) as book:
         (condition,) = book.bad()
     assert condition.detail == "2 runs in a row failed; the last one: process 4711 ended without a word"
+
+
+def test_the_summary_of_a_run_is_made_of_what_the_home_has(built_shop: GitRepo, home: Home) -> None:
+    said, written = show_run(home.workspace("shop", run_id="a run that did nothing"))
+
+    headings = [
+        "**What changed.**",
+        "**Why.** No text was written again.",
+        "**What it cost.**",
+        "**How good it is now.**",
+    ]
+    assert [each for each in headings if each not in str(said)] == [] and written == 0
