@@ -47,7 +47,7 @@ distributed: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group distributed
 
 test-distributed: distributed
-	$(BIN)/python -m pytest -q -n 0 --timeout 540 -m distributed codesum_pipeline_tests/fleet codesum_pipeline_tests/buckets
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 540 -m distributed codesum_pipeline_tests/fleet codesum_pipeline_tests/buckets
 
 check: setup
 	$(BIN)/ruff format --check .

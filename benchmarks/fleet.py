@@ -1,17 +1,17 @@
 """A fleet over one bucket: repositories built cold, looked at unchanged, and built again after some changed.
 
-    python -m benchmarks.fleet [CLONE ...] [--made 20] [--changed 5] [--workers 1 2] [--out FILE]
+    python -m benchmarks.fleet [CLONE ...] [--packages N] [--made 20] [--changed 5] [--workers 1 2] [--out FILE]
 
 Postgres, Redis and the bucket (moto) are started here; the daemon and each worker are processes with a copy of the home
-of their own, as on machines of their own. Each `CLONE` is a git repository, which is copied; without one, `--made`
-small ones are made. Runs are asked for by the sensor alone. Needs the packages of the group `distributed`.
+of their own, as on machines of their own. Each `CLONE` is a git repository, which is copied; `--packages` makes one
+repository of each of so many packages of this environment; with neither, `--made` small ones are made. Runs are
+asked for by the sensor alone. Needs the packages of the group `distributed`.
 """
 
 import argparse
 import json
 import os
 import platform
-import subprocess
 import tempfile
 import threading
 import time
@@ -21,10 +21,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import psutil
+from dagster._core.scheduler.instigation import TickStatus
 
+from benchmarks.fleet_repositories import copies, made, packages
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.cli.shop import FILES
 from codesum_pipeline_tests.fleet.services import Bucket, Postgres, Redis, short_folder
 from codesum_pipeline_tests.fleet.workers import Fleet, Worker
 from codesum_pipeline_tests.repositories import GitRepo
@@ -32,11 +33,13 @@ from codesum_pipeline_tests.repositories import GitRepo
 # The sensor looks every five seconds here: after so long without a run it has looked, and wants nothing.
 QUIET_S = 20.0
 TIMEOUT_S = 3600.0
+SENSOR = "repository_changes"
 
 
 @dataclass(frozen=True)
 class Phase:
-    """What one phase took. Memory is the most that one worker's processes held at once, in MB."""
+    """What one phase took. A look is one tick of the sensor; memory is the
+    most that one worker's processes held at once, in MB."""
 
     workers: int
     phase: str
@@ -44,6 +47,7 @@ class Phase:
     wall_s: float
     runs_started: int
     runs_failed: int
+    longest_look_s: float
     worker_memory_mb: int
     requests: dict[str, int]
 
@@ -58,7 +62,7 @@ class Memory:
 
     @contextmanager
     def watched(self) -> Iterator["Memory"]:
-        """Look ten times a second."""
+        """Look once a second: a look at processes costs a hundredth of one."""
         thread = threading.Thread(target=self._watch)
         thread.start()
         try:
@@ -68,7 +72,7 @@ class Memory:
             thread.join()
 
     def _watch(self) -> None:
-        while not self.ended.wait(0.1):
+        while not self.ended.wait(1.0):
             self.most = max(self.most, *(_resident(worker) for worker in self.workers))
 
 
@@ -80,16 +84,11 @@ def _resident(worker: Worker) -> int:
     return held
 
 
-def repositories(clones: Sequence[Path], made: int, folder: Path) -> list[GitRepo]:
-    """Copies of the clones, else small ones that are made."""
-    if not clones:
-        own = [{"shop/own.py": f'def own{n}(x):\n    """Add {n}."""\n    return x + {n}\n'} for n in range(made)]
-        return [GitRepo.create(folder / f"made{n:03}", {**FILES, **files}) for n, files in enumerate(own)]
-    copies = []
-    for clone in clones:
-        subprocess.run(["git", "clone", "-q", str(clone), str(folder / clone.name)], check=True)
-        copies.append(GitRepo(folder / clone.name))
-    return copies
+def repositories(arguments: argparse.Namespace, folder: Path) -> list[GitRepo]:
+    """What the command line asks for."""
+    if arguments.packages:
+        return packages(arguments.packages, folder)
+    return copies(arguments.clones, folder) if arguments.clones else made(arguments.made, folder)
 
 
 def measure(repos: Sequence[GitRepo], *, workers: int, changed: int, folder: Path) -> list[Phase]:
@@ -135,7 +134,7 @@ def _phase(
     """Until so many more runs succeeded, and then until none is asked for any more; that wait is not counted."""
     before = {run.run_id for run in fleet.runs()}
     asked = dict(bucket.requests)
-    start = time.monotonic()
+    start, began = time.monotonic(), time.time()
     with Memory(workers).watched() as memory:
         wall_s = _wait(fleet, before, wanted, start)
         time.sleep(QUIET_S)
@@ -147,9 +146,22 @@ def _phase(
         wall_s=round(wall_s, 1),
         runs_started=len(new),
         runs_failed=sum(run.status.value == "FAILURE" for run in new),
+        longest_look_s=round(_longest_look(fleet, began), 2),
         worker_memory_mb=memory.most // 2**20,
         requests={method: count - asked.get(method, 0) for method, count in bucket.requests.items()},
     )
+
+
+def _longest_look(fleet: Fleet, began: float) -> float:
+    with fleet.instance() as instance:
+        sensors = [each for each in instance.all_instigator_state() if each.instigator_name == SENSOR]
+        ticks = [
+            tick
+            for each in sensors
+            for tick in instance.get_ticks(each.instigator_origin_id, each.selector_id, after=began)
+            if tick.status in (TickStatus.SUCCESS, TickStatus.SKIPPED) and tick.end_timestamp
+        ]
+    return max((tick.end_timestamp - tick.timestamp for tick in ticks if tick.end_timestamp), default=0.0)
 
 
 def _wait(fleet: Fleet, before: set[str], wanted: int, start: float) -> float:
@@ -157,7 +169,7 @@ def _wait(fleet: Fleet, before: set[str], wanted: int, start: float) -> float:
         new = [run for run in fleet.runs() if run.run_id not in before]
         if sum(run.status.value == "SUCCESS" for run in new) >= wanted:
             return time.monotonic() - start
-        time.sleep(0.5)
+        time.sleep(2.0)
     raise SystemExit(f"waited {TIMEOUT_S:.0f} s for {wanted} runs")
 
 
@@ -165,6 +177,7 @@ def main() -> None:
     """Measure each number of workers on a new fleet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clones", nargs="*", type=Path, metavar="CLONE")
+    parser.add_argument("--packages", type=int, default=0)
     parser.add_argument("--made", type=int, default=20)
     parser.add_argument("--changed", type=int, default=5)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
@@ -173,7 +186,7 @@ def main() -> None:
     found: list[dict[str, object]] = []
     for workers in arguments.workers:
         with tempfile.TemporaryDirectory() as folder:
-            repos = repositories(arguments.clones, arguments.made, Path(folder))
+            repos = repositories(arguments, Path(folder))
             place = Path(folder) / "fleet"
             place.mkdir()
             for phase in measure(repos, workers=workers, changed=arguments.changed, folder=place):

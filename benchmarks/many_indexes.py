@@ -5,8 +5,8 @@
 Packages of this project are indexed as small repositories (about 100 to 1,000 documents) and copied under other keys
 until there are so many. The bucket is moto's, on loopback, in a process of its own. Each row is a process that may
 open 1,024 files, started anew: it asks questions about all repositories, then about one after the other. `bound` is
-`reading.open_indexes`. Times of the processor are those of the process and hardly
-depend on what else the machine does. Cold: nothing of the bucket was copied yet; warm: all of it was, by the process before.
+`reading.open_indexes`. Times of the processor hardly depend on what else the machine does. Cold: nothing of the bucket
+was copied yet; warm: all of it was, by the process before.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from codesum_pipeline.retrieval.search import answer
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.published_bucket import commit
@@ -68,13 +68,14 @@ def prepare(folder: Path, repositories: int) -> Path:
     for number in range(repositories - len(originals)):
         original = originals[number % len(originals)]
         key = f"{original}-{number:05}"
-        _copy(layout, original, key)
+        copy_index(layout, original, key)
         entries[key] = {"path": str(folder / original)}
     layout.repos_file.write_text(json.dumps({"repositories": entries}))
     return folder / "home"
 
 
-def _copy(layout: HomeLayout, original: str, key: str) -> None:
+def copy_index(layout: HomeLayout, original: str, key: str) -> None:
+    """The published index of a repository, published under another key, too."""
     version = read_version(layout.published(original).resolve())
     data = manifest_bytes({**version.manifest, "repo": key})
     folder = layout.versions(key) / sha256_hex(data)

@@ -17,7 +17,7 @@ DEPLOY = Path(__file__).parent.parent / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 COMPOSE = yaml.safe_load((DEPLOY / "compose" / "compose.yaml").read_text())
 HELM = yaml.safe_load((DEPLOY / "helm" / "values.yaml").read_text())
-OURS = ("webserver", "daemon", "worker")
+OURS = ("webserver", "daemon", "webhooks", "worker")
 # A value of each kind that a file leaves to the person.
 FILLED = {"CODESUM_HOME": "/nowhere", "CODESUM_ENGINE__MAX_CONCURRENT_RUNS": "2"}
 

@@ -22,7 +22,7 @@ from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import check_may_be_own, record_home
 from codesum_pipeline.store.lease import current_holder, release_lease
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.wiring import Home
 
 # One broken file can make every document wrong: the first ones tell enough.

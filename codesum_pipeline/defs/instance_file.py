@@ -76,6 +76,7 @@ def _with_engine(file: Path, engine: EngineSettings) -> str | None:
     text = file.read_text(encoding="utf-8")
     own = _BLOCK.sub("", text)
     block = engine_block(engine)
+    _check_nothing_is_forgotten(file, text, engine, block)
     if _says(own, _OUTPUT):
         block.pop(_OUTPUT, None)
     for key in block:
@@ -93,6 +94,17 @@ def _with_engine(file: Path, engine: EngineSettings) -> str | None:
     lines = [f"{key}: {json.dumps(value)}\n" for key, value in block.items()]
     new = f"{own}\n{_BEGIN}\n{''.join(lines)}{_END}\n" if block else own
     return None if new == text else new
+
+
+def _check_nothing_is_forgotten(file: Path, text: str, engine: EngineSettings, block: Mapping[str, Any]) -> None:
+    """A shell without the fleet's environment would take the home out of the fleet, and record where nobody looks."""
+    written = _BLOCK.search(text)
+    for key, setting, default in (("storage", "storage", "sqlite"), ("run_launcher", "launcher", "local")):
+        if written and _says(written[0], key) and key not in block and setting not in engine.model_fields_set:
+            raise ConfigurationError(
+                f"{file}: this home has another engine.{setting} than {default}, and the settings here "
+                f"name none: give it the environment of the daemon, or say engine.{setting} = {default} to go back"
+            )
 
 
 def _says(text: str, key: str) -> bool:

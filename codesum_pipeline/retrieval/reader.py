@@ -44,7 +44,7 @@ from codesum_pipeline.indexes.version_folder import (
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.retrieval.file_names import FileNames
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 
 
 @dataclass(frozen=True)

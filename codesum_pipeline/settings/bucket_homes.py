@@ -13,8 +13,6 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.buckets import cache_folder
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.settings.own_homes import check_may_be_own
-from codesum_pipeline.store.home_files import open_home_files
-from codesum_pipeline.store.reading_copy import open_reading_copy
 
 _PRIVATE = 0o700
 _WRITABLE_BY_OTHERS = 0o022
@@ -35,6 +33,8 @@ def open_copy(url: str, environ: Mapping[str, str] = os.environ, *, is_offline: 
     Offline it is as it was when the bucket was looked at last. Raises `ConfigurationError` for a folder that others
     can write, or where there is no copy yet, and `BucketUnavailable`.
     """
+    from codesum_pipeline.store.home_files import open_home_files
+
     folder = cache_folder(url, environ)
     _make_private(folder)
     files = open_home_files(url, folder)
@@ -53,6 +53,9 @@ def for_reading(settings: Settings) -> Settings:
     """
     if settings.bucket is None:
         return settings
+    from codesum_pipeline.store.home_files import open_home_files
+    from codesum_pipeline.store.reading_copy import open_reading_copy
+
     folder = settings.home / _READING
     _make_private(folder)
     for name in _OF_BOTH:

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.store.objects import is_bucket_url
 
 _HASH_CHARS = 16
 
 
 def bucket_of(address: str) -> str | None:
     """The URL of the bucket that a home's address names, without a slash at its end; None for a path."""
-    return address.rstrip("/") if is_bucket_url(address) else None
+    return address.rstrip("/") if "://" in address else None
 
 
 def cache_folder(bucket: str, environ: Mapping[str, str] = os.environ) -> Path:

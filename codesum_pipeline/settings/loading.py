@@ -30,7 +30,7 @@ _NO_TEXT = ("tuple_type", "dict_type", "model_type")
 # Read from the environment before there are settings: which home, and which file.
 _LOCATORS = ("home", "bucket", "settings_file")
 # Secrets of a process, and no settings.
-_SECRETS = ("mcp_token", "web_token", "postgres_url", "broker_url")
+_SECRETS = ("mcp_token", "web_token", "webhook_secret", "postgres_url", "broker_url")
 # What counts as true in the environment before there are settings.
 _TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})
 

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codesum_pipeline.source.poll_times import PollPolicy
+from codesum_pipeline.source.poll_policy import PollPolicy
 
 
 class PlannerSettings(BaseModel):

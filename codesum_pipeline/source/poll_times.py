@@ -9,7 +9,7 @@ for nothing.
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codesum_pipeline.source.poll_state import HostRest, Poll
 
@@ -26,18 +26,6 @@ _ASKS_FOR_LESS = re.compile(
 )
 
 Spread = Callable[[], float]
-
-
-@dataclass(frozen=True, slots=True)
-class PollPolicy:
-    """How often and how hard remotes are asked."""
-
-    interval_s: float
-    per_tick: int
-    parallel: int
-    host_parallel: int
-    host_spacing_s: float
-    timeout_s: float
 
 
 def is_due(poll: Poll | None, source: str, *, now: float) -> bool:

@@ -17,10 +17,10 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import host_of, is_url
 from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.source.poll_policy import PollPolicy
 from codesum_pipeline.source.poll_state import HostRest, Poll, PollState
 from codesum_pipeline.source.poll_times import (
     UNCHANGED_S,
-    PollPolicy,
     after_failure,
     after_refusal,
     after_success,

@@ -38,8 +38,8 @@ from codesum_pipeline.source.plain_yaml import read_plain_yaml
 from codesum_pipeline.source.remote import check_ref
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.file_state import FileState
-from codesum_pipeline.store.home_files import edited
 from codesum_pipeline.store.locks import exclusive
+from codesum_pipeline.store.opened_copies import edited
 
 _ROOT = "repositories"
 _ORGANISATIONS = "organisations"

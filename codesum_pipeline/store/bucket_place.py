@@ -1,10 +1,12 @@
 """Which bucket holds the record of a home, and how this worker uses it."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from codesum_pipeline.store.objects import Objects, open_objects
+if TYPE_CHECKING:
+    from codesum_pipeline.store.objects import Objects
 
-_opened: dict["BucketPlace", Objects] = {}
+_opened: dict["BucketPlace", "Objects"] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +19,10 @@ class BucketPlace:
     retry_s: float = 60.0
     transfers: int = 8
 
-    def objects(self) -> Objects:
+    def objects(self) -> "Objects":
         """The objects of the bucket, opened once a process."""
+        from codesum_pipeline.store.objects import open_objects
+
         if self not in _opened:
             _opened[self] = open_objects(self.url, retry_s=self.retry_s)
         return _opened[self]

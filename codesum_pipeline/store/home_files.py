@@ -19,6 +19,7 @@ from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_ato
 from codesum_pipeline.store.heads import sha256_of
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.objects import Objects, open_objects
+from codesum_pipeline.store.opened_copies import home_files
 
 T = TypeVar("T")
 _PREFIX = "home/"
@@ -28,9 +29,6 @@ _SUFFIXES = frozenset({".yaml", ".yml", ".toml", ".json", ".jsonl"})
 _RETRY_S = 10.0
 # Whoever lost so often meets somebody who writes without end.
 _MOST_TRIES = 50
-
-# The copies that this process has opened, by folder.
-_opened: dict[Path, "HomeFiles"] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +88,21 @@ class HomeFiles:
             self.objects.delete(_PREFIX + name for name in gone)
             self._write_note({name: copied for name, copied in known.items() if name not in gone})
 
+    def edit(self, path: Path, edit: Callable[[], T]) -> T:
+        """See `opened_copies.edited`."""
+        for _ in range(_MOST_TRIES):
+            self.refresh()
+            result = edit()
+            try:
+                self.send(path)
+            except WriteConflict:
+                continue
+            except BaseException:
+                _take_back(path)
+                raise
+            return result
+        raise BrokenStore(f"{self.url}: {path.name} was changed by others {_MOST_TRIES} times in a row: try again")
+
     def _copied(self, name: str, etag: str, known: _Copied | None) -> _Copied:
         path = self.folder / name
         if known and known.etag == etag and path.exists():
@@ -126,33 +139,10 @@ class HomeFiles:
 
 def open_home_files(url: str, folder: Path) -> HomeFiles:
     """The one value of this process for a folder."""
-    return _opened.setdefault(folder, HomeFiles(url, folder))
+    return home_files.setdefault(folder, HomeFiles(url, folder))
 
 
-def edited(path: Path, edit: Callable[[], T]) -> T:
-    """Do an edit that reads and replaces `path`, or files below it.
-
-    Where it is the copy of what a bucket holds, the newest text is edited and sent, and edited again where somebody
-    else was quicker. Where the bucket cannot be reached, neither has changed; raises `BucketUnavailable`.
-    """
-    files = next((_opened[folder] for folder in path.parents if folder in _opened), None)
-    if files is None:
-        return edit()
-    for _ in range(_MOST_TRIES):
-        files.refresh()
-        result = edit()
-        try:
-            files.send(path)
-        except WriteConflict:
-            continue
-        except BaseException:
-            _take_back(files, path)
-            raise
-        return result
-    raise BrokenStore(f"{files.url}: {path.name} was changed by others {_MOST_TRIES} times in a row: try again")
-
-
-def _take_back(files: HomeFiles, path: Path) -> None:
+def _take_back(path: Path) -> None:
     """The next look at the bucket copies what was edited anew: until then it is not there."""
     for each in list(path.rglob("*")) if path.is_dir() else [path]:
         if each.is_file():

@@ -9,6 +9,7 @@ fails, the object is read back: where it holds the very bytes that were sent,
 the write was done. So what is sent must be the writer's own, as by a nonce.
 """
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,6 +35,8 @@ _REQUEST_S = 60.0
 # What S3 deletes with one request.
 _DELETED_AT_ONCE = 1000
 _STREAMED_BYTES = 1 << 20
+# Characters of a store's message that a person is told.
+_MOST_SHOWN = 300
 # Schemes of obstore that can write on a condition.
 SCHEMES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory")
 
@@ -196,12 +199,17 @@ class Objects:
             self._requests[kind] += 1
         try:
             yield
-        except (PermissionDeniedError, UnauthenticatedError):
-            raise ConfigurationError(
-                f"{self._where(name)}: the bucket refuses this {kind} ({_REFUSED}): check the credentials in the "
-                "environment, and that they allow to read, write, list and delete below the home"
-            ) from None
+        except FileNotFoundError as error:
+            self._check_bucket(error)
+            raise
         except BaseError as error:
+            # Whatever fails in a listing is a plain error, which says why in its text alone.
+            self._check_bucket(error)
+            if isinstance(error, (PermissionDeniedError, UnauthenticatedError)) or _REFUSED.search(_first_line(error)):
+                raise ConfigurationError(
+                    f"{self._where(name)}: the bucket refuses this {kind} ({_short(error)}): no or wrong credentials: "
+                    "check those in the environment, and that they allow to read, write, list and delete below the home"
+                ) from None
             raise BucketUnavailable(
                 f"{self._where(name)}: the bucket cannot be reached now ({_short(error)}): try again later; if it "
                 "stays so, check the endpoint and the network"
@@ -215,13 +223,8 @@ class Objects:
             raise ConfigurationError(f"{self.url}: there is no such bucket: create it, or name another home") from None
 
 
-_REFUSED = "no or wrong credentials"
+_REFUSED = re.compile(r"status code: 40[13]\b")
 _in_memory: dict[str, "ObjectStore"] = {}
-
-
-def is_bucket_url(home: str) -> bool:
-    """Whether a home is named by a URL, and not by a path."""
-    return "://" in home
 
 
 def open_objects(url: str, *, retry_s: float = RETRY_S) -> Objects:
@@ -272,5 +275,12 @@ def _update(etag: str) -> dict[str, str]:
 
 
 def _short(error: Exception) -> str:
-    """The first line; what follows are headers and a query, which may be signed."""
-    return str(error).partition("\n")[0].partition("?")[0][:300]
+    """Where and why, without a query, which may be signed, and without the body of the answer but for its code."""
+    line, _, _body = re.sub(r"\?\S*|, max_retries: [^-]*(?= -)", "", _first_line(error)).partition(": <")
+    code = re.search(r"<Code>(\w+)</Code>", str(error))
+    return f"{line[:_MOST_SHOWN].rstrip(': ')}{f', {code[1]}' if code else ''}"
+
+
+def _first_line(error: Exception) -> str:
+    """What follows are headers, and all of the answer."""
+    return str(error).partition("\n")[0]

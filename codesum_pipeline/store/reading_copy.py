@@ -35,6 +35,7 @@ from codesum_pipeline.store.home_files import HomeFiles
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive, exclusive_if_free, shared
 from codesum_pipeline.store.objects import ObjectInfo, Objects
+from codesum_pipeline.store.opened_copies import reading_copies
 
 # Requests at one time: a bucket answers each in tens of milliseconds, whatever else it does.
 _AT_ONCE = 16
@@ -47,8 +48,6 @@ _ROOM = 0.1
 # Others may delete what was brought before it is opened; not again and again.
 _MOST_TRIES = 20
 _log = logging.getLogger(__name__)
-# The copies that this process has opened, by folder.
-_opened: dict[Path, "ReadingCopy"] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +77,7 @@ class ReadingCopy:
         # What is there, as far as this process knows: other processes bring and delete, too.
         self._bytes: int | None = None
         self._lock = threading.RLock()
+        self._looking = threading.Lock()
 
     @property
     def objects(self) -> Objects:
@@ -89,24 +89,31 @@ class ReadingCopy:
     def look(self) -> None:
         """Have names of indexes and the home's own files say what the bucket says, as of `fresh_s` ago at most.
 
-        Whoever has looked once goes on with that where the bucket cannot be reached; raises `BucketUnavailable` before.
+        Whoever has looked once goes on with that where the bucket cannot be reached, and while another thread looks
+        and may wait for it; raises `BucketUnavailable` before.
         """
-        now = time.monotonic()
         if self._is_offline:
             self._read_heads()
             return
-        with self._lock:
-            if self._looked_at is not None and now - self._looked_at < self._fresh_s:
-                return
+        if self._looking.acquire(blocking=self._looked_at is None):
             try:
-                self._files.refresh(max_age_s=self._fresh_s)
-                self.refresh(max_age_s=self._fresh_s)
-            except BucketUnavailable as error:
-                if self._looked_at is None:
-                    raise
-                _log.warning("answers are of what was published before: %s", error)
-                now = time.monotonic() + _AWAY_S
-            self._looked_at = now
+                self._look_if_old()
+            finally:
+                self._looking.release()
+
+    def _look_if_old(self) -> None:
+        now = time.monotonic()
+        if self._looked_at is not None and now - self._looked_at < self._fresh_s:
+            return
+        try:
+            self._files.refresh(max_age_s=self._fresh_s)
+            self.refresh(max_age_s=self._fresh_s)
+        except BucketUnavailable as error:
+            if self._looked_at is None:
+                raise
+            _log.warning("answers are of what was published before: %s", error)
+            now = time.monotonic() + _AWAY_S
+        self._looked_at = now
 
     def refresh(self, *, max_age_s: float = 0.0) -> None:
         """Read the heads that changed, unless another process did so `max_age_s` ago."""
@@ -267,14 +274,9 @@ def open_reading_copy(
     files: HomeFiles, folder: Path, *, fresh_s: float, cache_bytes: float, is_offline: bool
 ) -> ReadingCopy:
     """The one value of this process for a folder."""
-    if folder not in _opened:
-        _opened[folder] = ReadingCopy(files, folder, fresh_s=fresh_s, cache_bytes=cache_bytes, is_offline=is_offline)
-    return _opened[folder]
-
-
-def reading_copy(home: Path) -> ReadingCopy | None:
-    """What a folder is the copy of; None for a home that is a folder."""
-    return _opened.get(home) if _opened else None
+    return reading_copies.setdefault(
+        folder, ReadingCopy(files, folder, fresh_s=fresh_s, cache_bytes=cache_bytes, is_offline=is_offline)
+    )
 
 
 def _is_key(key: str) -> bool:

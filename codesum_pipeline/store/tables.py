@@ -27,7 +27,7 @@ from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.store.atomic import replacing
 from codesum_pipeline.store.column_hashes import column_hash
 from codesum_pipeline.store.key_order import OrderedRows
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.store.row_reader import RowReader
 from codesum_pipeline.store.rows import column_names, from_table, nulls, to_table
 from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, TableSpec

@@ -28,7 +28,7 @@ from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, Survey, slug
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import current_holder
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from pathlib import Path
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import try_git
-from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.store.locks import exclusive
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.catalogue import Catalogue, Tell
 
 # Commits that this process has looked for, found or not: nobody waits for a host again and again.
@@ -23,6 +22,9 @@ def bring_mirror(catalogue: Catalogue, index: PublishedIndex, *, tell: Tell) -> 
     git_dir = layout.mirror(index.repo)
     if reading_copy(layout.home) is None or index.home is not None or (git_dir, commit) in _looked_for:
         return
+    # What builds fetch with.
+    from codesum_pipeline.source.mirror import Mirror
+
     _looked_for.add((git_dir, commit))
     timeout_s = catalogue.settings.options.scan.git_timeout_s
     with exclusive(git_dir.with_name(f".{index.repo}.lock")):

@@ -8,7 +8,7 @@ from typing import Any
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.reading_copy import reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 

@@ -1,13 +1,16 @@
 """Commands on a home in a bucket say what they say of the folder that was committed."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.many_indexes import copy_index
 from codesum_pipeline.store.heads import HeadHolder, head_name, part_name, read_head, read_manifest
+from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline_tests.published_bucket import commit
 
@@ -37,6 +40,31 @@ def test_a_reader_of_a_bucket_is_told_what_a_reader_of_the_folder_is(
     in_bucket, in_folder = codesum(bucket.url, *arguments), codesum(shop, *arguments)
 
     assert (in_bucket.exit_code, in_bucket.stdout) == (in_folder.exit_code, in_folder.stdout)
+
+
+def test_all_of_many_indexes_in_a_bucket_are_searched_and_one_that_is_damaged_is_left_out(
+    bucket: Objects, shop: Path, codesum: Call, tmp_path: Path
+) -> None:
+    home = tmp_path / "many"
+    shutil.copytree(shop, home, symlinks=True)
+    keys = ["shop", *(f"shop-{number:02}" for number in range(40))]
+    for key in keys[1:]:
+        copy_index(HomeLayout(home), "shop", key)
+    entries = {key: {"path": str(tmp_path)} for key in keys}
+    HomeLayout(home).repos_file.write_text(json.dumps({"repositories": entries}))
+    objects = commit(home, f"{bucket.url}-of-many")
+    head, _ = read_head(objects, "shop-07") or pytest.fail("it was committed")
+    manifest = read_manifest(objects, head.state or "")
+    damaged = next(
+        file.part for path, file in manifest.files.items() if "shop-07" in path and path.endswith("manifest.json")
+    )
+    objects.put(part_name(damaged), b"something else")
+
+    told = codesum(objects.url, "search", "--all", "--json", "apply a voucher")
+
+    assert told.exit_code == 0
+    assert set(json.loads(told.stdout)["repositories"]) == set(keys) - {"shop-07"}
+    assert [damaged in line for line in told.stderr.splitlines() if "left out" in line] == [True]
 
 
 def test_documents_of_a_bucket_are_shown_and_explained(bucket: Objects, shop: Path, codesum: Call) -> None:

@@ -1,5 +1,6 @@
 """What Dagster loads, and that loading needs nothing."""
 
+import json
 import os
 import subprocess
 import sys
@@ -197,3 +198,21 @@ def test_definitions_load_without_network_data_or_repository(tmp_path: Path) -> 
 
     assert done.returncode == 0, done.stderr
     assert not home.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_dagsters_own_command_line_lists_and_checks_the_definitions_of_a_checkout(tmp_path: Path) -> None:
+    project = Path(codesum_pipeline.__file__).parent.parent
+    environment = {**os.environ, "DAGSTER_HOME": str(tmp_path), "CODESUM_HOME": str(tmp_path / "home")}
+    dg_command = [str(Path(sys.executable).parent / "dg")]
+
+    listed = subprocess.run(
+        [*dg_command, "list", "defs", "--json"], cwd=project, env=environment, capture_output=True, text=True
+    )
+    checked = subprocess.run(
+        [*dg_command, "check", "defs"], cwd=project, env=environment, capture_output=True, text=True
+    )
+
+    assert {asset["asset_key"] for asset in json.loads(listed.stdout)["assets"]} >= set(GRAPH), listed.stderr
+    assert checked.returncode == 0, checked.stdout + checked.stderr

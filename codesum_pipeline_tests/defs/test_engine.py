@@ -11,6 +11,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.building import open_home
 
 CELERY = {"launcher": "celery", "storage": "postgres"}
+LOCAL = {"launcher": "local", "storage": "sqlite"}
 ADDRESSES = {"CODESUM_POSTGRES_URL": "postgresql://user:secret@db/x", "CODESUM_BROKER_URL": "redis://:secret@redis/0"}
 
 
@@ -44,7 +45,19 @@ def test_a_changed_engine_replaces_its_block_and_nothing_else(tmp_path: Path) ->
     assert found["storage"]["custom"]["config"] == {"postgres_url": {"env": "CODESUM_POSTGRES_URL"}}
     assert found["run_launcher"]["config"] == {"broker": {"env": "CODESUM_BROKER_URL"}, "lost_after_s": 90.0}
     assert "secret" not in once
-    apply_engine(local.layout, local.settings.engine, {})
+    back = open_home(tmp_path, engine=LOCAL)
+    apply_engine(back.layout, back.settings.engine, {})
+    assert file.read_text() == before
+
+
+def test_a_command_that_does_not_name_an_engine_does_not_take_the_home_out_of_its_fleet(tmp_path: Path) -> None:
+    fleet = open_home(tmp_path, engine=CELERY)
+    apply_engine(fleet.layout, fleet.settings.engine, ADDRESSES)
+    file = fleet.layout.dagster_home / "dagster.yaml"
+    before = file.read_text()
+
+    with pytest.raises(ConfigurationError, match="give it the environment of the daemon"):
+        apply_engine(fleet.layout, open_home(tmp_path).settings.engine, {})
     assert file.read_text() == before
 
 

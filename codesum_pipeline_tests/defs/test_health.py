@@ -1,6 +1,7 @@
 """Checks against thresholds: they can fail, say when they have nothing to look at, and stop nothing."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -217,6 +218,7 @@ def test_a_runs_page_says_what_changed_why_at_what_cost_and_how_good_it_is(
     assert f"`{before}` → `{now}`" in said and "1 files added, 0 changed, 0 removed" in said
     assert "| function | written | new | 2 |" in said
     assert "no model was asked" in said and "Retrieval was not measured" in said
+    assert re.search(r"\*\*What it avoided.\*\* [1-9]\d* of \d+ texts stayed as they were.", said)
     assert len(said) < 4_000
     (record,) = instance.get_run_records(limit=1)
     tags = record.dagster_run.tags

@@ -124,7 +124,7 @@ class Bucket:
     def serving(self) -> Iterator["Bucket"]:
         import requests
         from moto.server import DomainDispatcherApplication, create_backend_app
-        from werkzeug.serving import make_server
+        from werkzeug.serving import WSGIRequestHandler, make_server
 
         answer = DomainDispatcherApplication(create_backend_app)
 
@@ -136,7 +136,11 @@ class Bucket:
                 return [b"<Error><Code>SlowDown</Code><Message>away</Message></Error>"]
             return answer(environ, start)  # type: ignore[no-any-return]
 
-        server = make_server("127.0.0.1", self.port, may_be_away, threaded=True)
+        class Quiet(WSGIRequestHandler):
+            def log_request(self, *_: Any) -> None:
+                pass
+
+        server = make_server("127.0.0.1", self.port, may_be_away, threaded=True, request_handler=Quiet)
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:

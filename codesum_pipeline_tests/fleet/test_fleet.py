@@ -49,26 +49,26 @@ def test_nothing_is_lost_or_published_in_half_or_twice_whatever_fails(
     one = worker(fleet, "one")
     worker(fleet, "two")
 
-    lost = fleet.wait_for_run_of(one, timeout_s=120)
+    lost = held_run_of(fleet, one)
     one.kill()
     three = worker(fleet, "three")
     fleet.redis.kill()
     fleet.redis.start()
     # It stands still for longer than its lease lasts, another takes over, and it goes on in the belief to hold it.
-    frozen = fleet.wait_for_run_of(three, timeout_s=120)
+    frozen = held_run_of(fleet, three)
     three.halt()
     worker(fleet, "four")
-    fleet.wait_for_end_of(frozen, timeout_s=120)
+    fleet.wait_for_end_of(frozen, timeout_s=240)
     bucket.is_away = True
     time.sleep(8)
     bucket.is_away = False
     fleet.postgres.kill()
     fleet.postgres.start()
-    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=300, idle=False)
+    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=480, idle=False)
     built = head_of(fleet, frozen)
     three.go_on()
-    wait_for(lambda: "LeaseLost" in three.log.read_text(), timeout_s=120, what=f"a refusal; {three.log.read_text()}")
-    fleet.wait_until_built(KEYS, timeout_s=300)
+    wait_for(lambda: "LeaseLost" in three.log.read_text(), timeout_s=240, what=f"a refusal; {three.log.read_text()}")
+    fleet.wait_until_built(KEYS, timeout_s=480)
 
     ended = {run.run_id: run.status.value for run in fleet.runs()}
     assert (ended[lost.run_id], ended[frozen.run_id]) == ("FAILURE", "FAILURE")
@@ -89,10 +89,20 @@ def worker(fleet: Fleet, name: str) -> Worker:
     return fleet.start(name, "worker", extra={"XDG_CACHE_HOME": str(fleet.folder / name)})
 
 
+def held_run_of(fleet: Fleet, worker: Worker) -> dg.DagsterRun:
+    """A run of this worker that has the lease of its repository."""
+
+    def holding() -> dg.DagsterRun | None:
+        run = fleet.wait_for_run_of(worker, timeout_s=120)
+        holder = head_of(fleet, run).holder
+        return run if holder and holder.run_id == run.run_id else None
+
+    return wait_for(holding, timeout_s=240, what="a run that holds its repository")
+
+
 def head_of(fleet: Fleet, run: dg.DagsterRun) -> RepositoryHead:
     """What the bucket has of a run's repository."""
     place = fleet.layout.bucket
     assert place
     found = read_head(place.objects(), run.tags[PARTITION_TAG])
-    assert found
-    return found[0]
+    return found[0] if found else RepositoryHead()

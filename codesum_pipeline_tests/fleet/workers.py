@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,7 +159,13 @@ class Fleet:
         def over() -> bool:
             return any(each.run_id == run.run_id and each.status.value in OVER for each in self.runs())
 
-        wait_for(over, timeout_s=timeout_s, what=f"the end of run {run.run_id}")
+        self._wait_for(over, timeout_s=timeout_s, what=f"the end of run {run.run_id}")
+
+    def _wait_for(self, look: Callable[[], bool], *, timeout_s: float, what: str) -> None:
+        try:
+            wait_for(look, timeout_s=timeout_s, what=what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.summary()}") from None
 
     def wait_until_built(self, keys: Sequence[str], *, timeout_s: float, idle: bool = True) -> None:
         """Until the last run of each repository succeeded and, if so wanted, no run is under way."""
@@ -172,7 +178,7 @@ class Fleet:
             states = [last[key].status.value if key in last else "" for key in keys]
             return set(states) == {"SUCCESS"} and all(run.status.value in OVER for run in runs if idle)
 
-        wait_for(done, timeout_s=timeout_s, what=f"{len(keys)} repositories to be built")
+        self._wait_for(done, timeout_s=timeout_s, what=f"{len(keys)} repositories to be built")
 
     def wait_for_run_of(self, worker: Worker, *, timeout_s: float) -> dg.DagsterRun:
         """A run that this worker has begun and not ended."""

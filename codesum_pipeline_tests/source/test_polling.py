@@ -10,10 +10,10 @@ import pytest
 
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.poll_policy import PollPolicy
 from codesum_pipeline.source.poll_state import HostRest, Poll, PollState, open_poll_state
 from codesum_pipeline.source.poll_times import (
     DAY_S,
-    PollPolicy,
     after_failure,
     after_refusal,
     after_success,

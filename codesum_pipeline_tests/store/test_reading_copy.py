@@ -10,7 +10,8 @@ from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.store.heads import head_infos, head_name, part_name, read_head, read_manifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects, open_objects
-from codesum_pipeline.store.reading_copy import ReadingCopy, reading_copy
+from codesum_pipeline.store.opened_copies import reading_copy
+from codesum_pipeline.store.reading_copy import ReadingCopy
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.tools.catalogue import Catalogue
 from codesum_pipeline_tests.published_bucket import commit

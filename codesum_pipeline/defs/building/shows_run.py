@@ -39,7 +39,7 @@ def show_run(ws: Workspace) -> tuple[Markdown, int]:
         parts = [
             f"**What changed.** {_changed(ws)}",
             *_written(texts),
-            f"**What it cost.** {_cost(ws, connection)}",
+            *_cost(ws, connection),
             f"**How good it is now.** {' '.join(_quality(ws, connection))}",
         ]
     written = sum(count for _, event, _, count in texts if event == HistoryEvent.WRITTEN)
@@ -48,7 +48,8 @@ def show_run(ws: Workspace) -> tuple[Markdown, int]:
 
 def _changed(ws: Workspace) -> str:
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
-    here = f"{code(snapshot.commit[:_COMMIT_DIGITS])} {plain(snapshot.subject or '')}".rstrip()
+    subject = f" “{plain(snapshot.subject)}”" if snapshot.subject else ""
+    here = f"{code(snapshot.commit[:_COMMIT_DIGITS])}{subject}"
     found = change_of(ws)
     if found is None:
         return f"Nothing in the repository: it is at {here} as before."
@@ -66,7 +67,7 @@ def _written(texts: list[tuple[Any, ...]]) -> Iterator[str]:
     yield table(["level", "what", "cause", "texts"], texts[:_MOST_CAUSES])
 
 
-def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> str:
+def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[str]:
     ((calls, usd, read, cached),) = _rows(
         connection,
         """SELECT count(*) FILTER (outcome <> ?), coalesce(sum(cost_usd), 0.0),
@@ -83,15 +84,26 @@ def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> str:
         ws.run_id,
         Avoided.ASKED.value,
     )
-    if not calls and not spared:
-        return "Nothing: no model was asked."
     share = f", {cached / read:.0%} of the tokens read from the provider's cache" if read else ""
     saved = sum(dollars for _, _, dollars in spared)
     said = f"${usd:.4f} for {calls:,} calls{share}; without reuse ${usd + saved:.4f}."
-    if not spared:
-        return said
-    rows = [(cause, count, f"{dollars:.4f}") for cause, count, dollars in spared]
-    return f"{said} Calls that it avoided:\n\n{table(['because of', 'calls', 'US dollars'], rows)}"
+    yield f"**What it cost.** {said if calls or spared else 'Nothing: no model was asked.'}"
+    yield f"**What it avoided.** {_kept(ws, connection)}{' Calls to a model, by cause:' if spared else ''}"
+    if spared:
+        yield table(
+            ["because of", "calls", "US dollars"], [(cause, count, f"{cost:.4f}") for cause, count, cost in spared]
+        )
+
+
+def _kept(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> str:
+    ((kept, documents),) = _rows(
+        connection,
+        """SELECT count(*) FILTER (id NOT IN (SELECT id FROM document_history WHERE run_id = ? AND event = ?)), count(*)
+           FROM documents""",
+        ws.run_id,
+        HistoryEvent.WRITTEN.value,
+    )
+    return f"{kept:,} of {documents:,} texts stayed as they were."
 
 
 def _quality(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[str]:
