@@ -33,6 +33,6 @@ def _tell(book: AlertBook, last: datetime, now: datetime, *, allowed: timedelta)
         book,
         f"The daemon was away for {hours:,.1f} h",
         f"From {last:%Y-%m-%d %H:%M} to {now:%Y-%m-%d %H:%M} UTC nobody looked at the repositories and nobody was told "
-        "of anything: Dagster's daemon was down, or the sensor `alerts` was stopped. What became late or failed "
+        "of anything: Dagster's daemon was down, or its sensor alerts was stopped. What became late or failed "
         "meanwhile is told now, as it is found; nothing has to be done for that.",
     )

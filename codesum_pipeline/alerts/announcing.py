@@ -88,16 +88,19 @@ def _notice(condition: Condition) -> tuple[str, str]:
     said = one_line(condition.detail)[:_DETAIL_CHARS] or "no further word"
     return (
         f"Failing: {condition.title}",
-        f"{condition.title}: {said}\n\nSince {_minute(condition.since)}. {_WAYS_OUT[condition.kind]}",
+        f"{condition.title}: {said}\n\nFailing since {_minute(condition.since)}. {_WAYS_OUT[condition.kind]}",
     )
 
 
 _WAYS_OUT = {
     ConditionKind.CHECK: "The asset's page in the Dagster UI shows the check over time.",
-    ConditionKind.BUILDS: "The run's page in the Dagster UI says more; `codesum doctor` names what can be repaired.",
+    ConditionKind.BUILDS: "The run's page in the Dagster UI says more; codesum doctor names what can be repaired.",
     ConditionKind.REMOTE: "Its published index stays as it is; the planner goes on trying.",
-    ConditionKind.DAEMON: "Until it is repaired, new commits may be missed; `codesum index` still works.",
+    ConditionKind.DAEMON: "Until it is repaired, new commits may be missed; codesum index still works.",
 }
+
+
+_ALL = "\nThe command codesum status lists all repositories; the Dagster UI shows each check and run."
 
 
 def _minute(moment: str) -> str:
@@ -127,6 +130,7 @@ def _digest(conditions: Sequence[Condition]) -> tuple[str, str]:
         lines.append(f"{'recovered' if is_good else 'failing'}: {what} ({len(members):,}): {named}{more}")
         if not is_good and members[0].detail:
             lines.append(f"  the first of them: {one_line(members[0].detail)[:_SHORT_CHARS]}")
+    lines.append(_ALL)
     bad = sum(each.is_bad for each in conditions)
     return f"{bad:,} failing, {len(conditions) - bad:,} recovered", "\n".join(lines)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from codesum_pipeline.wiring import Home
 
 PARTITION_TAG = "dagster/partition"
+VERIFY_JOB = "verify_indexes"
 # `dagster_celery.core_execution_loop.DELEGATE_MARKER`, whose module imports Celery.
 _WAITS_FOR_WORKER = "celery_queue_wait"
 
@@ -132,6 +133,9 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
             return
         home = self.open_home()
         instance.add_run_tags(run.run_id, process_tags(this_process(run.run_id)))
+        if run.job_name == VERIFY_JOB:
+            # It looks at the bucket before, and then holds the repository itself.
+            return
         lease = hold_repository(home.layout, key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
         self._open.enter_context(lease)
 

@@ -14,12 +14,17 @@ from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.building.values import NO_DATA, OK, OUT_OF_BAND, STATE
 from codesum_pipeline.defs.lateness import severity_of
 from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
-from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.resource import VERIFY_JOB, CodesumResource
 from codesum_pipeline.defs.steps import OWNER, stage_failures
-from codesum_pipeline.indexes.verify import verify_index
+from codesum_pipeline.indexes.verify import Finding, verify_index
+from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.checks import CheckName
+from codesum_pipeline.store.bucket_place import BucketPlace
+from codesum_pipeline.store.holding import hold_unless_held
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.part_check import broken_parts
 from codesum_pipeline.wiring import Home, utc_now
 
 VERIFICATION_CRON = "17 * * * *"
@@ -61,7 +66,7 @@ def published_index_equals_tables(
     context: dg.AssetCheckExecutionContext, codesum: CodesumResource
 ) -> dg.AssetCheckResult:
     """What `codesum doctor` finds about the index."""
-    found = _verify(codesum.open_home(), context.partition_key)
+    found = _verify(codesum.open_home(), context.partition_key, context.run.run_id)
     return dg.AssetCheckResult(
         passed=found.passed, severity=found.severity, description=found.description, metadata=found.metadata
     )
@@ -74,10 +79,11 @@ STANDING_CHECKS = (index_is_fresh, published_index_equals_tables)
 def verify_published_index(context: dg.OpExecutionContext, codesum: CodesumResource) -> None:
     """The same, by itself: Dagster gives no partition to a job that has nothing but checks."""
     # It takes these, too; only its annotation does not say so.
-    context.log_event(_verify(codesum.open_home(), context.partition_key))  # type: ignore[arg-type]
+    context.log_event(_verify(codesum.open_home(), context.partition_key, context.run_id))  # type: ignore[arg-type]
 
 
 @dg.job(
+    name=VERIFY_JOB,
     description="Compare the published index of one repository with its manifest and its tables, byte by byte.",
     partitions_def=codesum_repos,
     executor_def=dg.in_process_executor,
@@ -88,10 +94,34 @@ def verify_indexes() -> None:
     verify_published_index()
 
 
-def _verify(home: Home, key: str) -> dg.AssetCheckEvaluation:
+def _findings(home: Home, key: str, run_id: str) -> tuple[bool, Sequence[Finding]]:
+    """Whether anything is published, and what is wrong with it.
+
+    Of a bucket its objects come first: this worker's copy may be whole where they are not, and cannot be made of broken
+    ones.
+    """
+    layout = home.layout
+    if layout.bucket is not None and (broken := _broken_objects(layout, layout.bucket, key)):
+        return True, broken
+    with hold_unless_held(layout, key, run_id=run_id, wait_s=home.settings.lease_wait_s):
+        is_published = layout.published(key).is_symlink()
+        return is_published, verify_index(layout, key, tables=home.tables) if is_published else []
+
+
+def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> list[Finding]:
+    try:
+        parts = broken_parts(bucket, key, near=layout.home)
+    except BrokenStore as error:
+        return [Finding("bucket", key, str(error))]
+    return [
+        Finding("bucket", part.name, f"{part.file} is {'missing' if part.is_missing else 'not what its name says'}")
+        for part in parts
+    ]
+
+
+def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
     with stage_failures():
-        is_published = home.layout.published(key).is_symlink()
-        findings = verify_index(home.layout, key, tables=home.tables) if is_published else []
+        is_published, findings = _findings(home, key, run_id)
     named = "; ".join(f"{each.check}: {each.subject}: {each.detail}" for each in findings[:_NAMED])
     more = f"; and {len(findings) - _NAMED:,} more" if len(findings) > _NAMED else ""
     said = f"{named}{more} (`codesum index {key} --force` writes it anew)" if findings else "no fault"

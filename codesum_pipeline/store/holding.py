@@ -40,13 +40,13 @@ def hold_repository(
 
 
 @contextmanager
-def hold_unless_held(layout: HomeLayout, key: str, *, run_id: str) -> Iterator[None]:
+def hold_unless_held(layout: HomeLayout, key: str, *, run_id: str, wait_s: float = 0.0) -> Iterator[None]:
     """Hold a repository for the duration of the block, unless this run holds it already; raises `LeaseHeld`."""
     holder = current_holder(layout.state(key))
     if holder and holder.run_id == run_id and holder.is_process_of(this_process(run_id)):
         yield
         return
-    with hold_repository(layout, key, run_id=run_id):
+    with hold_repository(layout, key, run_id=run_id, wait_s=wait_s):
         yield
 
 

@@ -142,6 +142,8 @@ def test_a_message_about_a_thousand_changes_is_as_short_as_one_about_ten(watch: 
         + ", ".join(f"repo-{number:04}" for number in range(8))
         + " and 992 more",
         "  the first of them: behind since noon",
+        "",
+        "The command codesum status lists all repositories; the Dagster UI shows each check and run.",
     ]
 
 

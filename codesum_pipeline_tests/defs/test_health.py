@@ -15,6 +15,7 @@ from codesum_pipeline.alerts.conditions import ConditionKind
 from codesum_pipeline.defs.alerting import look as look_for_alerts
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.building.health import find_health
+from codesum_pipeline.defs.building.shows_run import show_run
 from codesum_pipeline.defs.standing_checks import take_due
 from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.delivery.outbox import open_outbox
@@ -82,6 +83,7 @@ def quick(home: Home) -> Home:
     return open_home(home.settings.home, lease_wait_s=0)
 
 
+@pytest.mark.slow
 def test_figures_out_of_their_band_are_found_and_stop_nothing(
     built_shop: GitRepo, home: Home, instance: dg.DagsterInstance
 ) -> None:
@@ -146,6 +148,7 @@ def test_lateness_is_seen_and_told_while_nothing_is_built(
     assert status == "SUCCEEDED"
 
 
+@pytest.mark.slow
 def test_builds_that_fail_again_and_again_are_told_once_and_so_is_their_end(
     built_shop: GitRepo, quick: Home, instance: dg.DagsterInstance
 ) -> None:
@@ -200,6 +203,7 @@ def test_a_repository_that_cannot_be_read_is_told_of(
     assert alerted(quick) == ["codesum: Failing: shop: reading the repository"]
 
 
+@pytest.mark.slow
 def test_a_runs_page_says_what_changed_why_at_what_cost_and_how_good_it_is(
     built_shop: GitRepo, home: Home, instance: dg.DagsterInstance
 ) -> None:
@@ -253,3 +257,15 @@ def test_runs_that_end_after_the_clock_was_set_back_are_counted_and_once_each(
     with open_book(quick.settings.home, now=utc_now) as book:
         (condition,) = book.bad()
     assert condition.detail == "2 runs in a row failed; the last one: process 4711 ended without a word"
+
+
+def test_the_summary_of_a_run_is_made_of_what_the_home_has(built_shop: GitRepo, home: Home) -> None:
+    said, written = show_run(home.workspace("shop", run_id="a run that did nothing"))
+
+    headings = [
+        "**What changed.**",
+        "**Why.** No text was written again.",
+        "**What it cost.**",
+        "**How good it is now.**",
+    ]
+    assert [each for each in headings if each not in str(said)] == [] and written == 0

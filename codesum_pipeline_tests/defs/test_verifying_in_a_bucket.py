@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.store.heads import StateManifest, part_name, read_head
+from codesum_pipeline.store.heads import part_name, read_head, read_manifest
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.buckets.workers import build_in_bucket, worker_at
@@ -48,7 +48,7 @@ def part_of(objects: Objects, ending: str) -> str:
     """The name of the object that holds a file of the published index."""
     found = read_head(objects, "shop")
     assert found and found[0].state
-    manifest = StateManifest.decoded(objects.get(part_name(found[0].state)).data)
+    manifest = read_manifest(objects, found[0].state)
     [name] = [each.part for path, each in manifest.files.items() if path.endswith(ending)]
     return part_name(name)
 
@@ -67,3 +67,13 @@ def test_another_worker_verifies_an_index_and_finds_an_object_that_was_changed(
     assert verified(other, instance) == (True, "no fault")
     after = read_head(open_objects(bucket), "shop")
     assert before and after and (before[0].state, before[0].published) == (after[0].state, after[0].published)
+
+    objects = open_objects(bucket)
+    name = part_of(objects, "documents/repo=shop/part-0.parquet")
+    damaged = objects.get(name)
+    assert damaged
+    objects.put(name, damaged.data[:-1])
+    for worker, env in ((other, "other"), (worker_at(tmp_path / "third", bucket), "third")):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / env))
+        passed, said = verified(worker, instance)
+        assert not passed and f"{name}: " in said and "is not what its name says" in said
