@@ -102,13 +102,8 @@ def _check_nothing_is_forgotten(file: Path, text: str, engine: EngineSettings, b
     for key, setting, default in (("storage", "storage", "sqlite"), ("run_launcher", "launcher", "local")):
         if written and _says(written[0], key) and key not in block and setting not in engine.model_fields_set:
             raise ConfigurationError(
-<<<<<<< HEAD
                 f"{file}: this home has another engine.{setting} than {default}, and the settings here "
                 f"name none: give it the environment of the daemon, or say engine.{setting} = {default} to go back"
-=======
-                f"{file}: this home has another engine.{setting} than {default}, and this command's settings name "
-                f"none: give it the environment of the daemon, or say engine.{setting} = {default} to go back"
->>>>>>> distributed
             )
 
 
