@@ -40,6 +40,10 @@ def tree_at(revision: str, folder: Path) -> Path:
     folder.mkdir()
     archive = subprocess.run(["git", "archive", revision], cwd=PROJECT, check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x"], cwd=folder, input=archive, check=True)
+    # Whether Python keeps what it compiled depends on the environment: an installed package has it.
+    compiled = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    command = [sys.executable, "-m", "compileall", "-q", str(folder / "codesum_pipeline")]
+    subprocess.run(command, check=True, env=compiled)
     return folder
 
 
