@@ -102,6 +102,7 @@ def doctor(
         *(problem for entry in entries for problem in _examine(home, entry, is_deep=bool(key))),
         *(() if key else _unregistered(home)),
         *(() if key else _digests(home)),
+        *(() if key else _scattered(home)),
         *_dagsters_records(home),
         *(_model(home) if llm else ()),
     ]
@@ -134,6 +135,16 @@ def _bucket(home: Home, keys: Sequence[str]) -> Iterator[Problem]:
     if home.layout.bucket:
         for key, what, way_out in bucket_troubles(home.layout.bucket, keys):
             yield Problem(key, what, way_out, about="Bucket")
+
+
+def _scattered(home: Home) -> Iterator[Problem]:
+    """Digests are kept by each worker for itself."""
+    if home.layout.bucket and home.settings.engine.launcher != "local" and home.intents.survey().intents:
+        what = f"{home.intents.file.name}: each worker keeps what waits for a digest; no digest has it of all workers"
+        way_out = (
+            "build what the questions are about, and make their digests, on one worker; or keep the home in a folder"
+        )
+        yield Problem(None, what, way_out, about="Bucket")
 
 
 def _misconfigured(home: Home) -> Iterator[Problem]:

@@ -100,6 +100,22 @@ def test_the_doctor_finds_nothing_wrong_with_a_sound_bucket(bucket: Objects, cod
         assert (told.exit_code, told.stdout) == (0, "1 repository in order: shop\n")
 
 
+def test_the_doctor_says_that_workers_do_not_share_what_waits_for_a_digest(
+    bucket: Objects, codesum: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "no digest has it of all workers"
+    assert codesum(bucket.url, "intent", "add", "vouchers", "How vouchers are applied").exit_code == 0
+    alone = codesum(bucket.url, "doctor").stdout
+    monkeypatch.setenv("CODESUM_ENGINE__LAUNCHER", "celery")
+    monkeypatch.setenv("CODESUM_ENGINE__STORAGE", "postgres")
+    monkeypatch.setenv("CODESUM_POSTGRES_URL", "postgresql+psycopg2://nobody@127.0.0.1:9/codesum")
+    monkeypatch.setenv("CODESUM_BROKER_URL", "redis://127.0.0.1:9/0")
+
+    among_others = codesum(bucket.url, "doctor")
+
+    assert (said in alone, said in among_others.stdout) == (False, True), among_others.output
+
+
 def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: Objects, codesum: Call) -> None:
     (head, etag) = read_head(bucket, "shop") or pytest.fail("nothing was committed")
     holder = HeadHolder(
