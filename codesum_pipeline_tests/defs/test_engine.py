@@ -116,24 +116,6 @@ def test_an_engine_that_cannot_work_is_refused(tmp_path: Path, engine: dict[str,
         open_home(tmp_path, engine=engine)
 
 
-@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg2"])
-def test_the_driver_of_postgres_is_named_whatever_the_address_says(scheme: str) -> None:
-    pytest.importorskip("dagster_postgres")
-    from codesum_pipeline.defs.postgres import with_driver
-
-    assert with_driver(f"{scheme}://user@db/x") == "postgresql+psycopg2://user@db/x"
-
-
-@pytest.mark.parametrize("url", ["postgresql+psycopg://user:secret@db/x", "mysql://user:secret@db/x", "secret"])
-def test_another_driver_is_refused_with_the_words_to_write(url: str) -> None:
-    pytest.importorskip("dagster_postgres")
-    from codesum_pipeline.defs.postgres import with_driver
-
-    with pytest.raises(ConfigurationError, match=r"write postgresql\+psycopg2://USER@HOST/NAME") as refused:
-        with_driver(url)
-    assert "secret" not in str(refused.value)
-
-
 def test_each_part_of_the_pages_is_a_command_of_its_own(tmp_path: Path) -> None:
     webserver, daemon = (
         ui_command(tmp_path, host="127.0.0.1", port=1, hosts=["localhost"], part=part)

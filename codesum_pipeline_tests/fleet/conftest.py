@@ -1,12 +1,16 @@
 """The servers and the processes of a fleet, one set for each test."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from codesum_pipeline_tests.fleet.services import Bucket, Postgres, Redis, short_folder
 from codesum_pipeline_tests.fleet.workers import Fleet
+
+# `make distributed` installs it; all other tests are collected without it.
+collect_ignore = [] if find_spec("celery") else ["test_celery_runs.py"]
 
 
 @pytest.fixture
