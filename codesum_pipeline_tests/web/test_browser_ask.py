@@ -61,7 +61,8 @@ def test_asking_reading_and_going_on_need_no_mouse(page, asked):
     page.goto(f"{asked.site}/?q=feed")
     page.get_by_role("link", name="Ask this as a question").focus()
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Ask", exact=True).wait_for()
+    page.wait_for_url("**/ask?q=feed")
+    page.locator("textarea:focus").wait_for()
     assert page.get_by_label("Question", exact=True).input_value() == "feed"
     page.keyboard.press("Control+End")
     page.keyboard.type(" the")
