@@ -209,6 +209,7 @@ def test_an_empty_home_is_not_an_error(page, tmp_path):
         page.goto(site)
         assert page.get_by_text("No repository is indexed yet").is_visible()
         page.get_by_role("link", name="Ask").click()
+        page.wait_for_url("**/ask")
         page.get_by_text("No model is asked: no model is set up (llm.enabled is false).").wait_for()
         page.get_by_label("Question", exact=True).fill("anything?")
         page.keyboard.press("Enter")
