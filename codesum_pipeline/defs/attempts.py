@@ -7,18 +7,22 @@ of them finds those that were, and only these are looked at one by one.
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from itertools import islice
 
 import dagster as dg
-from dagster._core.storage.tags import RUN_KEY_TAG
+from dagster._core.storage.tags import RUN_KEY_TAG, WILL_RETRY_TAG
 
 from codesum_pipeline.defs.planner import Observation
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
+from codesum_pipeline.wiring import utc_now
 
 # Runs of one repository that are looked at for failed attempts.
 RUNS_REMEMBERED = 25
 _PORTION = 500
+# Dagster's daemon starts the retry of a failed run within seconds; without one the planner asks for the run after this.
+_UNTIL_RETRIED = timedelta(minutes=2)
 
 ACTIVE = (
     dg.DagsterRunStatus.QUEUED,
@@ -30,9 +34,18 @@ ACTIVE = (
 
 
 def active_keys(instance: dg.DagsterInstance) -> set[str]:
-    """The repositories with a run that goes on or waits."""
+    """The repositories with a run that goes on or waits, or that Dagster is about to try again by itself."""
     found = instance.run_storage.get_run_partition_data(dg.RunsFilter(statuses=list(ACTIVE)))
-    return {run.partition for run in found}
+    return {run.partition for run in found} | _keys_to_be_retried(instance)
+
+
+def _keys_to_be_retried(instance: dg.DagsterInstance) -> set[str]:
+    """The repositories of runs that just failed and whose retry is not there yet."""
+    just_failed = dg.RunsFilter(
+        statuses=[dg.DagsterRunStatus.FAILURE], tags={WILL_RETRY_TAG: "true"}, updated_after=utc_now() - _UNTIL_RETRIED
+    )
+    runs = instance.get_runs(filters=just_failed)
+    return {run.tags.get(PARTITION_TAG, "") for run in runs if run.is_complete_and_waiting_to_retry}
 
 
 def with_attempts(instance: dg.DagsterInstance, seen: Sequence[Observation], *, give_up_at: float) -> list[Observation]:

@@ -19,6 +19,8 @@ BOOT_TAG = f"{_HIDDEN}codesum/boot_id"
 PID_TAG = f"{_HIDDEN}codesum/pid"
 STARTED_TAG = f"{_HIDDEN}codesum/process_started"
 NAMESPACE_TAG = f"{_HIDDEN}codesum/pid_namespace"
+# A retry, and a re-execution from the UI, begin with the tags of the run before them, whose process is another one.
+RUN_TAG = f"{_HIDDEN}codesum/process_of_run"
 
 UNFINISHED = (
     dg.DagsterRunStatus.NOT_STARTED,
@@ -36,6 +38,7 @@ def process_tags(holder: Holder) -> dict[str, str]:
         PID_TAG: str(holder.pid),
         STARTED_TAG: str(holder.process_started),
         NAMESPACE_TAG: holder.pid_namespace,
+        RUN_TAG: holder.run_id,
     }
     return {name: value for name, value in tags.items() if value}
 
@@ -51,8 +54,10 @@ def end_vanished_runs(layout: HomeLayout, instance: dg.DagsterInstance) -> list[
 
 
 def holder_of(run: dg.DagsterRun) -> Holder | None:
-    """The process of a run; None where its tags do not name one."""
+    """The process of a run; None where its tags name none, or only that of the run that it repeats."""
     tags = run.tags
+    if tags.get(RUN_TAG, run.root_run_id or run.run_id) != run.run_id:
+        return None
     # Earlier versions wrote the same names without the prefix, and their runs may still stand as started.
     found = {name.removeprefix(_HIDDEN): value for name, value in tags.items()}
     pid, started, boot_id, host = (

@@ -9,19 +9,22 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
 import pytest
-from dagster._core.storage.tags import HIDDEN_TAG_PREFIX
+from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, HIDDEN_TAG_PREFIX
 
 import codesum_pipeline
 from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.defs.attempts import active_keys
 from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, run_history
 from codesum_pipeline.defs.instances import open_instance
-from codesum_pipeline.defs.processes import BOOT_TAG, HOST_TAG, PID_TAG, STARTED_TAG
+from codesum_pipeline.defs.processes import BOOT_TAG, HOST_TAG, PID_TAG, STARTED_TAG, process_tags
+from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.errors import LeaseHeld
-from codesum_pipeline.store.lease import current_holder, hold_lease
+from codesum_pipeline.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.store.test_lease import containers_can_be_made, in_a_container
@@ -148,6 +151,42 @@ def test_a_run_that_an_earlier_version_tagged_is_marked_as_failed_too(home: Home
 
     assert ended == [run.run_id]
     assert message == f"process 1 on {socket.gethostname()} ended without a word"
+
+
+def test_a_repeated_run_is_not_ended_for_the_process_of_the_run_before_it(home: Home) -> None:
+    """Dagster copies the tags of a run to its retry and to its re-execution."""
+    job = build_defs({"home": home.settings.home}).resolve_job_def("index_repository")
+    gone = replace(this_process("to be said"), pid=1, process_started=0.5)
+
+    with open_instance(home.layout) as instance:
+        first = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+        instance.add_run_tags(first.run_id, process_tags(replace(gone, run_id=first.run_id)))
+        assert end_vanished_runs(home) == [first.run_id]
+        ended = instance.get_run_by_id(first.run_id)
+        assert ended is not None
+        again = instance.create_run_for_job(
+            job,
+            tags=ended.tags,
+            status=dg.DagsterRunStatus.STARTED,
+            parent_run_id=ended.run_id,
+            root_run_id=ended.run_id,
+        )
+        assert end_vanished_runs(home) == []
+        instance.add_run_tags(again.run_id, process_tags(replace(gone, run_id=again.run_id)))
+        assert end_vanished_runs(home) == [again.run_id]
+
+
+def test_a_repository_is_being_built_until_the_retry_of_its_lost_run_is_there(home: Home) -> None:
+    job = build_defs({"home": home.settings.home}).resolve_job_def("index_repository")
+
+    with open_instance(home.layout) as instance:
+        lost = instance.create_run_for_job(job, tags={PARTITION_TAG: "shop"}, status=dg.DagsterRunStatus.STARTED)
+        instance.report_run_failed(lost)
+        before = active_keys(instance)
+        instance.add_run_tags(lost.run_id, {AUTO_RETRY_RUN_ID_TAG: "the run that repeats it"})
+        after = active_keys(instance)
+
+    assert (before, after) == ({"shop"}, set())
 
 
 def last_message(instance: dg.DagsterInstance, run_id: str) -> str:

@@ -37,6 +37,7 @@ def _module(number: int, part: int) -> str:
     return f'def own{number}_{part}(x):\n    """Add {number}."""\n    total = x + {number}\n    return total\n'
 
 
+@pytest.mark.timeout(900)
 def test_nothing_is_lost_or_published_in_half_or_twice_whatever_fails(
     bucket_fleet: Fleet, bucket: Bucket, tmp_path: Path
 ) -> None:
@@ -64,11 +65,11 @@ def test_nothing_is_lost_or_published_in_half_or_twice_whatever_fails(
     bucket.is_away = False
     fleet.postgres.kill()
     fleet.postgres.start()
-    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=480, idle=False)
+    fleet.wait_until_built([frozen.tags[PARTITION_TAG]], timeout_s=240, idle=False)
     built = head_of(fleet, frozen)
     three.go_on()
     wait_for(lambda: "LeaseLost" in three.log.read_text(), timeout_s=240, what=f"a refusal; {three.log.read_text()}")
-    fleet.wait_until_built(KEYS, timeout_s=480)
+    fleet.wait_until_built(KEYS, timeout_s=240)
 
     ended = {run.run_id: run.status.value for run in fleet.runs()}
     assert (ended[lost.run_id], ended[frozen.run_id]) == ("FAILURE", "FAILURE")
