@@ -6,6 +6,7 @@ and under which schema stays Dagster's own. The methods that are overridden are
 private; a test builds with this storage and reads with Dagster's.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,8 @@ from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy.pool import StaticPool
+
+from codesum_pipeline.store.atomic import temporary_beside
 
 _REVISION = sql.text("SELECT version_num FROM alembic_version")
 
@@ -108,19 +111,36 @@ class _Events(SqliteEventLogStorage):
 
     def _engine_of(self, shard: str) -> sql.Engine:
         if shard not in self._engines:
-            is_new_run = shard != INDEX_SHARD_NAME and not Path(self.path_for_shard(shard)).exists()
             engine = _engine(self.conn_string_for_shard(shard))
-            if is_new_run:
-                self._create_run(engine)
-            else:
+            if shard == INDEX_SHARD_NAME or not self._create_run(Path(self.path_for_shard(shard))):
                 self._initdb(engine)
             self._engines[shard] = engine
         return self._engines[shard]
 
-    def _create_run(self, engine: sql.Engine) -> None:
-        """An empty file of a run, at the revision of the index: to find it out, Alembic reads all of its scripts."""
+    def _create_run(self, file: Path) -> bool:
+        """Whether an empty file of a run was made; not where there is one, or without hard links.
+
+        It comes whole: who reads the run at this moment, such as a page of the UI, makes what it finds missing.
+        It is at the revision of the index: to find that out, Alembic reads all of its scripts.
+        """
+        if file.exists():
+            return False
         with self._engine_of(INDEX_SHARD_NAME).connect() as connection:
             revision = connection.execute(_REVISION).scalar()
+        aside = temporary_beside(file)
+        try:
+            _make_run_file(aside, revision)
+            os.link(aside, file)
+        except OSError:
+            return False
+        finally:
+            aside.unlink(missing_ok=True)
+        return True
+
+
+def _make_run_file(file: Path, revision: str | None) -> None:
+    engine = _engine(f"sqlite:///{file}")
+    try:
         with engine.connect() as connection:
             # Most tables of a run's file stay empty, and each takes a page for itself and for each index.
             connection.execute(sql.text("PRAGMA page_size=1024"))
@@ -130,6 +150,9 @@ class _Events(SqliteEventLogStorage):
         with engine.connect() as connection, connection.begin():
             connection.execute(sql.text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
             connection.execute(sql.text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": revision})
+    finally:
+        # Closing the only connection folds the log into the file.
+        engine.dispose()
 
 
 def _engine(conn_string: str) -> sql.Engine:

@@ -1,11 +1,14 @@
 """What a build writes through files that stay open is what Dagster reads."""
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.utils import make_new_run_id
 
+from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.building.run_outcome import RunOutcome
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.defs.instances import open_instance
@@ -87,3 +90,25 @@ def test_a_build_of_the_command_line_has_the_origin_that_the_timeline_groups_run
     origin = run.remote_job_origin.repository_origin
 
     assert (origin.code_location_origin.location_name, origin.repository_name) == (MODULE, REPOSITORY)
+
+
+def test_a_run_may_be_looked_at_in_the_moment_in_which_it_begins(
+    home: Home, built: RunOutcome, dagsters_own: dg.DagsterInstance
+) -> None:
+    """Whoever opens a run's file first makes it: a page of the UI, or the build."""
+    job = build_defs({"home": home.settings.home}).resolve_job_def("index_repository")
+
+    def look(run_id: str) -> int:
+        while not dagsters_own.has_run(run_id):
+            pass
+        return len(dagsters_own.all_logs(run_id))
+
+    with open_instance(home.layout) as instance, ThreadPoolExecutor(1) as beside:
+        for _ in range(30):
+            run_id = make_new_run_id()
+            seen = beside.submit(look, run_id)
+            instance.create_run_for_job(job, run_id=run_id)
+            written = len(instance.all_logs(run_id))
+            assert seen.result() <= written
+            assert len(dagsters_own.all_logs(run_id)) == written > 0
+    assert not list((home.layout.dagster_home / "history" / "runs").glob(".*"))
