@@ -1,0 +1,99 @@
+"""The names in a SCIP symbol: `scip-typescript npm chai 5.1.0 lib/`chai.js`/use().`
+
+A symbol is a scheme, a package of three words, and descriptors, each a name and what ends it (the grammar stands in
+`scip.proto`). Symbols that are local to a file have no such names.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_LOCAL = "local "
+# A word of the head ends at a space; two spaces are one of its letters.
+_WORD = re.compile(r"((?:[^ ]|  )*) ")
+_NAME = r"(?:[\w+$-]+|`(?:[^`]|``)+`)"
+_DESCRIPTOR = re.compile(rf"\[({_NAME})\]|\(({_NAME})\)|({_NAME})(/|#|:|!|\(([\w+$-]*)\)\.|\.)")
+_HEAD_WORDS = 4
+
+
+class Suffix(StrEnum):
+    """What a descriptor names, by what ends it."""
+
+    NAMESPACE = "/"
+    TYPE = "#"
+    TERM = "."
+    META = ":"
+    MACRO = "!"
+    METHOD = "()."
+    TYPE_PARAMETER = "[]"
+    PARAMETER = "()"
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """One name of a symbol. `disambiguator` tells methods of one name apart."""
+
+    name: str
+    suffix: Suffix
+    disambiguator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolName:
+    """A symbol that other files can name. `package` is its manager, name and version."""
+
+    scheme: str
+    package: tuple[str, str, str]
+    descriptors: tuple[Descriptor, ...]
+
+    @property
+    def last(self) -> Descriptor:
+        return self.descriptors[-1]
+
+
+def is_local(symbol: str) -> bool:
+    """Whether nothing outside its file can name it."""
+    return symbol.startswith(_LOCAL)
+
+
+def parse_symbol(symbol: str) -> SymbolName | None:
+    """The names of a symbol; None for a local one, and for what is no symbol."""
+    if is_local(symbol):
+        return None
+    words: list[str] = []
+    at = 0
+    while len(words) < _HEAD_WORDS and (found := _WORD.match(symbol, at)):
+        words.append(found[1].replace("  ", " "))
+        at = found.end()
+    if len(words) < _HEAD_WORDS or not words[0]:
+        return None
+    descriptors = _descriptors(symbol, at)
+    scheme, manager, name, version = words
+    return SymbolName(scheme, (manager, name, version), descriptors) if descriptors else None
+
+
+def _descriptors(symbol: str, at: int) -> tuple[Descriptor, ...]:
+    """Those from a place on; none where something there is no descriptor."""
+    found: list[Descriptor] = []
+    while at < len(symbol):
+        match = _DESCRIPTOR.match(symbol, at)
+        if match is None:
+            return ()
+        found.append(_descriptor(match))
+        at = match.end()
+    return tuple(found)
+
+
+def _descriptor(match: re.Match[str]) -> Descriptor:
+    type_parameter, parameter, name, ending, disambiguator = match.groups()
+    if type_parameter is not None:
+        return Descriptor(_unescaped(type_parameter), Suffix.TYPE_PARAMETER)
+    if parameter is not None:
+        return Descriptor(_unescaped(parameter), Suffix.PARAMETER)
+    if disambiguator is not None:
+        return Descriptor(_unescaped(name), Suffix.METHOD, disambiguator)
+    return Descriptor(_unescaped(name), Suffix(ending))
+
+
+def _unescaped(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
