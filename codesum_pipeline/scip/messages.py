@@ -56,6 +56,8 @@ _MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
         "single_line_enclosing_range": (10, "SingleLineRange"),
         "multi_line_enclosing_range": (11, "MultiLineRange"),
     },
+    # A document, as far as it has to be read to know its file.
+    "DocumentPath": {"relative_path": (1, "string")},
     "Document": {
         "relative_path": (1, "string"),
         "occurrences": (2, "*Occurrence"),
