@@ -8,7 +8,7 @@ import gc
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pyarrow as pa
@@ -70,7 +70,7 @@ class GraphReport:
     coverage: Coverage
     failed: int
     failures: tuple[Failure, ...]
-    compiled: Disagreement = Disagreement()
+    compiled: Disagreement = field(default_factory=Disagreement)
 
 
 @dataclass(frozen=True, slots=True)

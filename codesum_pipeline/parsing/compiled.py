@@ -24,6 +24,7 @@ from codesum_pipeline.parsing.compiled_symbols import symbols_lacking
 from codesum_pipeline.parsing.definition_places import Matches, match_definitions
 from codesum_pipeline.parsing.parsed import NO_REFERENCES, ParsedFile
 from codesum_pipeline.scip.comparing import Comparison, Named, compare
+from codesum_pipeline.scip.spelling import is_module
 from codesum_pipeline.scip.symbol_names import Suffix, parse_symbol
 
 COMPILED_VERSION = 1
@@ -32,7 +33,6 @@ _CALLED = frozenset({Suffix.METHOD, Suffix.MACRO})
 # What is defined, and has no document: an interface's methods, variables, fields.
 _DOCUMENTED = frozenset({Suffix.METHOD, Suffix.MACRO, Suffix.TYPE, Suffix.TERM})
 _OPENING = {Suffix.METHOD: "(", Suffix.MACRO: "!"}
-_PYTHON_MODULE = "__init__"
 # More of them say no more about the file.
 _MOST_MISNAMED = 200
 
@@ -120,7 +120,7 @@ class _Facts:
         for definition in self._comparison.definitions:
             named = definition.named
             id_ = self._matches.get(named.symbol)
-            if _is_module(named):
+            if is_module(named.name.last):
                 yield [self._number(named.name.key), ""]
             elif id_ is not None or (named.name.last.suffix in _DOCUMENTED and not named.name.is_local):
                 yield [self._number(named.name.key), None if id_ is None else self._local(id_)]
@@ -170,7 +170,7 @@ class _Facts:
         """The modules that the file names; not such as it gives another name, and no relative ones of Python, whose
         indexer has them wrong."""
         for one in self._comparison.references:
-            if not _is_module(one):
+            if not is_module(one.name.last):
                 continue
             namespace = next(part.name for part in reversed(one.name.descriptors) if part.suffix is Suffix.NAMESPACE)
             if one.text[:1] in "'\"`" or one.text in (namespace, namespace.rpartition(".")[2]):
@@ -203,11 +203,6 @@ class _Facts:
         return name is not None and any(
             name.last.name in base.replace("[", ".").replace("<", ".").split(".") for base in symbol.bases
         )
-
-
-def _is_module(one: Named) -> bool:
-    last = one.name.last
-    return last.suffix is Suffix.NAMESPACE or (last.suffix is Suffix.META and last.name == _PYTHON_MODULE)
 
 
 def _called_key(one: Named) -> str:

@@ -100,7 +100,7 @@ class ParseReport:
     lost_definitions: int
     table_hash: str
     file_facts_hash: str
-    compiled: CompiledReport = CompiledReport()
+    compiled: CompiledReport = field(default_factory=CompiledReport)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,8 @@ def _compare(document: Any, text: str, encoding: PositionEncoding) -> Comparison
         found.problem = _take_in(found, occurrence, names[symbol], lines, spelling)
         if found.problem:
             return Comparison(problem=found.problem, occurrences=len(document.occurrences))
-    found.problem = _unwritten(found)
+    if problem := _unwritten(found):
+        return Comparison(problem=problem, occurrences=found.occurrences)
     found.information = {one.symbol: one for one in document.symbols if not is_local(one.symbol)}
     return found
 

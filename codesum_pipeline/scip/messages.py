@@ -77,9 +77,15 @@ _MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
 @cache
 def message_class(name: str) -> Any:
     """The class of a message, such as `Document`."""
+    return GetMessageClass(_pool().FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+
+
+@cache
+def _pool() -> DescriptorPool:
+    """Apart from the one of the process, in which another library may describe the same messages."""
     pool = DescriptorPool()
     pool.Add(_file())
-    return GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+    return pool
 
 
 def _file() -> FileDescriptorProto:

@@ -25,6 +25,11 @@ _CONSTRUCTORS_OF_ANY_NAME = frozenset({"new", "init", "apply"})
 _PYTHON_MODULE = "__init__"
 
 
+def is_module(descriptor: Descriptor) -> bool:
+    """Whether a symbol that ends so is a file or package."""
+    return descriptor.suffix is Suffix.NAMESPACE or descriptor == Descriptor(_PYTHON_MODULE, Suffix.META)
+
+
 class Spelling:
     """How a file spells names: as they are, or by the aliases that it gives them."""
 
@@ -37,7 +42,7 @@ class Spelling:
         last = symbol.last
         if symbol.is_local or token in ("", last.name) or token in _NAMELESS:
             return True
-        if last.suffix is Suffix.NAMESPACE or last.name == _PYTHON_MODULE:
+        if is_module(last):
             return self._names_module(symbol, token)
         name = _plain(last)
         # Some tools have an occurrence for both names: `X as Y`.
@@ -55,7 +60,7 @@ class Spelling:
         folder, module = ["", "", *namespaces][-2:]
         if token[0] in _QUOTES:
             return _leads_to(token.strip(_QUOTES), module, folder)
-        if symbol.last.name != _PYTHON_MODULE and "." not in token:
+        if symbol.last.suffix is Suffix.NAMESPACE and "." not in token:
             return True
         name = module.rpartition(".")[2]
         return token.strip(".").rpartition(".")[2] in ("", name) or token in self._given(name)
@@ -92,7 +97,6 @@ def _is_constructor_of(symbol: SymbolName, token: str) -> bool:
 def _leads_to(path: str, module: str, folder: str) -> bool:
     """Whether a path names a file, or its folder; one that does not begin with a dot can be a package's or an alias."""
     name = path.rstrip("/").rpartition("/")[2]
-    is_of_folder = module.partition(".")[0] == "index" and name == folder
-    return (
-        not path.startswith(".") or name in ("", ".", "..", module) or name == module.partition(".")[0] or is_of_folder
-    )
+    stem = module.partition(".")[0]
+    is_of_folder = stem == "index" and name == folder
+    return not path.startswith(".") or name in ("", ".", "..") or name.partition(".")[0] == stem or is_of_folder
