@@ -113,7 +113,7 @@ class Calls:
             entries = self.tree.entries.get((*owner.key, name), ())
             if len(entries) > MAX_NAMESAKES:
                 return AMBIGUOUS
-            if found := tuple(entry for entry in entries if entry is not place.scope):
+            if found := tuple(entry for entry in entries if entry is not place.definition):
                 return Defined(found, Reason.SELF)
         return UNKNOWN
 
@@ -126,13 +126,16 @@ class Calls:
 
     def owner(self, place: Place) -> Definition | Space | None:
         """The class whose member a place is in, or the object or file."""
-        if place.scope is None:
+        around = place.definition
+        if around is None:
             return Space(place.file.unit)
-        key = self.tree.owner_key(place.scope)
+        key = self.tree.owner_key(around)
         return self.class_at(place, key) or Space(key)
 
     def class_at(self, place: Place, key: Key) -> Definition | None:
         """The class of a key."""
+        if (own := self.rules.own_class(place, key)) is not None:
+            return own
         found = self.rules.visible(place, [entry for entry in self.tree.entries.get(key, ()) if entry.is_class])
         value = self.rules.pick(place, found, Reason.SELF) if found else None
         return value.as_class if isinstance(value, Defined) else None
@@ -359,6 +362,7 @@ class Calls:
         values = [
             self.type_value(field.place, field.type) if field.is_typed else self.value(field.place, field.value)
             for field in self.tree.fields(class_.key, name)
+            if self.rules.is_of(class_, field.place.scope)
         ]
         value = agree(values)
         for base in class_.bases if value is UNKNOWN and self.rules.has_embedded else ():

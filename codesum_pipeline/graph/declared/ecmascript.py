@@ -1,9 +1,9 @@
 """JavaScript and TypeScript: each file is a module, which gives what it exports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.ecmascript_projects import EcmascriptModules, package_name
 from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
@@ -35,6 +35,7 @@ class EcmascriptRules(Rules):
     common_methods = common_methods.ECMASCRIPT
     transparent = frozenset({"Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly"})
     constructors = ("constructor",)
+    has_modules = True
     builtins = _BUILTINS
 
     def __init__(self, projects: Projects) -> None:
@@ -69,11 +70,36 @@ class EcmascriptRules(Rules):
             if place.file.language != "javascript" and key[-1][:1].isupper():
                 yield key
 
+    def own_class(self, place: Place, key: Key) -> Definition | None:
+        return next((scope for scope in _around(place.scope) if scope.is_class and scope.key == key), None)
+
+    def is_of(self, owner: Definition, scope: Definition | None) -> bool:
+        """Classes of one name in several functions have each its own members, all that stand in no other class."""
+        class_ = next((around for around in _around(scope) if around.is_class), None)
+        return class_ is None or class_ is owner or class_.key != owner.key
+
+    def members_of(self, owner: Definition | Space, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        if isinstance(owner, Space):
+            return definitions
+        return [entry for entry in definitions if self.is_of(owner, entry.parent)]
+
+    def given(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        """What stands in a function is its own, unless nothing else has the name."""
+        outer = [entry for entry in definitions if entry.parent is None or entry.is_member]
+        return outer or definitions
+
     def local_key(self, key: Key, name: str) -> Key:
         return (*key, self._exports.get(key, {}).get(name, name))
 
     def called(self, space: Space) -> Member | None:
         return Member(space.key, "default") if len(space.key) == 1 else None
+
+
+def _around(scope: Definition | None) -> Iterator[Definition]:
+    """A scope and those around it."""
+    while scope is not None:
+        yield scope
+        scope = scope.parent
 
 
 def _exports(file: DeclaredFile) -> dict[str, str]:

@@ -5,7 +5,6 @@ import tree_sitter_javascript
 from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions, handed_on
 from codesum_pipeline.parsing.declarations import ecmascript_facts as facts
 from codesum_pipeline.parsing.declarations import ecmascript_modules as modules
-from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spelling import is_always
@@ -47,6 +46,10 @@ DECLARATION = Declaration(
     docs=Docs.MARKED,
     doc_marks=("/**",),
     preambles=frozenset({"decorator"}),
+    blocks=ecmascript.BLOCKS,
+    hoisted=ecmascript.HOISTED,
+    assigned=ecmascript.ASSIGNED,
+    is_member=ecmascript_definitions.is_member,
     facts=facts.JAVASCRIPT_FACTS,
     calls={
         "call_expression": facts.read_call,
@@ -65,7 +68,10 @@ DECLARATION = Declaration(
         "field_definition": facts.typed_variable,
         "assignment_expression": facts.typed_assignment,
     },
-    bound={"variable_declarator": first_values("name", "value", unless="type")},
+    bound={
+        "variable_declarator": modules.bound_variables,
+        "for_in_statement": modules.bound_items,
+    },
     parameters=facts.parameters,
     return_type=facts.return_type,
     bases=facts.bases,

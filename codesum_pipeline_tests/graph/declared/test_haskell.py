@@ -22,6 +22,8 @@ def facts(path: str, package: str, functions: list[str], imports: list[Any], cal
         "imports": imports,
         "typed": [],
         "bound": [],
+        "blocks": [],
+        "around": [],
         "receivers": [[], ["P"], ["M"]],
         "calls": calls,
         "counts": [-1 for _ in calls],
