@@ -67,6 +67,8 @@ class Definition:
     least: int
     most: int
     parent: "Definition | None" = None
+    # What it gives back where it does not say of what type that is: the scope and the value.
+    results: list[tuple["Definition", Chain | None]] = field(default_factory=list)
     is_block: bool = False
     is_member: bool = False
     key: Key = ()
@@ -208,6 +210,10 @@ def _nest(file: DeclaredFile, facts: dict[str, Any]) -> None:
         if not is_member:
             seen = definition.parent.children if definition.parent is not None else file.names
             seen[definition.name].append(definition)
+    for number, value in facts["results"]:
+        scope = file.definition(number)
+        if scope is not None and (owner := scope.owner) is not None:
+            owner.results.append((scope, chain_from_json(value)))
 
 
 def _definition(file: DeclaredFile, symbol: list[Any], head: list[Any]) -> Definition:

@@ -33,7 +33,9 @@ class EcmascriptRules(Rules):
 
     languages = frozenset({"javascript", "typescript", "tsx"})
     common_methods = common_methods.ECMASCRIPT
-    transparent = frozenset({"Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly"})
+    transparent = frozenset({
+        "Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly", "Promise",
+    })  # fmt: skip
     constructors = ("constructor",)
     has_modules = True
     builtins = _BUILTINS
@@ -70,6 +72,13 @@ class EcmascriptRules(Rules):
             if place.file.language != "javascript" and key[-1][:1].isupper():
                 yield key
 
+    def owner_key(self, definition: Definition) -> Key:
+        """That of the nearest member around: of a class, or of an object that may be a function's."""
+        member = next((scope for scope in _around(definition) if scope.is_member or scope.is_class), None)
+        if member is None:
+            return super().owner_key(definition)
+        return member.key if member.is_class else member.key[:-1]
+
     def own_class(self, place: Place, key: Key) -> Definition | None:
         return next((scope for scope in _around(place.scope) if scope.is_class and scope.key == key), None)
 
@@ -82,6 +91,17 @@ class EcmascriptRules(Rules):
         if isinstance(owner, Space):
             return definitions
         return [entry for entry in definitions if self.is_of(owner, entry.parent)]
+
+    def keeps(self, key: Key, name: str) -> bool:
+        file = self.tree.files.get(key[0]) if len(key) == 1 else None
+        if file is None:
+            return False
+        inner = self.local_key(key, name)[-1]
+        return any(one in names for names in (file.typed, file.bound) for one in (inner, self.member_name(key, name)))
+
+    def member_name(self, key: Key, name: str) -> str:
+        """A member of what a module gives as a whole, as the module writes it."""
+        return f"{self._exports.get(key, {}).get('default', '')}.{name}"
 
     def given(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
         """What stands in a function is its own, unless nothing else has the name."""
@@ -103,9 +123,14 @@ def _around(scope: Definition | None) -> Iterator[Definition]:
 
 
 def _exports(file: DeclaredFile) -> dict[str, str]:
-    """What is called otherwise outside of a module: the name here by the name there."""
+    """What is called otherwise outside of a module: the name here by the name there.
+
+    A default that has a name counts before one that is made of it.
+    """
     names = {}
     for export in file.exports:
         inner, renamed, outer = export.partition(" as ")
-        names[outer if renamed else inner] = inner
+        name = outer if renamed else inner
+        if names.get(name, name) == name:
+            names[name] = inner
     return names

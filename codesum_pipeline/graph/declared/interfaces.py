@@ -15,7 +15,7 @@ from typing import Any
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.model.hashing import sha1_hex
 
-_OWN = frozenset({"receivers", "calls", "counts", "typed", "bound", "blocks", "around", "imports"})
+_OWN = frozenset({"receivers", "calls", "counts", "typed", "bound", "blocks", "around", "imports", "results"})
 _VARIABLES = ("typed", "bound")
 
 
@@ -23,9 +23,9 @@ def interface_of(references: str) -> str:
     """The hash of a file's interface."""
     facts = json.loads(references)
     rest = {name: said for name, said in facts.items() if name not in _OWN}
-    names = {*_texts([rest, [row[1:] for row in facts["imports"]]])}
+    names = {*_texts([rest, [row[1:] for kind in ("imports", "results") for row in facts[kind]]])}
     seen = _seen_variables(facts, names)
-    scoped = [facts["imports"], facts["around"], *seen]
+    scoped = [facts["imports"], facts["around"], facts["results"], *seen]
     return sha1_hex(json.dumps([rest, *_in_blocks(facts, scoped, names)], sort_keys=True, separators=(",", ":")))
 
 

@@ -14,6 +14,7 @@ from codesum_pipeline.graph.declared.values import (
     External,
     Space,
     Value,
+    Variable,
     agree,
     weakened,
 )
@@ -200,6 +201,7 @@ class Names:
 
     def _find_member(self, key: Key, name: str) -> Value:
         waiting, seen, values = deque([(key, name)]), set[tuple[Key, str]](), []
+        variables: list[Value] = []
         while waiting:
             here = waiting.popleft()
             if here in seen:
@@ -211,7 +213,12 @@ class Names:
             if value is not None:
                 values.append(value)
                 continue
-            values.extend(self._hand_on(here, waiting))
+            if self.rules.keeps(*here):
+                variables.append(Variable(*here))
+            else:
+                values.extend(self._hand_on(here, waiting))
+        if not values:
+            return agree(variables)
         return agree([value for value in values if value is not OUTSIDE] or values)
 
     def _direct(self, key: Key, name: str) -> Value | None:

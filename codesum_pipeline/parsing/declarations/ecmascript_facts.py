@@ -10,7 +10,7 @@ from codesum_pipeline.parsing.declarations.ecmascript_definitions import (
     key_name,
     unwrapped,
 )
-from codesum_pipeline.parsing.declared.declaration import Called, Code, Facts, Text, Typed, field_text
+from codesum_pipeline.parsing.declared.declaration import Called, Code, Facts, Text, Typed, field_text, raw_text
 
 _WORDS = frozenset({
     "abstract", "accessor", "async", "declare", "default", "export", "get", "override", "private", "protected",
@@ -58,6 +58,38 @@ def return_type(node: Node, text: Text) -> str | None:
 def result(body: Node) -> Node | None:
     """What an arrow function without braces gives."""
     return None if body.type == "statement_block" else unwrapped(body)
+
+
+_EITHER = ("||", "??")
+_NOTHING = ("null", "undefined")
+
+
+def given_back(value: Node | None) -> Iterator[Node]:
+    """What an expression may be: the branches of a condition, what is awaited, never nothing."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node.type in _NOTHING:
+            continue
+        if node.type in ("parenthesized_expression", "await_expression", "satisfies_expression", "non_null_expression"):
+            waiting.append(node.named_children[0] if node.named_children else None)
+        elif node.type == "ternary_expression":
+            waiting += [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
+        elif node.type == "binary_expression" and raw_text(node.child_by_field_name("operator")) in _EITHER:
+            waiting += [node.child_by_field_name("left"), node.child_by_field_name("right")]
+        else:
+            yield node
+
+
+def is_object(value: Node) -> bool:
+    """Whether a value is an object as it is written."""
+    return value.type == "object"
+
+
+def cast_type(value: Node, text: Text) -> str:
+    """The type that a value is said to be of."""
+    said = text(value.named_children[-1]) if value.type == "as_expression" else ""
+    return said if said != "const" else ""
 
 
 def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:

@@ -148,6 +148,9 @@ def _default(value: Node | None) -> str:
     if held is None:
         return DEFAULT
     defined = bound((), held)
+    if held.type == "call_expression" and raw_text(held.child_by_field_name("function")) == "Object.assign":
+        arguments = held.child_by_field_name("arguments")
+        held = arguments.named_children[0] if arguments is not None and arguments.named_children else held
     name = raw_text(held) if held.type == "identifier" else defined.parts[-1] if defined else own_name(held)
     return f"{name} as {DEFAULT}" if name not in ("", DEFAULT) else DEFAULT
 
@@ -251,6 +254,14 @@ def bound_items(node: Node, text: Text) -> Iterator[Typed]:
         yield Typed(text(left), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
     else:
         yield from (Typed(name, "") for name in variable_names(left, text))
+
+
+def bound_members(node: Node, text: Text) -> Iterator[Typed]:
+    """What a member of a name is given: `parse.Node = Node`."""
+    left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+    owner = left.child_by_field_name("object") if left is not None and left.type == "member_expression" else None
+    if left is not None and owner is not None and owner.type == "identifier" and value is not None:
+        yield Typed(text(left), _short(value, text))
 
 
 def _bound(pattern: Node | None, value: Node | None, text: Text) -> Iterator[Typed]:

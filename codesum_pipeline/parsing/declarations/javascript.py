@@ -50,6 +50,9 @@ DECLARATION = Declaration(
     hoisted=ecmascript.HOISTED,
     assigned=ecmascript.ASSIGNED,
     is_member=ecmascript_definitions.is_member,
+    given_back=facts.given_back,
+    is_object=facts.is_object,
+    cast_type=facts.cast_type,
     facts=facts.JAVASCRIPT_FACTS,
     calls={
         "call_expression": facts.read_call,
@@ -71,6 +74,7 @@ DECLARATION = Declaration(
     bound={
         "variable_declarator": modules.bound_variables,
         "for_in_statement": modules.bound_items,
+        "assignment_expression": modules.bound_members,
     },
     parameters=facts.parameters,
     return_type=facts.return_type,

@@ -149,7 +149,7 @@ class ScopedNames:
     def written(self, content: dict[str, Any], of_symbols: Sequence[int]) -> list[list[Any]]:
         """The blocks that have names, `[scope around, names of parameters]`; all numbers in rows become theirs."""
         numbers = self._kept({scope for scope, _ in self._declared} | {*of_symbols})
-        for kind in ("imports", "typed", "bound", "calls"):
+        for kind in ("imports", "typed", "bound", "calls", "results"):
             for row in content[kind]:
                 row[0] = numbers.get(row[0], row[0])
         for row in content["around"]:

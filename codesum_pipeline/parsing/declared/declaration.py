@@ -202,6 +202,12 @@ class Declaration:
     hoisted: frozenset[str] = frozenset()
     # Kinds that give what is declared elsewhere a value.
     assigned: frozenset[str] = frozenset()
+    # What an expression that a function gives back may be, without what changes no class: nodes, none for nothing;
+    # and whether one is an object with members of its own. None where functions say what they give.
+    given_back: Callable[[Node | None], Iterable[Node]] | None = None
+    is_object: Callable[[Node], bool] = lambda node: False
+    # The type in a cast.
+    cast_type: Callable[[Node, Text], str] = lambda node, text: ""
     # Whether a definition is reached through an object alone, so that no plain name means it.
     is_member: Callable[[Node], bool] = lambda node: False
     facts: Facts = field(default_factory=Facts)

@@ -1,7 +1,7 @@
 """What a file of a declared language says to the graph, as JSON.
 
 `{"language", "package", "exports", "symbols", "heads", "extensions", "imports",
-"typed", "bound", "receivers", "calls", "counts", "blocks", "around"}`: a symbol is `[id without path, type, parts, bases,
+"typed", "bound", "receivers", "calls", "counts", "blocks", "around", "results"}`: a symbol is `[id without path, type, parts, bases,
 return type]`, and its head `[modifiers, names of parameters, least arguments,
 most]` (-1: any number); an extension `[names around it, type, bases]`, of a
 type that stands elsewhere; an import `[symbol, module, name, alias, level]`; a
@@ -11,7 +11,8 @@ number of its receiver, name, is_new]`, and its count how many arguments it has 
 `symbol` is the number of the innermost symbol around it, -1 outside of all. In a language whose
 blocks have names of their own it may be a block's, which come after the symbols': `blocks` has
 `[scope around, names of parameters]` of each, and `around` for each symbol `[scope around, 1 where no plain
-name means it: a member]`. What is assigned is of the scope that declares it.
+name means it: a member]`, and `results` are `[scope, value]` of what functions give back that do not say
+their type, none of a function of which one value cannot be told. What is assigned is of the scope that declares it.
 Receivers and values are chains, bases and types are names with arguments, as
 `model.expressions` says. Nothing here is looked up: names are as written.
 """
@@ -22,6 +23,7 @@ from typing import Any
 
 from tree_sitter import Node
 
+from codesum_pipeline.model.expressions import CAST, OBJECT
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.chains import parameter_names
@@ -32,6 +34,8 @@ from codesum_pipeline.parsing.declared.facts import Calls
 from codesum_pipeline.parsing.declared.structures import MAX_CHAIN, MAX_TYPE, Structures
 from codesum_pipeline.parsing.walk import Mark
 
+# A function that gives back more is of no one class.
+MAX_RESULTS = 8
 REFERENCES_VERSION = 7
 
 
@@ -62,6 +66,7 @@ def read_references(
         "counts": [],
         "blocks": [],
         "around": [],
+        "results": [],
     }
     told = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
     marks = list(_all_marks(outline))
@@ -87,6 +92,8 @@ def read_references(
             content["calls"].append([scope, structures.receiver(called.receiver), called.name, int(called.is_new)])
             content["counts"].append(_argument_count(node))
     if declaration.blocks:
+        if declaration.given_back is not None:
+            content["results"] = list(_results(declaration, outline, blocks, text, structures, content["symbols"]))
         _place(content, declaration, outline, blocks, assigned, text)
     content["receivers"] = structures.receivers
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
@@ -108,6 +115,50 @@ def _named_in(
             if found.name:
                 is_short = len(found.type) <= MAX_CHAIN
                 yield "bound", found.name, structures.chain(found.type) if is_short else []
+
+
+def _results(
+    declaration: Declaration,
+    outline: Outline,
+    blocks: Blocks,
+    text: Text,
+    structures: Structures,
+    symbols: Sequence[Sequence[Any]],
+) -> Iterator[list[Any]]:
+    """What functions give back that do not say its type."""
+    for number, definition in enumerate(outline.definitions):
+        if definition.type is not SymbolType.FUNCTION or symbols[number][-1] is not None:
+            continue
+        nodes = list(_given_back(declaration, number, definition, blocks))
+        rows = [[scope, _given_value(declaration, node, text, structures)] for scope, node in nodes[: MAX_RESULTS + 1]]
+        if rows and len(rows) <= MAX_RESULTS and all(value for _, value in rows):
+            yield from rows
+
+
+def _given_back(
+    declaration: Declaration, number: int, definition: Definition, blocks: Blocks
+) -> Iterator[tuple[int, Node]]:
+    """The expressions that a function itself gives back, each with its scope; none for one that gives them in turn."""
+    given_back = declaration.given_back
+    kinds = {kind for kind, _, _ in definition.marks}
+    if given_back is None or not kinds.isdisjoint(declaration.facts.yields):
+        return
+    body = definition.bodies[0]
+    if body is not None and (result := declaration.facts.result(body)) is not None:
+        yield from ((number, node) for node in given_back(result))
+    for kind, start, statement in definition.marks:
+        if kind in declaration.facts.returns and blocks.scope(number, start, is_hoisted=True) == number:
+            scope = blocks.scope(number, start)
+            yield from ((scope, node) for child in statement.named_children[:1] for node in given_back(child))
+
+
+def _given_value(declaration: Declaration, node: Node, text: Text, structures: Structures) -> list[Any] | None:
+    if declaration.is_object(node):
+        return [OBJECT]
+    if cast := declaration.cast_type(node, text):
+        type_ = structures.type(cast) if len(cast) <= MAX_TYPE else None
+        return [[CAST, type_]] if type_ is not None else None
+    return structures.chain(text(node)) if node.end_byte - node.start_byte <= MAX_CHAIN else None
 
 
 def _place(

@@ -24,6 +24,7 @@ def facts(path: str, package: str, functions: list[str], imports: list[Any], cal
         "bound": [],
         "blocks": [],
         "around": [],
+        "results": [],
         "receivers": [[], ["P"], ["M"]],
         "calls": calls,
         "counts": [-1 for _ in calls],
