@@ -173,7 +173,8 @@ class Calls:
         return value
 
     def _follow(self, place: Place, chain: Chain) -> Value:
-        value, receiver = self._first(place, chain[0]), UNKNOWN
+        value = self._first(place, chain[0])
+        receiver: Value = UNKNOWN
         for number, step in enumerate(chain):
             if number:
                 receiver, value = value, self.attribute(place, value, step.name)
@@ -269,7 +270,9 @@ class Calls:
     def _inferred(self, called: Definition, receiver: Value) -> Value:
         """What a function gives back, by all the values that it gives."""
         values = [
-            receiver if value == THIS and isinstance(receiver, Instance) else self.value(Place(called.file, scope), value)
+            receiver
+            if value == THIS and isinstance(receiver, Instance)
+            else self.value(Place(called.file, scope), value)
             for scope, value in called.results
         ]
         value = agree(values)
@@ -308,7 +311,8 @@ class Calls:
             value = self._settled(self.names.lookup(place, names[0]))
         for name in names[1:]:
             value = self.attribute(place, value, name)
-        return value
+        handed = self.rules.called(value) if isinstance(value, Space) else None
+        return self._settled(self.names.member(handed.key, handed.name)) if handed is not None else value
 
     def element(self, held: Held) -> Value:
         """What a container, option, result or pointer holds or gives."""

@@ -23,8 +23,9 @@ from codesum_pipeline.parsing.declarations.ecmascript_definitions import (
     own_name,
     unwrapped,
 )
-from codesum_pipeline.parsing.declared.bindings import MAX_VALUE
+from codesum_pipeline.parsing.declarations.ecmascript_facts import given_back, shortened
 from codesum_pipeline.parsing.declared.declaration import Code, Imported, Text, Typed, field_text, raw_text
+from codesum_pipeline.parsing.declared.structures import MAX_CHAIN
 
 _PLAIN_KEYS = ("identifier", "property_identifier", "shorthand_property_identifier_pattern")
 _DECLARED_AROUND = ("ambient_declaration", "expression_statement")
@@ -282,5 +283,7 @@ def _bound(pattern: Node | None, value: Node | None, text: Text) -> Iterator[Typ
 
 
 def _short(value: Node | None, text: Text) -> str:
-    is_short = value is not None and value.end_byte - value.start_byte <= MAX_VALUE
-    return text(value) if is_short else ""
+    values = list(given_back(value))
+    value = values[0] if len(values) == 1 else value
+    is_short = value is not None and value.end_byte - value.start_byte <= MAX_CHAIN
+    return text(value) if is_short else shortened(value, text)

@@ -2,7 +2,7 @@
 
 import tree_sitter_javascript
 
-from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions, handed_on
+from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions, handed_on, jsdoc
 from codesum_pipeline.parsing.declarations import ecmascript_facts as facts
 from codesum_pipeline.parsing.declarations import ecmascript_modules as modules
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs
@@ -51,7 +51,10 @@ DECLARATION = Declaration(
     assigned=ecmascript.ASSIGNED,
     is_member=ecmascript_definitions.is_member,
     given_back=facts.given_back,
+    documented=jsdoc.documented,
     is_object=facts.is_object,
+    shortened=facts.shortened,
+    short_receiver=facts.short_receiver,
     cast_type=facts.cast_type,
     facts=facts.JAVASCRIPT_FACTS,
     calls={
@@ -70,6 +73,7 @@ DECLARATION = Declaration(
         "variable_declarator": facts.typed_variable,
         "field_definition": facts.typed_variable,
         "assignment_expression": facts.typed_assignment,
+        "comment": jsdoc.typed_below,
     },
     bound={
         "variable_declarator": modules.bound_variables,

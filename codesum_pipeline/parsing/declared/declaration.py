@@ -206,6 +206,11 @@ class Declaration:
     # and whether one is an object with members of its own. None where functions say what they give.
     given_back: Callable[[Node | None], Iterable[Node]] | None = None
     is_object: Callable[[Node], bool] = lambda node: False
+    # The types that a documenting comment says of parameters; of the result without a name.
+    documented: Callable[[str], Iterable[Typed]] = lambda docstring: ()
+    # A long expression, and what a call is called on, as far as its class depends on it: without arguments.
+    shortened: Callable[[Node, Text], str] = lambda node, text: ""
+    short_receiver: Callable[[Node, Text], str] = lambda node, text: ""
     # The type in a cast.
     cast_type: Callable[[Node, Text], str] = lambda node, text: ""
     # Whether a definition is reached through an object alone, so that no plain name means it.

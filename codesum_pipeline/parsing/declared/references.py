@@ -1,9 +1,9 @@
 """What a file of a declared language says to the graph, as JSON.
 
 `{"language", "package", "exports", "symbols", "heads", "extensions", "imports",
-"typed", "bound", "receivers", "calls", "counts", "blocks", "around", "results"}`: a symbol is `[id without path, type, parts, bases,
-return type]`, and its head `[modifiers, names of parameters, least arguments,
-most]` (-1: any number); an extension `[names around it, type, bases]`, of a
+"typed", "bound", "receivers", "calls", "counts", "blocks", "around", "results"}`:
+a symbol is `[id without path, type, parts, bases, return type]`,
+and its head `[modifiers, names of parameters, least arguments, most]` (-1: any number); an extension `[names around it, type, bases]`, of a
 type that stands elsewhere; an import `[symbol, module, name, alias, level]`; a
 typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
@@ -34,6 +34,8 @@ from codesum_pipeline.parsing.declared.facts import Calls
 from codesum_pipeline.parsing.declared.structures import MAX_CHAIN, MAX_TYPE, Structures
 from codesum_pipeline.parsing.walk import Mark
 
+# What a hook may say instead of a long receiver.
+LONG = "…"
 # A function that gives back more is of no one class.
 MAX_RESULTS = 8
 REFERENCES_VERSION = 7
@@ -68,6 +70,7 @@ def read_references(
         "around": [],
         "results": [],
     }
+    _add_documented(content, declaration, symbols, structures)
     told = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
     marks = list(_all_marks(outline))
     blocks = Blocks(declaration, outline, marks)
@@ -89,7 +92,10 @@ def read_references(
             if kind in declaration.assigned and "." not in name:
                 assigned.append(row)
         if kind in declaration.calls and (called := calls.read(kind, node)) and called.name:
-            content["calls"].append([scope, structures.receiver(called.receiver), called.name, int(called.is_new)])
+            receiver = called.receiver
+            if len(receiver) > MAX_CHAIN or receiver == LONG:
+                receiver = declaration.short_receiver(node, text) or receiver
+            content["calls"].append([scope, structures.receiver(receiver), called.name, int(called.is_new)])
             content["counts"].append(_argument_count(node))
     if declaration.blocks:
         if declaration.given_back is not None:
@@ -115,6 +121,21 @@ def _named_in(
             if found.name:
                 is_short = len(found.type) <= MAX_CHAIN
                 yield "bound", found.name, structures.chain(found.type) if is_short else []
+
+
+def _add_documented(
+    content: dict[str, Any], declaration: Declaration, symbols: Sequence[Symbol], structures: Structures
+) -> None:
+    """The types that comments say of parameters and results."""
+    for number, symbol in enumerate(symbols):
+        for found in declaration.documented(symbol.docstring or ""):
+            type_ = structures.type(found.type) if len(found.type) <= MAX_TYPE else None
+            if type_ is None or symbol.type is not SymbolType.FUNCTION:
+                continue
+            if found.name in content["heads"][number][1]:
+                content["typed"].append([number, found.name, type_])
+            elif not found.name and content["symbols"][number][-1] is None:
+                content["symbols"][number][-1] = type_
 
 
 def _results(
@@ -158,7 +179,8 @@ def _given_value(declaration: Declaration, node: Node, text: Text, structures: S
     if cast := declaration.cast_type(node, text):
         type_ = structures.type(cast) if len(cast) <= MAX_TYPE else None
         return [[CAST, type_]] if type_ is not None else None
-    return structures.chain(text(node)) if node.end_byte - node.start_byte <= MAX_CHAIN else None
+    is_short = node.end_byte - node.start_byte <= MAX_CHAIN
+    return structures.chain(text(node) if is_short else declaration.shortened(node, text)) or None
 
 
 def _place(
@@ -174,7 +196,7 @@ def _place(
     is_assigned = {id(row) for row in assigned}
     names.declare(row for kind in ("typed", "bound") for row in content[kind] if id(row) not in is_assigned)
     nodes = [definition.nodes[0] for definition in outline.definitions]
-    rows = [
+    rows: list[NameRow] = [
         [around, definition.parts[-1]]
         for around, definition in zip(blocks.around_symbols, outline.definitions, strict=True)
     ]

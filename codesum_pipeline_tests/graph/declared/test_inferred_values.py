@@ -40,7 +40,9 @@ def test_what_a_function_gives_back_is_followed(item):
 @pytest.mark.parametrize(
     "item",
     [
-        pytest.param("export function make() { if (x) { return new Other(); } return new Item(); }\n", id="two classes"),
+        pytest.param(
+            "export function make() { if (x) { return new Other(); } return new Item(); }\n", id="two classes"
+        ),
         pytest.param("export function make() { if (x) { return other(); } return new Item(); }\n", id="one unknown"),
         pytest.param("export function* make() { yield 1; return new Item(); }\n", id="values in turn"),
         pytest.param("export function make() { return () => new Item(); }\n", id="another function"),
@@ -110,3 +112,50 @@ def test_a_default_of_a_module_stays_what_it_is_where_the_module_is_also_made_on
     }
 
     assert calls_of(sources).keys() >= {("a.ts", "client.ts::rest")}
+
+
+LONG = ", ".join(f"'{number} of many arguments'" for number in range(20))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(f"const it = make({LONG});\nit.run();\n", id="a variable"),
+        pytest.param(f"make({LONG}).also({LONG}).run();\n", id="a chain of calls"),
+        pytest.param("const it = Object.freeze(new Item());\nit.run();\n", id="what is given back as it is"),
+    ],
+)
+def test_a_call_of_long_arguments_gives_what_it_gives_without(source):
+    assert _called(IMPORT + source, "export function make() { return new Item(); }\n") == {"item.ts::Item::run"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("/**\n * @param {Item} it the item\n */\nfunction f(it) { it.run(); }\n", id="a parameter"),
+        pytest.param("/** @param {?Item} [it] */\nexports.f = (it) => it.run();\n", id="that may be missing"),
+        pytest.param("/** @param {Promise<Item>} it */\nasync function f(it) { (await it).run(); }\n", id="in another"),
+        pytest.param("/** @returns {Item} */\nfunction g() { return x(); }\ng().run();\n", id="a result"),
+        pytest.param("class A {\n  constructor() {\n    /** @type {Item[]} */\n    this.all = [];\n  }\n"
+                     "  f() { for (const it of this.all) it.run(); }\n}\n", id="a field"),
+        pytest.param("/** @type {Item} */\nconst it = x();\nit.run();\n", id="a variable"),
+    ],
+)  # fmt: skip
+def test_what_comments_of_javascript_say_of_types_counts(source):
+    assert _called(IMPORT + source, path="a.js") == {"item.ts::Item::run"}
+
+
+def test_what_comments_of_typescript_say_of_types_does_not():
+    assert _called(IMPORT + "/** @param {Item} it */\nfunction f(it) { it.run(); }\n") == set()
+
+
+def test_what_a_declaration_beside_it_declares_is_meant_where_both_are_there():
+    sources = {
+        "a.js": "const { Item } = require('./all');\nlet it = new Item();\nit.run();\n",
+        "all.js": "let Item = require('./item');\nfunction all() {}\nall.Item = Item;\nmodule.exports = all;\n",
+        "item.js": "const Base = require('./base');\nclass Item extends Base {}\nmodule.exports = Item;\n",
+        "item.d.ts": "declare class Item { run(): void }\nexport = Item\n",
+        "base.js": "class Base { run() {} }\nmodule.exports = Base;\n",
+    }
+
+    assert calls_of(sources).keys() == {("a.js", "item.js::Item"), ("a.js", "base.js::Base::run")}
