@@ -127,7 +127,7 @@ def _exports(file: DeclaredFile) -> dict[str, str]:
 
     A default that has a name counts before one that is made of it.
     """
-    names = {}
+    names: dict[str, str] = {}
     for export in file.exports:
         inner, renamed, outer = export.partition(" as ")
         name = outer if renamed else inner

@@ -2,8 +2,8 @@
 
 `{"language", "package", "exports", "symbols", "heads", "extensions", "imports",
 "typed", "bound", "receivers", "calls", "counts", "blocks", "around", "results"}`:
-a symbol is `[id without path, type, parts, bases, return type]`,
-and its head `[modifiers, names of parameters, least arguments, most]` (-1: any number); an extension `[names around it, type, bases]`, of a
+a symbol is `[id without path, type, parts, bases, return type]`, and its head `[modifiers, names of
+parameters, least arguments, most]` (-1: any number); an extension `[names around it, type, bases]`, of a
 type that stands elsewhere; an import `[symbol, module, name, alias, level]`; a
 typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
