@@ -46,6 +46,8 @@ class Calls:
         self.tree = names.tree
         self.unique = unique
         self._known: dict[tuple[DeclaredFile, Definition | None, Chain], Value] = {}
+        self._variables: dict[tuple[Definition | None, str], Value] = {}
+        self._bases: dict[Definition, list[Value]] = {}
         self._in_progress: set[object] = set()
         self._own_members: dict[tuple[Definition, str], Sequence[Definition]] = {}
         # Bases that classes are given elsewhere.
@@ -55,6 +57,8 @@ class Calls:
     def forget(self) -> None:
         """Keep no answer, nor what one that failed had begun."""
         self._known.clear()
+        self._variables.clear()
+        self._bases.clear()
         self._in_progress.clear()
         self._depth = 0
 
@@ -233,6 +237,16 @@ class Calls:
         return self._given(top, place.file.bound[name])
 
     def _variable(self, place: Place, name: str) -> Value:
+        """What a variable of a scope is; many blocks of that ask for it."""
+        at = (place.scope, name)
+        if at not in self._variables:
+            value = self._find_variable(place, name)
+            if value is UNKNOWN:
+                return value
+            self._variables[at] = value
+        return self._variables[at]
+
+    def _find_variable(self, place: Place, name: str) -> Value:
         scope = place.scope
         if scope is not None and name in scope.typed:
             return agree([self.type_value(place, type_) for type_ in scope.typed[name]])
@@ -407,6 +421,18 @@ class Calls:
 
     def bases(self, class_: Definition) -> list[Value]:
         """What a class derives from, as written."""
+        if not class_.bases:
+            return []
+        if class_ in self._bases:
+            return self._bases[class_]
+        is_first = not self._in_progress
+        found = self._find_bases(class_)
+        if is_first:
+            # What was asked for on the way to something else may have ended in a circle.
+            self._bases[class_] = found
+        return found
+
+    def _find_bases(self, class_: Definition) -> list[Value]:
         key = ("bases", class_)
         if key in self._in_progress:
             return []

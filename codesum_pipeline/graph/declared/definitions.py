@@ -1,7 +1,6 @@
 """A file of a declared language as the resolver sees it: its definitions, linked, and what it imports and calls."""
 
 import json
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -68,11 +67,11 @@ class Definition:
     most: int
     parent: "Definition | None" = None
     # What it gives back where it does not say of what type that is: the scope and the value.
-    results: list[tuple["Definition", Chain | None]] = field(default_factory=list)
+    results: tuple[tuple["Definition", Chain | None], ...] = ()
     is_block: bool = False
     is_member: bool = False
     key: Key = ()
-    children: dict[str, list["Definition"]] = field(default_factory=lambda: defaultdict(list))
+    children: dict[str, list["Definition"]] = field(default_factory=dict)
     typed: dict[str, list[TypeName | None]] = field(default_factory=dict)
     bound: dict[str, list[Chain | None]] = field(default_factory=dict)
 
@@ -187,7 +186,7 @@ def load_declared(path: str, references: str) -> DeclaredFile:
         for definition in file.definitions:
             definition.parent = file.first_with(definition.parts[:-1])
             if definition.parent is not None:
-                definition.parent.children[definition.name].append(definition)
+                definition.parent.children.setdefault(definition.name, []).append(definition)
     _add_names(file, facts)
     return file
 
@@ -203,17 +202,17 @@ def _nest(file: DeclaredFile, facts: dict[str, Any]) -> None:
     for block in file.blocks:
         owner = block.owner
         block.id, block.parts = (owner.id, owner.parts) if owner is not None else (file.path, ())
-    file.names = defaultdict(list)
+    file.names = {}
     for definition, (around, is_member) in zip(file.definitions, facts["around"], strict=True):
         definition.parent = file.definition(around)
         definition.is_member = bool(is_member)
         if not is_member:
             seen = definition.parent.children if definition.parent is not None else file.names
-            seen[definition.name].append(definition)
+            seen.setdefault(definition.name, []).append(definition)
     for number, value in facts["results"]:
         scope = file.definition(number)
         if scope is not None and (owner := scope.owner) is not None:
-            owner.results.append((scope, chain_from_json(value)))
+            owner.results = (*owner.results, (scope, chain_from_json(value)))
 
 
 def _definition(file: DeclaredFile, symbol: list[Any], head: list[Any]) -> Definition:
