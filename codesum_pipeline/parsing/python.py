@@ -225,6 +225,7 @@ def parse_python(
     tests = judge_tests(symbols, Told(file_path, PYTHON.name, imports))
     reexports = read_package_reexports(file_path, imports, exports)
     globals_ = read_globals(outside, tokens)
+    references = extract_references(tree, source, file_path, symbols)
     facts = FileFacts(
         file_path=file_path,
         blob=blob,
@@ -237,12 +238,13 @@ def parse_python(
         imports=imports,
         globals=globals_,
         exports=exports,
-        references=extract_references(tree, source, file_path, symbols),
+        references=references.json,
         syntax_errors=len(tokens.errors),
         reexports=reexports,
         only_reexports=are_all(reexports, symbols=len(symbols), globals_=globals_, exports=exports),
         is_test=tests.is_test,
         literals=texts.literals_outside([(one.start_byte, one.end_byte) for one in definitions]),
+        call_places=canonical.places(references.names),
     )
     return with_lost_definitions(ParsedFile(facts, with_tests(symbols, tests)), source, tree)
 

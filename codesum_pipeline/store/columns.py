@@ -63,6 +63,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "ref": "The branch, tag or commit that was asked for.",
         "subject": "First line of the commit message.",
         "committed_at": "When the commit was made.",
+        "index_state": "Tells compilers' indexes that are not of the commit from others; empty where there are none.",
     },
     "files": {
         "path": "Path of the file, relative to the git root.",
@@ -106,10 +107,12 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "origin": "The project that the file's first comment says it is of; null without one.",
         "only_reexports": "Whether the file defines nothing itself and hands on what others define.",
         "lost_definitions": "How many lines look like a definition and have no symbol; null where the file parses.",
+        "call_places": "For each call of references, line (from 1) and column (from 0, in UTF-8 bytes) of the callee's name.",
     },
     "scip_indexes": {
         "position": "Its place in the order of precedence, from 0.",
         "origin": "Where the index was found, or how it was made.",
+        "signature": "Tells it from another state of the file: git's object id, or what the file system says.",
         "root": "The folder that its paths are relative to; empty: the git root.",
         "sha256": "sha256 of its content, uncompressed; empty where it could not be taken in.",
         "size": "Bytes, uncompressed.",

@@ -9,8 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-
 from codesum_pipeline.graph.call_sites import Outcome
 from codesum_pipeline.graph.compiled.targets import End, IndexedFacts, Target, Targets
 from codesum_pipeline.graph.edge_table import folder_of
@@ -160,7 +158,7 @@ class _FileMerger:
         self._count(site, own, wanted, target, is_silent=is_silent)
         if wanted is not None and (self._standing.overrules or own in (None, wanted)):
             self._add(site.caller_id, wanted, EdgeKind.CALL)
-        elif self._is_outside(target, own):
+        elif self._is_outside(site, target):
             if target.outside:
                 self._edges.add(site.caller_id, target.outside, EdgeKind.CALL, self._reason, TRUSTED, is_external=True)
         elif site.target is not None:
@@ -170,9 +168,14 @@ class _FileMerger:
                 site.caller_id, site.target, EdgeKind.CALL, reason, CONFIDENCE[reason], is_external=is_external
             )
 
-    def _is_outside(self, target: Target, own: str | None) -> bool:
-        """Whether the index says that a call which the syntax leads to a document leads out of the repository."""
-        return own is not None and target.end is End.OUTSIDE and self._standing.knows_outside
+    def _is_outside(self, site: CallRow, target: Target) -> bool:
+        """Whether the index contradicts a guess of the syntax, since the call leads out of the repository.
+
+        Guesses are by a name that is unique in the repository; what follows types knows more than an indexer that has
+        the builtin `set` for `config.set`.
+        """
+        is_guess = site.reason == Reason.UNIQUE_NAME and target.end is End.OUTSIDE
+        return is_guess and self._standing.knows_outside
 
     def _count(self, site: CallRow, own: str | None, wanted: str | None, target: Target, *, is_silent: bool) -> None:
         """Note whether both say the same."""
@@ -231,10 +234,3 @@ def _pairs(bases: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str, Edg
 
 def _last_name(id_: str) -> str:
     return id_.rpartition(":")[2].rpartition(".")[2]
-
-
-def verdict_table(verdicts: Mapping[tuple[str, str, str], int]) -> pa.Table:
-    """As rows, the most frequent first."""
-    rows = sorted(((*key, count) for key, count in verdicts.items()), key=lambda row: (-row[3], row[:3]))
-    names = ("language", "verdict", "cause", "count")
-    return pa.table({name: [row[number] for row in rows] for number, name in enumerate(names)})
