@@ -218,6 +218,7 @@ class Home:
             layout.overlays(key),
             layout.tree_views(key),
             layout.compared(key),
+            layout.scip(key),
         ):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (layout.hold(key), layout.outages(key), layout.recorded(key)):

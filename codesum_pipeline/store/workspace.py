@@ -22,8 +22,9 @@ _OF_MODEL_TEXTS = (
     "enabled", "model", "fallback_models", "language", "max_tokens", "max_attempts",
     "trust", "tests", "documented", "form",
 )  # fmt: skip
-# How an entry came into the registry, and whether it is built at all.
-_NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired")
+# How an entry came into the registry, and whether it is built at all; what a compiler's index says shapes content, but
+# neither where it lies nor who wrote it.
+_NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired", "scip", "scip_command")
 # When a context is another one, which only models' texts depend on.
 _OF_CONTEXTS = ("policy", "similarity_threshold", "max_new_callers")
 
@@ -105,6 +106,8 @@ def shared_part(options: Options, versions: Mapping[str, str]) -> str:
     del shaping["compaction"]
     # It tells of what was built.
     del shaping["digests"]
+    # It says how an index is made; what the index says is taken in by its hash.
+    del shaping["scip"]
     if options.llm.enabled:
         shaping["llm"] = {name: shaping["llm"][name] for name in _OF_MODEL_TEXTS}
     else:
