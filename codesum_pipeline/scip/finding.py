@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.git import start_git, stop
+from codesum_pipeline.source.index_places import IndexPlace
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import is_git_repository
 from codesum_pipeline.source.rules import SYMLINK_MODE
@@ -24,7 +25,6 @@ from codesum_pipeline.store.workspace import Workspace
 NAMES = ("index.scip", "index.scip.gz")
 # Nobody has an index for each of so many folders; a hostile tree has a million.
 MOST_IN_TREE = 100
-_ROOT_MARK = "@"
 _PART = 1 << 20
 
 
@@ -44,11 +44,8 @@ class FoundIndex:
 
 def named_indexes(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
     """The files that the entry names, which may be links: whoever wrote the registry wanted them."""
-    folder = layout.repos_file.parent if is_url(entry.location) else Path(entry.location)
-    for item in entry.scip:
-        name, mark, root = item.rpartition(_ROOT_MARK)
-        name, root = (name, root) if mark else (item, entry.subdir)
-        yield _on_disk(folder / name, f"scip {name}", root.strip("/"), layout)
+    for place in map(IndexPlace.of, entry.scip):
+        yield _on_disk(place.path, f"scip {place.path}", place.folder or entry.subdir, layout)
 
 
 def indexes_beside_mirror(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
