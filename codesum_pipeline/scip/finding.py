@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -157,18 +156,20 @@ class IndexOnDisk:
             handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         except OSError as error:
             raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
-        with os.fdopen(handle, "rb", buffering=0) as file:
+        try:
             before = os.fstat(handle)
             if not stat.S_ISREG(before.st_mode):
                 raise RefusedIndex(f"{self.called} is no regular file")
-            yield self._parts(file)
+            yield self._parts(handle)
             after = os.fstat(handle)
             if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
                 raise RefusedIndex(f"{self.called} was written while it was read: the next build takes it in")
+        finally:
+            os.close(handle)
 
-    def _parts(self, file: BinaryIO) -> Iterator[bytes]:
+    def _parts(self, handle: int) -> Iterator[bytes]:
         try:
-            while part := file.read(_PART):
+            while part := os.read(handle, _PART):
                 yield part
         except OSError as error:
             raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error

@@ -1,7 +1,7 @@
 """The first step of a build, with the indexes that it takes in: each as a copy, by its content, for later steps."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from codesum_pipeline.model.errors import RefusedIndex
@@ -47,7 +47,9 @@ def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) ->
 def index_state(entry: RepositoryEntry, layout: HomeLayout, options: ScipOptions) -> str:
     """What tells the indexes that are not of a commit from others, without reading them; empty where there are none."""
     found = state_of_indexes(entry, layout)
-    return hash_of([found, entry.scip_command]) if found or entry.scip_command else ""
+    # A command that failed may do better with other settings.
+    made = [entry.scip_command, asdict(options)] if entry.scip_command else []
+    return hash_of([found, made]) if found or made else ""
 
 
 def lend_indexes(ws: Workspace, scratch: Workspace) -> None:

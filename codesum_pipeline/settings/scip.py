@@ -28,7 +28,7 @@ class ScipSettings(BaseModel):
     max_index_mb: int = Field(
         4096,
         ge=1,
-        description="How large the indexes of a repository together, and each file that a command writes, may be, uncompressed.",
+        description="How large all indexes of a repository together may be, uncompressed, and each file of a command.",
     )
     environment: tuple[str, ...] = Field(
         (), description="Names of environment variables that a command gets; it gets no others but PATH and the like."
