@@ -97,7 +97,7 @@ class _File:
             handle = os.open(self.path, flags)
         except OSError as error:
             raise RefusedIndex(f"{self.path} cannot be read: {error.strerror}") from error
-        with open(handle, "rb") as file:
+        with os.fdopen(handle, "rb") as file:
             before = os.fstat(handle)
             if not stat.S_ISREG(before.st_mode):
                 raise RefusedIndex(f"{self.path} is no regular file")
