@@ -13,7 +13,8 @@ from codesum_pipeline_tests.scip.indexes import HandMadeIndex, python_symbol
 _SOURCES = {
     "one.py": "class Base:\n    def run(self):\n        return 1\n\n\ndef make():\n    return Base()\n",
     "two.py": "class Other:\n    def run(self):\n        return 2\n\n    def recount_stock(self):\n        return 3\n",
-    "use.py": "from one import make\n\n\ndef first(thing):\n    return thing.run()\n\n\ndef second():\n    return make()\n",
+    "use.py": "from one import make\n\n\ndef first(thing):\n    return thing.run()\n"
+    "\n\ndef second():\n    return make()\n",
 }
 # The syntax can only guess: one class has such a method.
 _GUESSED = {**_SOURCES, "use.py": "import two\n\n\ndef first(thing):\n    return thing.recount_stock()\n"}
@@ -143,7 +144,8 @@ def test_in_a_file_that_misnames_symbols_of_the_repository_an_index_does_not_ove
 
 def test_a_property_that_is_called_is_not_what_is_called(tmp_path: Path) -> None:
     sources = {
-        "a.py": "class A:\n    @property\n    def kind(self):\n        return list\n\n    def go(self):\n        return self.kind()\n"
+        "a.py": "class A:\n    @property\n    def kind(self):\n        return list\n"
+        "\n    def go(self):\n        return self.kind()\n"
     }
     kind = python_symbol("a", "A#kind().")
     index = HandMadeIndex(sources).define("a.py", "kind", kind).refer("a.py", "kind", kind, 1)
@@ -155,7 +157,8 @@ def test_a_property_that_is_called_is_not_what_is_called(tmp_path: Path) -> None
 
 def test_of_overloads_the_implementation_is_called(tmp_path: Path) -> None:
     sources = {
-        "a.py": "from typing import overload\n\n\n@overload\ndef f(x: int) -> int: ...\n@overload\ndef f(x: str) -> str: ...\n"
+        "a.py": "from typing import overload\n\n\n@overload\ndef f(x: int) -> int: ...\n"
+        "@overload\ndef f(x: str) -> str: ...\n"
         "def f(x):\n    return x\n\n\ndef g():\n    return f(1)\n"
     }
     f = python_symbol("a", "f().")

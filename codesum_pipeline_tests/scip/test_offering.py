@@ -74,8 +74,8 @@ def test_of_two_indexes_for_one_file_the_first_comes_first_and_both_are_told(tmp
     assert offers.problems == (
         (
             "index 1",
-            "1 of its files are in another index, too (api/main.py in that of index 0): of each file the first document "
-            "counts that fits its text",
+            "1 of its files are in another index, too (api/main.py in that of index 0): "
+            "of each file the first document counts that fits its text",
         ),
     )
 
