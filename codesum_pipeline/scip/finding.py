@@ -29,29 +29,25 @@ _PART = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FoundIndex:
-    """An index before it is read. `signature` is empty where `open` will fail.
-
-    What failed is tried again with the next build, unless it `fails_for_good`.
-    """
+    """An index before it is read. `signature` is empty where `open` will fail."""
 
     origin: str
     root: str
     signature: str
     open: Callable[[], AbstractContextManager[Iterator[bytes]]]
-    fails_for_good: bool = False
 
 
 def named_indexes(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
     """The files that the entry names, which may be links: whoever wrote the registry wanted them."""
     for place in map(IndexPlace.of, entry.scip):
-        yield _on_disk(place.path, f"scip {place.path}", place.folder or entry.subdir, layout)
+        yield on_disk(place.path, f"scip {place.path}", place.folder or entry.subdir, layout)
 
 
 def indexes_beside_mirror(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
     """Those that were put beside the mirror, which in a bucket is each worker's own."""
     for path in layout.indexes_beside_mirror(entry.key) if layout.bucket is None else ():
         if os.path.lexists(path):
-            yield _on_disk(path, f"mirrors/{path.name}", entry.subdir, layout)
+            yield on_disk(path, f"mirrors/{path.name}", entry.subdir, layout)
 
 
 def indexes_in_folder(
@@ -63,7 +59,7 @@ def indexes_in_folder(
         for name in NAMES:
             path = _below(root, name)
             if path not in besides and os.path.lexists(folder / path) and not _is_bare(folder):
-                yield _on_disk(folder / path, f"folder {path}", root, layout, within=folder)
+                yield on_disk(folder / path, f"folder {path}", root, layout, within=folder)
 
 
 def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
@@ -77,7 +73,7 @@ def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
     kept = dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0]))[:MOST_IN_TREE])
     if left := len(found) - len(kept):
         kept[""] = FoundIndex(
-            "tree", "", "", _Refusal(f"{left:,} more index files are left out: name those that count")
+            "tree", "", "", Refusal(f"{left:,} more index files are left out: name those that count")
         )
     return kept
 
@@ -103,7 +99,7 @@ def _is_named(path: str) -> bool:
 def _in_tree(ws: Workspace, path: str, mode: str, blob: str) -> FoundIndex:
     root = path.rpartition("/")[0]
     if mode == SYMLINK_MODE:
-        return FoundIndex(f"tree {path}", root, "", _Refusal("it is a symbolic link, which is not followed"))
+        return FoundIndex(f"tree {path}", root, "", Refusal("it is a symbolic link, which is not followed"))
     return FoundIndex(f"tree {path}", root, blob, _Blob(ws.layout.mirror(ws.key), blob))
 
 
@@ -115,11 +111,11 @@ def _below(root: str, name: str) -> str:
     return f"{root}/{name}" if root else name
 
 
-def _on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: Path | None = None) -> FoundIndex:
+def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: Path | None = None) -> FoundIndex:
     """A file, followed through links; `within` is a folder that these may not lead out of."""
     real = Path(os.path.realpath(path))
     if within and not real.is_relative_to(os.path.realpath(within)):
-        return FoundIndex(origin, root, "", _Refusal(f"{path} leads out of {within}: such links are not followed"))
+        return FoundIndex(origin, root, "", Refusal(f"{path} leads out of {within}: such links are not followed"))
     try:
         found = real.stat()
         # Another worker sees the file of a shared disk under another number.
@@ -131,7 +127,7 @@ def _on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: 
 
 
 @dataclass(frozen=True, slots=True)
-class _Refusal:
+class Refusal:
     """What is not even opened."""
 
     why: str

@@ -32,6 +32,7 @@ from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.store.atomic import replacing, write_text_atomically
 from codesum_pipeline.store.workspace import Workspace
 
+MADE_BY = "made by "
 _INDEX_FILE, _RECORD_FILE = "made.scip", "made.json"
 _ROOM_PREFIX = "codesum-scip-"
 _LONGEST_COMMAND = 80
@@ -94,9 +95,15 @@ def made_index(ws: Workspace, mirror: Mirror, commit: str, *, progress: Progress
     path = making.folder / _INDEX_FILE
     return MadeIndex(
         path=path if path.is_file() else None,
-        origin=f"made by {last.origin if last and last.origin else making.shown}",
+        origin=f"{MADE_BY}{last.origin if last and last.origin else making.shown}",
         problem=one_line(problem),
     )
+
+
+def drop_made(folder: Path) -> None:
+    """Delete what is kept of a command that the entry has no more."""
+    for name in (_INDEX_FILE, _RECORD_FILE):
+        (folder / name).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,16 @@ from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip.copying import copy_index, drop_other_copies, is_copied
 from codesum_pipeline.scip.finding import (
     FoundIndex,
+    Refusal,
     indexes_beside_mirror,
     indexes_in_folder,
     indexes_in_tree,
     named_indexes,
+    on_disk,
     state_of_indexes,
 )
+from codesum_pipeline.scip.making import MADE_BY, drop_made, made_index
+from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import Written
@@ -34,7 +38,7 @@ def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) ->
     # First: an index that is written meanwhile is found by the next look.
     state = index_state(ws.entry, ws.layout, ws.options.scip)
     report = take_snapshot(ws, index_state=state, progress=progress)
-    indexes = take_indexes(ws, progress=progress)
+    indexes = take_indexes(ws, report.commit, progress=progress)
     problems = tuple(f"{one.origin}: {one.problem}" for one in indexes if one.problem)
     return replace(
         report,
@@ -63,13 +67,17 @@ def lend_indexes(ws: Workspace, scratch: Workspace) -> None:
             link.symlink_to(file.absolute())
 
 
-def take_indexes(ws: Workspace, *, progress: Progress = no_progress) -> list[IndexFile]:
-    """Copy what is found, unless that was done; each problem belongs to its index alone."""
-    found = _found(ws)
+def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress) -> list[IndexFile]:
+    """Copy what is found, unless that was done; each problem belongs to its index alone.
+
+    A preview takes the index that was made last: it runs no command.
+    """
+    rows = ws.tables.read_rows_or_empty(_TABLE, ws.key, IndexFile)
+    made = _made_before(rows) if ws.tables.is_scratch else _made(ws, commit, progress)
+    found = _found(ws, made)
     folder = ws.layout.scip(ws.key)
     if not found and not folder.exists():
         return []
-    rows = ws.tables.read_rows_or_empty(_TABLE, ws.key, IndexFile)
     known = {(one.origin, one.signature): one for one in rows}
     taken: list[IndexFile] = []
     for one in found:
@@ -77,14 +85,32 @@ def take_indexes(ws: Workspace, *, progress: Progress = no_progress) -> list[Ind
         file = _standing(ws, one, known, folder, most_bytes) or _taken(one, folder, most_bytes, progress)
         taken.append(replace(file, position=len(taken)))
     drop_other_copies(folder, {one.sha256 for one in taken})
+    if not ws.entry.scip_command:
+        drop_made(folder)
     return taken
 
 
-def _found(ws: Workspace) -> Sequence[FoundIndex]:
+def _made(ws: Workspace, commit: str, progress: Progress) -> list[FoundIndex]:
+    """The index of the entry's command, and why there is no newer one, if so."""
+    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.options.scan.git_timeout_s)
+    made = made_index(ws, mirror, commit, progress=progress)
+    if made is None:
+        return []
+    index = [on_disk(made.path, made.origin, ws.entry.subdir, ws.layout)] if made.path else []
+    return [*index, *([FoundIndex(made.origin, ws.entry.subdir, "", Refusal(made.problem))] if made.problem else [])]
+
+
+def _made_before(rows: Sequence[IndexFile]) -> list[FoundIndex]:
+    made = (row for row in rows if row.origin.startswith(MADE_BY))
+    return [FoundIndex(row.origin, row.root, row.signature, Refusal(row.problem)) for row in made]
+
+
+def _found(ws: Workspace, made: Sequence[FoundIndex]) -> Sequence[FoundIndex]:
     """In the order of precedence: what a person named or put there first."""
     in_tree = indexes_in_tree(ws)
     return (
         *named_indexes(ws.entry, ws.layout),
+        *made,
         *indexes_beside_mirror(ws.entry, ws.layout),
         *in_tree.values(),
         *indexes_in_folder(ws.entry, ws.layout, besides=in_tree.keys()),
@@ -96,8 +122,7 @@ def _standing(ws: Workspace, found: FoundIndex, known: _Known, folder: Path, mos
     before = known.get((found.origin, found.signature))
     if before is None or ws.force or not found.signature or before.size > most_bytes:
         return None
-    is_whole = is_copied(folder, before.sha256, before.size) or (found.fails_for_good and bool(before.problem))
-    return replace(before, root=found.root) if is_whole else None
+    return replace(before, root=found.root) if is_copied(folder, before.sha256, before.size) else None
 
 
 def _taken(found: FoundIndex, folder: Path, most_bytes: int, progress: Progress) -> IndexFile:
