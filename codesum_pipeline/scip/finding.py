@@ -72,9 +72,7 @@ def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
     found = {path: _in_tree(ws, path, mode, blob) for path, mode, blob in _rows(files) if blob and _is_named(path)}
     kept = dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0]))[:MOST_IN_TREE])
     if left := len(found) - len(kept):
-        kept[""] = FoundIndex(
-            "tree", "", "", Refusal(f"{left:,} more index files are left out: name those that count")
-        )
+        kept[""] = FoundIndex("tree", "", "", Refusal(f"{left:,} more index files are left out: name those that count"))
     return kept
 
 
