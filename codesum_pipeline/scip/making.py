@@ -14,7 +14,7 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -217,9 +217,10 @@ class _OutputPlace:
             raise _not_regular(self.below) from error
         finally:
             os.close(folder)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise _not_regular(self.below)
         with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise _not_regular(self.below)
             yield file
 
 
@@ -288,7 +289,9 @@ def _remove_room(root: Path) -> None:
     """Whatever a command left there: folders that may not be entered, or deeper than Python can follow."""
     if not root.name.startswith(_ROOM_PREFIX) or not root.is_dir() or root.is_symlink():
         return
-    for program in (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+    with suppress(RecursionError):
+        shutil.rmtree(root, ignore_errors=True)
+    for program in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
         if root.is_dir():
-            subprocess.run([*program, "--", str(root)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    shutil.rmtree(root, ignore_errors=True)
+            with suppress(FileNotFoundError):
+                subprocess.run([*program, "--", str(root)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
