@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.graph.compiled.merging import merge
 from codesum_pipeline.graph.compiled.targets import IndexedFacts, load_facts
+from codesum_pipeline.graph.trusted import is_of_index, is_trusted
 from codesum_pipeline.model.compiler import CompilerFile
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
 from codesum_pipeline.model.ids import SEPARATOR
@@ -64,8 +65,7 @@ def with_compiled(
         languages.keys() - compiled.keys(),
     )
     edges = to_table(merged.edges, Edge)
-    trusted = pc.sum(pc.and_(pc.equal(edges["confidence"], 1.0), pc.starts_with(edges["reason"], "scip:"))).as_py() or 0
-    by_index = pc.sum(pc.starts_with(edges["reason"], "scip:")).as_py() or 0
+    trusted, by_index = (pc.sum(found(edges)).as_py() or 0 for found in (is_trusted, is_of_index))
     lines = sorted(((*key, count) for key, count in merged.verdicts.items()), key=lambda line: (-line[3], line[:3]))
     disagreement = Disagreement(len(compiled), trusted, by_index - trusted, tuple(lines))
     return pa.concat_tables([own.edges.filter(pc.invert(is_compiled)), edges]), disagreement

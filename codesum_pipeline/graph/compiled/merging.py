@@ -12,12 +12,8 @@ from dataclasses import dataclass, field
 from codesum_pipeline.graph.call_sites import Outcome
 from codesum_pipeline.graph.compiled.targets import End, IndexedFacts, Target, Targets
 from codesum_pipeline.graph.edge_table import folder_of
-from codesum_pipeline.graph.reasons import CONFIDENCE, Reason, of_tool
+from codesum_pipeline.graph.reasons import CONFIDENCE, DOUBTFUL, TRUSTED, Reason, of_tool
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
-
-TRUSTED = 1.0
-# It is what a compiler said of a text that is not wholly the one at hand.
-DOUBTFUL = 0.97
 
 
 @dataclass(frozen=True, slots=True)
