@@ -1,6 +1,6 @@
 """The tables of a repository's graph, with what compilers' indexes say."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -42,6 +42,13 @@ class Disagreement:
     trusted_edges: int = 0
     doubtful_edges: int = 0
     lines: tuple[tuple[str, str, str, int], ...] = ()
+
+    def by_language(self) -> dict[str, Counter[str]]:
+        """How often each verdict was given, by language."""
+        found: dict[str, Counter[str]] = {}
+        for language, verdict, _, count in sorted(self.lines):
+            found.setdefault(language, Counter())[verdict] += count
+        return found
 
 
 def read_compiled(tables: TableStore, key: str) -> dict[str, IndexedFacts]:
