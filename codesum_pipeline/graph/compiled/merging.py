@@ -8,16 +8,23 @@ the index was made from. Elsewhere it is heard on what the syntax leaves open.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from codesum_pipeline.graph.call_sites import Outcome
 from codesum_pipeline.graph.compiled.targets import End, IndexedFacts, Target, Targets
 from codesum_pipeline.graph.edge_table import folder_of
-from codesum_pipeline.graph.reasons import CONFIDENCE, Reason, of_tool
+from codesum_pipeline.graph.reasons import CONFIDENCE, DOUBTFUL, TRUSTED, Reason, of_tool
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
 
-TRUSTED = 1.0
-# It is what a compiler said of a text that is not wholly the one at hand.
-DOUBTFUL = 0.97
+
+class Verdict(StrEnum):
+    """What an index and the syntax say about one call, import or base."""
+
+    AGREE = "agree"
+    ONLY_INDEX = "only the index"
+    ONLY_SYNTAX = "only the syntax"
+    ANOTHER_TARGET = "another target"
+    OUTSIDE = "outside by the index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +148,7 @@ class _FileMerger:
         for caller, key, count in self._file.content["others"]:
             target = self._find([key])
             if target.id is not None:
-                self.verdicts["only the index", "no call in the syntax"] += count
+                self.verdicts[Verdict.ONLY_INDEX, "no call in the syntax"] += count
                 self._add(self._file.id_of(caller), target.id, EdgeKind.CALL, count=count)
 
     def _find(self, keys: Sequence[int]) -> Target:
@@ -180,12 +187,13 @@ class _FileMerger:
     def _count(self, site: CallRow, own: str | None, wanted: str | None, target: Target, *, is_silent: bool) -> None:
         """Note whether both say the same."""
         if wanted is not None:
-            verdict = "agree" if own == wanted else "only the index" if own is None else "another target"
+            is_other = Verdict.ONLY_INDEX if own is None else Verdict.ANOTHER_TARGET
+            verdict = Verdict.AGREE if own == wanted else is_other
             self.verdicts[verdict, site.reason or site.outcome] += 1
         elif own is not None:
-            is_other = target.end is End.OUTSIDE
-            verdict = "outside by the index" if is_other else "only the syntax"
-            cause = (site.reason or "") if is_other else "not in the index" if is_silent else str(target.end)
+            is_outside = target.end is End.OUTSIDE
+            verdict = Verdict.OUTSIDE if is_outside else Verdict.ONLY_SYNTAX
+            cause = (site.reason or "") if is_outside else "not in the index" if is_silent else str(target.end)
             self.verdicts[verdict, cause] += 1
 
     def add_others(self, own: Sequence[Edge]) -> None:
@@ -195,7 +203,7 @@ class _FileMerger:
             named = {dst.rpartition(".")[2].rpartition(":")[2] for dst in bases.get(edge.src_id, ())}
             is_other = edge.kind is EdgeKind.INHERIT and edge.dst not in bases.get(edge.src_id, ())
             if is_other and self._standing.overrules and _last_name(edge.dst) in named:
-                self.verdicts["another target", "base"] += 1
+                self.verdicts[Verdict.ANOTHER_TARGET, "base"] += 1
                 continue
             self._edges.add(
                 edge.src_id, edge.dst, edge.kind, edge.reason, edge.confidence,
@@ -203,7 +211,7 @@ class _FileMerger:
             )  # fmt: skip
         known = {(edge.src_id, edge.dst, edge.kind) for edge in own}
         for src, dst, kind in sorted({*self._imports(), *_pairs(bases), *self._overrides()}):
-            verdict = "agree" if (src, dst, kind) in known else "only the index"
+            verdict = Verdict.AGREE if (src, dst, kind) in known else Verdict.ONLY_INDEX
             self.verdicts[verdict, "import" if kind is EdgeKind.IMPORT else "base"] += 1
             self._edges.confirm(src, dst, kind, self._reason, self._standing.confidence)
 
