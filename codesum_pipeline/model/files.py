@@ -73,4 +73,4 @@ class Snapshot:
     ref: str
     subject: str
     committed_at: str
-    index_state: str | None = None
+    index_state: str | None = ""
