@@ -81,8 +81,8 @@ class LlmSettings(BaseModel):
     )
     trust: Trust = Field(
         Trust.OFF,
-        description="off: all code; scip: only symbols that an edge touches which a compiler's index confirms, and what "
-        "holds them.",
+        description="off: all code; scip: only symbols that an edge touches which a compiler's index confirms, and "
+        "what holds them.",
     )
     tests: bool = Field(False, description="Whether test code is written about, too.")
     documented: bool = Field(
