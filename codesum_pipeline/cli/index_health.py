@@ -60,7 +60,7 @@ def disagreement_line(found: Disagreement) -> str:
     total: Counter[str] = sum(found.by_language().values(), Counter())
     agree = total[Verdict.AGREE]
     both = agree + total[Verdict.ANOTHER_TARGET] + total[Verdict.OUTSIDE]
-    share = f" ({agree / both:.1%})" if both else ""
+    share = f" ({agree / both:.2%})" if both else ""
     return (
         f"the index and the syntax agree on {agree:,} of {both:,} calls, imports and bases that both know{share}; only "
         f"the index knows {total[Verdict.ONLY_INDEX]:,}, only the syntax {total[Verdict.ONLY_SYNTAX]:,}"
