@@ -26,9 +26,10 @@ from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.ledger import erase_ledger
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.model.intents import Cadence
+from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
-from codesum_pipeline.scip.finding import index_state
+from codesum_pipeline.scip.taking import index_state
 from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.source.rules import RULES_VERSION
@@ -190,8 +191,12 @@ class Home:
 
     def fingerprint(self, entry: RepositoryEntry, *, commit: str) -> str:
         """What a build of `commit` would depend on now."""
-        state = state_of(commit, index_state(entry, self.layout))
+        state = state_of(commit, index_state(entry, self.layout, self._scip))
         return fingerprint_of(entry, self._shared_part, commit=state)
+
+    @cached_property
+    def _scip(self) -> ScipOptions:
+        return self.settings.options.scip
 
     @cached_property
     def _shared_part(self) -> str:
@@ -220,9 +225,15 @@ class Home:
             layout.overlays(key),
             layout.tree_views(key),
             layout.compared(key),
+            layout.scip(key),
         ):
             shutil.rmtree(folder, ignore_errors=True)
-        for file in (layout.hold(key), layout.outages(key), layout.recorded(key)):
+        for file in (
+            layout.hold(key),
+            layout.outages(key),
+            layout.recorded(key),
+            *layout.indexes_beside_mirror(key),
+        ):
             file.unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
         erase_ledger(layout.state(key))

@@ -21,7 +21,7 @@ class RepositoryEntry:
     `include` and `exclude` are gitignore-style patterns relative to the git root.
     One that came with an organisation names it, and has the host's own id of the
     repository, `SERVER/ID`, which outlives a new name. `retired` goes with it alone.
-    `scip` are files of compilers' indexes, as `PATH` or `PATH@FOLDER`; `scip_command` writes one.
+    `scip` are the places of compilers' indexes (`source/index_places.py`), `scip_command` the line that makes one.
     """
 
     key: str

@@ -1,8 +1,11 @@
 """Where the names of a file's callees stand, so that what an index of places says of one can be told of its call."""
 
 from dataclasses import dataclass
+from itertools import chain
 
-# Of a callee without a last name: what a call, an item or a lambda gives.
+from codesum_pipeline.parsing.canonical import Canonical
+
+# In place of the first byte of the last name, for a callee that has none: what a call, an item or a lambda gives.
 NAMELESS = -1
 
 
@@ -12,3 +15,9 @@ class References:
 
     json: str
     names: tuple[int, ...]
+
+
+def call_places(references: References, canonical: Canonical) -> tuple[int, ...]:
+    """The lines and columns of `FileFacts.call_places`."""
+    places = ((0, 0) if start == NAMELESS else canonical.place(start) for start in references.names)
+    return tuple(chain.from_iterable(places))

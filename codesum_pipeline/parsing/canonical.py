@@ -19,7 +19,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from codesum_pipeline.parsing.callees import NAMELESS
 from codesum_pipeline.parsing.walk import Tokens
 from codesum_pipeline.parsing.written import BLANKS, OUTER_BLANKS
 
@@ -88,15 +87,10 @@ class Canonical:
         """The 1-based real line of a byte."""
         return bisect_right(self.row_ends, offset) + 1
 
-    def places(self, names: Iterable[int]) -> tuple[int, ...]:
-        """The 1-based real line and the 0-based column, in bytes, of each of `References.names`; 0 and 0 for none."""
-        starts = [0, *self.row_ends]
-        lines = ((offset, self.real_line(offset)) for offset in names)
-        return tuple([
-            number
-            for offset, line in lines
-            for number in ((0, 0) if offset == NAMELESS else (line, offset - starts[line - 1]))
-        ])  # fmt: skip
+    def place(self, offset: int) -> tuple[int, int]:
+        """The 1-based real line of a byte, and how many bytes are before it on that line."""
+        line = self.real_line(offset)
+        return line, offset - (self.row_ends[line - 2] if line > 1 else 0)
 
     def row_starts(self, offset: int) -> Iterator[int]:
         """The first bytes of the real lines after the one of a byte."""

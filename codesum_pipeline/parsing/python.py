@@ -9,6 +9,7 @@ from tree_sitter import Tree
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, SymbolType
 from codesum_pipeline.parsing.bounded import parse_within_bounds
+from codesum_pipeline.parsing.callees import call_places
 from codesum_pipeline.parsing.canonical import lay_out
 from codesum_pipeline.parsing.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
@@ -244,7 +245,7 @@ def parse_python(
         only_reexports=are_all(reexports, symbols=len(symbols), globals_=globals_, exports=exports),
         is_test=tests.is_test,
         literals=texts.literals_outside([(one.start_byte, one.end_byte) for one in definitions]),
-        call_places=canonical.places(references.names),
+        call_places=call_places(references, canonical),
     )
     return with_lost_definitions(ParsedFile(facts, with_tests(symbols, tests)), source, tree)
 

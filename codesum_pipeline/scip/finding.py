@@ -1,25 +1,30 @@
-"""Where the indexes of a repository are: named by its entry, made by a command, beside its mirror, in its tree, in its
-folder."""
+"""Where the indexes of a repository are: named by its entry, beside its mirror, in its tree, in its folder."""
 
 import os
 import stat
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from codesum_pipeline.model.errors import RefusedIndex
-from codesum_pipeline.model.files import SkipReason, SourceFile
-from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.git import start_git, stop
+from codesum_pipeline.source.index_places import IndexPlace
 from codesum_pipeline.source.locations import is_url
+from codesum_pipeline.source.remote import is_git_repository
+from codesum_pipeline.source.rules import SYMLINK_MODE
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.workspace import Workspace
 
 NAMES = ("index.scip", "index.scip.gz")
-_ROOT_MARK = "@"
+# Nobody has an index for each of so many folders; a hostile tree has a million.
+MOST_IN_TREE = 100
+_PART = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,82 +34,139 @@ class FoundIndex:
     origin: str
     root: str
     signature: str
-    open: Callable[[], AbstractContextManager[BinaryIO]]
+    open: Callable[[], AbstractContextManager[Iterator[bytes]]]
 
 
-def named_indexes(entry: RepositoryEntry, registry: Path) -> Iterator[FoundIndex]:
+def named_indexes(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
     """The files that the entry names, which may be links: whoever wrote the registry wanted them."""
-    folder = registry.parent if is_url(entry.location) else Path(entry.location)
-    for item in entry.scip:
-        name, mark, root = item.rpartition(_ROOT_MARK)
-        name, root = (name, root) if mark else (item, entry.subdir)
-        yield _on_disk(folder / name, f"scip {name}", root.strip("/"), follow=True)
+    for place in map(IndexPlace.of, entry.scip):
+        yield on_disk(place.path, f"scip {place.path}", place.folder or entry.subdir, layout)
 
 
-def indexes_beside(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
-    """Those that were put beside the mirror, and those that lie in a local folder, ignored by git or not."""
-    for ending in (".scip", ".scip.gz"):
-        path = layout.mirrors / f"{entry.key}{ending}"
-        if path.exists():
-            yield _on_disk(path, f"mirrors/{path.name}", entry.subdir, follow=False)
-    if not is_url(entry.location):
-        for root in dict.fromkeys((entry.subdir, "")):
-            for name in NAMES:
-                path = Path(entry.location) / root / name
-                if os.path.lexists(path):
-                    yield _on_disk(path, f"folder {_below(root, name)}", root, follow=False)
+def indexes_beside_mirror(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
+    """Those that were put beside the mirror, which in a bucket is each worker's own."""
+    for path in layout.indexes_beside_mirror(entry.key) if layout.bucket is None else ():
+        if os.path.lexists(path):
+            yield on_disk(path, f"mirrors/{path.name}", entry.subdir, layout)
 
 
-def indexes_in_tree(files: Sequence[SourceFile], git_dir: Path, *, besides: Sequence[str]) -> Iterator[FoundIndex]:
-    """Those that are committed; `besides` are signatures of files that are the same."""
-    for file in files:
-        folder, _, name = file.path.rpartition("/")
-        if name in NAMES and file.blob and file.reason is not SkipReason.SYMLINK and file.blob not in besides:
-            yield FoundIndex(f"tree {file.path}", folder, file.blob, _Blob(git_dir, file.blob))
+def indexes_in_folder(
+    entry: RepositoryEntry, layout: HomeLayout, *, besides: Collection[str] = ()
+) -> Iterator[FoundIndex]:
+    """Those that lie in a local folder, ignored by git or not, but those with paths of `besides`."""
+    folder = Path(entry.location)
+    for root in dict.fromkeys(("", entry.subdir)) if not is_url(entry.location) else ():
+        for name in NAMES:
+            path = _below(root, name)
+            if path not in besides and os.path.lexists(folder / path) and not _is_bare(folder):
+                yield on_disk(folder / path, f"folder {path}", root, layout, within=folder)
 
 
-def index_state(entry: RepositoryEntry, layout: HomeLayout) -> str:
-    """What tells the indexes that are not of a commit from others, without reading them; empty where there are none."""
-    found = [*named_indexes(entry, layout.repos_file), *indexes_beside(entry, layout)]
-    state = [[one.origin, one.root, one.signature] for one in found]
-    return hash_of([state, entry.scip_command]) if state or entry.scip_command else ""
+def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
+    """Those that are committed, by path."""
+    paths = ws.tables.read("files", ws.key, columns=["path"])["path"]
+    named = pc.or_(*(pc.ends_with(paths, name) for name in NAMES))
+    if not pc.any(named, min_count=0).as_py():
+        return {}
+    files = ws.tables.read("files", ws.key, columns=["path", "mode", "blob"]).filter(named)
+    found = {path: _in_tree(ws, path, mode, blob) for path, mode, blob in _rows(files) if blob and _is_named(path)}
+    kept = dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0]))[:MOST_IN_TREE])
+    if left := len(found) - len(kept):
+        kept[""] = FoundIndex("tree", "", "", Refusal(f"{left:,} more index files are left out: name those that count"))
+    return kept
+
+
+def state_of_indexes(entry: RepositoryEntry, layout: HomeLayout) -> list[tuple[str, str, str]]:
+    """What tells the files that are not of a commit from others, without reading them."""
+    found = (
+        *named_indexes(entry, layout),
+        *indexes_beside_mirror(entry, layout),
+        *indexes_in_folder(entry, layout),
+    )
+    return [(one.origin, one.root, one.signature) for one in found]
+
+
+def _rows(files: pa.Table) -> Iterator[tuple[str, str, str]]:
+    yield from zip(*(column.to_pylist() for column in files.columns), strict=True)
+
+
+def _is_named(path: str) -> bool:
+    return path.rpartition("/")[2] in NAMES
+
+
+def _in_tree(ws: Workspace, path: str, mode: str, blob: str) -> FoundIndex:
+    root = path.rpartition("/")[0]
+    if mode == SYMLINK_MODE:
+        return FoundIndex(f"tree {path}", root, "", Refusal("it is a symbolic link, which is not followed"))
+    return FoundIndex(f"tree {path}", root, blob, _Blob(ws.layout.mirror(ws.key), blob))
+
+
+def _is_bare(folder: Path) -> bool:
+    return is_git_repository(folder) and not (folder / ".git").exists()
 
 
 def _below(root: str, name: str) -> str:
     return f"{root}/{name}" if root else name
 
 
-def _on_disk(path: Path, origin: str, root: str, *, follow: bool) -> FoundIndex:
+def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: Path | None = None) -> FoundIndex:
+    """A file, followed through links; `within` is a folder that these may not lead out of."""
+    real = Path(os.path.realpath(path))
+    if within and not real.is_relative_to(os.path.realpath(within)):
+        return FoundIndex(origin, root, "", Refusal(f"{path} leads out of {within}: such links are not followed"))
     try:
-        found = path.stat() if follow else path.lstat()
-        signature = f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+        found = real.stat()
+        # Another worker sees the file of a shared disk under another number.
+        number = 0 if layout.bucket else found.st_ino
+        signature = f"{number}:{found.st_size}:{found.st_mtime_ns}"
     except OSError:
         signature = ""
-    return FoundIndex(origin, root, signature, _File(path, follow))
+    return FoundIndex(origin, root, signature, IndexOnDisk(real, path))
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
-    """A file on disk, which is another one while somebody writes it."""
+class Refusal:
+    """What is not even opened."""
 
-    path: Path
-    follow: bool
+    why: str
 
     @contextmanager
-    def __call__(self) -> Iterator[BinaryIO]:
-        flags = os.O_RDONLY | os.O_NONBLOCK | (0 if self.follow else os.O_NOFOLLOW)
+    def __call__(self) -> Iterator[Iterator[bytes]]:
+        raise RefusedIndex(self.why)
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOnDisk:
+    """A file on disk, whose links are followed already; `called` is how a person knows it."""
+
+    path: Path
+    called: Path
+
+    @contextmanager
+    def __call__(self) -> Iterator[Iterator[bytes]]:
         try:
-            handle = os.open(self.path, flags)
+            # What has become a pipe or a link in the meantime is not waited for, and not followed.
+            handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         except OSError as error:
-            raise RefusedIndex(f"{self.path} cannot be read: {error.strerror}") from error
-        with open(handle, "rb") as file:
+            raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
+        try:
             before = os.fstat(handle)
             if not stat.S_ISREG(before.st_mode):
-                raise RefusedIndex(f"{self.path} is no regular file")
-            yield file
+                raise RefusedIndex(f"{self.called} is no regular file")
+            yield self._parts(handle)
             after = os.fstat(handle)
             if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-                raise RefusedIndex(f"{self.path} was written while it was read: the next build takes it in")
+                raise RefusedIndex(f"{self.called} was written while it was read: the next build takes it in")
+        finally:
+            os.close(handle)
+
+    def _parts(self, handle: int) -> Iterator[bytes]:
+        try:
+            while part := os.read(handle, _PART):
+                yield part
+        except OSError as error:
+            raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +177,12 @@ class _Blob:
     blob: str
 
     @contextmanager
-    def __call__(self) -> Iterator[BinaryIO]:
+    def __call__(self) -> Iterator[Iterator[bytes]]:
         process = start_git(["cat-file", "blob", self.blob], git_dir=self.git_dir, stderr=subprocess.DEVNULL)
         try:
             assert process.stdin is not None and process.stdout is not None
             process.stdin.close()
-            yield process.stdout  # type: ignore[misc]
+            yield iter(lambda: process.stdout.read(_PART), b"")  # type: ignore[union-attr]
             if process.wait() != 0:
                 raise RefusedIndex(f"blob {self.blob} is not in the mirror")
         finally:

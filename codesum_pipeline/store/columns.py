@@ -107,7 +107,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "origin": "The project that the file's first comment says it is of; null without one.",
         "only_reexports": "Whether the file defines nothing itself and hands on what others define.",
         "lost_definitions": "How many lines look like a definition and have no symbol; null where the file parses.",
-        "call_places": "For each call of references, line (from 1) and column (from 0, in UTF-8 bytes) of the callee's name.",
+        "call_places": "Line (from 1) and column (from 0, in bytes) of the name that each call of references calls.",
     },
     "scip_indexes": {
         "position": "Its place in the order of precedence, from 0.",

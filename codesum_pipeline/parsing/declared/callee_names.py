@@ -12,7 +12,7 @@ from tree_sitter import Node
 from codesum_pipeline.parsing.callees import NAMELESS
 from codesum_pipeline.parsing.declared.declaration import Called, Code
 
-# What is called, by the fields of the grammars; the first that spells the name. A call without any may be it as a whole.
+# The fields of grammars that hold a callee; in a call without any of them it may be anywhere before what is given.
 _FIELDS = ("method", "function", "macro", "constructor", "name", "type", "operator", "left_operand")
 # What a call is given besides arguments of values and of types.
 _GIVEN = frozenset({"call_suffix", "initializer_expression", "template_body"})
@@ -33,23 +33,28 @@ class CalleeNames:
             start, end = name.span
             # PHP names a class by its path.
             return end - len(self._source[start:end].rpartition(b"\\")[2])
-        # Rust's macros are named with their mark, Scala's methods without their quotes.
-        wanted = frozenset(spelling.encode() for spelling in (name, name.removesuffix("!"), f"`{name}`"))
-        found = (self._last_spelled(callee, wanted) for callee in _callees(call, called))
+        found = (self._last_spelled(callee, _spellings(name)) for callee in _callees(call, called))
         return next((node.start_byte for node in found if node is not None), NAMELESS)
 
-    def _last_spelled(self, callee: Node, wanted: frozenset[bytes]) -> Node | None:
-        longest = max(map(len, wanted))
+    def _last_spelled(self, callee: Node, spellings: tuple[bytes, ...]) -> Node | None:
+        longest = max(map(len, spellings))
         waiting = [callee]
         for _ in range(_MOST_NODES):
             if not waiting:
                 break
             node = waiting.pop()
             start, end = node.start_byte, node.end_byte
-            if end - start <= longest and self._source[start:end] in wanted:
+            text = self._source[start:end] if end - start <= longest else b""
+            # `~Name` is a node of two, and so is a name of Haskell in the quotes that make it an operator.
+            if text == spellings[0] or (text in spellings and not node.child_count):
                 return node
             waiting.extend(child for child in node.children if not _is_given(child.type))
         return None
+
+
+def _spellings(name: str) -> tuple[bytes, ...]:
+    """Rust's macros are named with their mark, Scala's methods without the quotes around them."""
+    return name.encode(), name.removesuffix("!").encode(), f"`{name}`".encode()
 
 
 def _callees(call: Node, called: Called) -> Iterator[Node]:

@@ -9,7 +9,7 @@ from tree_sitter import Node, Query, QueryCursor, Tree
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
-from codesum_pipeline.parsing.callees import References
+from codesum_pipeline.parsing.callees import References, call_places
 from codesum_pipeline.parsing.canonical import Canonical, lay_out
 from codesum_pipeline.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.parsing.declared.callee_names import CalleeNames
@@ -209,7 +209,7 @@ class _File:
             ),
             is_test=tests.is_test,
             literals=self._texts.literals_outside([(one.start_byte, one.end_byte) for one in outline.definitions]),
-            call_places=canonical.places(references.names),
+            call_places=call_places(references, canonical),
         )
         return ParsedFile(facts, with_tests(symbols, tests))
 

@@ -43,7 +43,7 @@ def read_references(
     callee_names: CalleeNames,
     structures: Structures,
 ) -> References:
-    """Those of one file."""
+    """What one file refers to; `callee_names` says where the names of its callees stand."""
     names: list[int] = []
     content: dict[str, Any] = {
         "language": declaration.spec.name,
