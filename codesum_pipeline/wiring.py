@@ -191,8 +191,11 @@ class Home:
 
     def fingerprint(self, entry: RepositoryEntry, *, commit: str) -> str:
         """What a build of `commit` would depend on now."""
-        state = state_of(commit, index_state(entry, self.layout, self._scip))
-        return fingerprint_of(entry, self._shared_part, commit=state)
+        return fingerprint_of(entry, self._shared_part, commit=state_of(commit, self.index_state(entry)))
+
+    def index_state(self, entry: RepositoryEntry) -> str:
+        """What tells the compilers' indexes of now that are not of a commit from others."""
+        return index_state(entry, self.layout, self._scip)
 
     @cached_property
     def _scip(self) -> ScipOptions:

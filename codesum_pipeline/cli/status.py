@@ -36,6 +36,7 @@ _STYLES = {
     State.BUILDING: "cyan",
     State.BEHIND: "yellow",
     State.CHANGED: "yellow",
+    State.OTHER_INDEXES: "yellow",
     State.UNFINISHED: "yellow",
     State.BROKEN: "red",
     State.UNKNOWN: "red",
@@ -58,8 +59,9 @@ def status(
     """Show how fresh each repository's index is.
 
     [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: a setting or a new version
-    of codesum would give another index. [bold]build unfinished[/]: the last build stopped half-way.
-    In all three cases [bold]codesum index KEY[/] brings it up to date.
+    of codesum would give another index. [bold]compilers' indexes changed[/]: a SCIP index came, changed or went.
+    [bold]build unfinished[/]: the last build stopped half-way.
+    In all four cases [bold]codesum index KEY[/] brings it up to date.
     """
     called = invocation(ctx)
     home = Home(called.settings)

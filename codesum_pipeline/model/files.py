@@ -63,7 +63,8 @@ class FilePlace:
 class Snapshot:
     """The commit that a build stands for; a plain folder has a commit made from its content alone.
 
-    `index_state` tells the compilers' indexes that are not of the commit from others; empty where there are none.
+    `index_state` tells the compilers' indexes that are not of the commit from others; empty where there are none,
+    None of a snapshot from before there were any.
     """
 
     repo: str
@@ -72,4 +73,4 @@ class Snapshot:
     ref: str
     subject: str
     committed_at: str
-    index_state: str = ""
+    index_state: str | None = ""

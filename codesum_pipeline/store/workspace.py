@@ -64,7 +64,7 @@ class Workspace:
         create_views(connection, self.tables, repo=self.key, tables=tables or tuple(TABLES))
         return connection
 
-    def fingerprint(self, commit: str, index_state: str = "") -> str:
+    def fingerprint(self, commit: str, index_state: str | None = None) -> str:
         """What a build of `commit` depends on: this, other indexes than its own, the entry, options and algorithms."""
         return fingerprint(self.entry, self.options, self.versions, commit=state_of(commit, index_state))
 
@@ -79,7 +79,7 @@ class Workspace:
         return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def state_of(commit: str, index_state: str) -> str:
+def state_of(commit: str, index_state: str | None) -> str:
     """What a build starts from: a commit, and compilers' indexes that are not of it."""
     return f"{commit} {index_state}" if index_state else commit
 

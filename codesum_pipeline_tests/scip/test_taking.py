@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.model.errors import RefusedIndex
-from codesum_pipeline.model.files import SourceFile
+from codesum_pipeline.model.files import Snapshot, SourceFile
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip import finding
@@ -416,6 +417,18 @@ def test_what_is_forgotten_leaves_no_index(tmp_path: Path, repo: GitRepo) -> Non
 
     assert [path for path in (tmp_path / "home").rglob("*") if "shop" in path.name and "scip" in path.name] == []
     assert (repo.path / "index.scip").exists()
+
+
+def test_a_snapshot_from_before_there_were_indexes_is_read_as_one_without(make: Callable[..., Workspace]) -> None:
+    ws = make()
+    snapshot_with_indexes(ws)
+    path = ws.tables.path("snapshot", "shop")
+    pq.write_table(pq.read_table(path).drop_columns(["index_state"]), path)
+
+    (snapshot,) = ws.tables.read_rows("snapshot", "shop", Snapshot)
+
+    assert snapshot.index_state is None
+    assert ws.fingerprint(snapshot.commit, snapshot.index_state) == ws.fingerprint(snapshot.commit, "")
 
 
 def test_a_snapshot_alone_looks_for_no_index(make: Callable[..., Workspace], repo: GitRepo) -> None:
