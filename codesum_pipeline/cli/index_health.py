@@ -9,6 +9,7 @@ from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Verdict
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.pipeline import CALL_GRAPH, SYMBOLS
+from codesum_pipeline.scip.making import MADE_BY
 from codesum_pipeline.store.reuse import last_report
 from codesum_pipeline.summaries.by_model.trust import TrustCount, count_trust
 from codesum_pipeline.wiring import Home
@@ -45,7 +46,7 @@ def index_troubles(home: Home, key: str) -> Iterator[tuple[str, str | None]]:
     indexes = home.tables.read_rows_or_empty("scip_indexes", key, IndexFile)
     for index in indexes:
         if index.problem:
-            yield f"index {index.origin}: {index.problem}", f"make {index.origin} anew, or remove it"
+            yield f"index {index.origin}: {index.problem}", _way_out(index.origin, key)
     if files := IndexedFiles.of(home, key):
         yield f"compiler's index: {files}", None
         for path, problem in files.stale[:_MOST_STALE]:
@@ -53,6 +54,12 @@ def index_troubles(home: Home, key: str) -> Iterator[tuple[str, str | None]]:
     yield from ((note, None) for note in _notes(home, key, {index.origin for index in indexes if index.problem}))
     if trust := count_trust(home.tables, key, home.settings.options):
         yield from _without_trust(trust, key, has_files=bool(files), has_index=bool(indexes))
+
+
+def _way_out(origin: str, key: str) -> str:
+    if origin.startswith(MADE_BY):
+        return f"correct the entry's scip_command, then `codesum index {key} --force`"
+    return f"make {origin} anew, or remove it"
 
 
 def disagreement_line(found: Disagreement) -> str:

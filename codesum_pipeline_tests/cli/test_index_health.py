@@ -68,6 +68,18 @@ def test_an_index_that_cannot_be_read_is_a_problem_with_a_way_out(codesum: Any, 
     assert "way out: make mirrors/shop.scip anew, or remove it" in done.stdout
 
 
+def test_a_command_that_writes_no_index_is_a_problem_with_a_way_out(codesum: Any, tmp_path: Path) -> None:
+    repo, home = GitRepo.create(tmp_path / "repo", SHOP), open_home(tmp_path / "home")
+    entry = RepositoryEntry("shop", str(repo.path), scip_command="no-such-indexer")
+    build(workspace_of(home, entry))
+
+    done = codesum(tmp_path / "home", "doctor")
+
+    assert done.exit_code == 1
+    assert "no-such-indexer" in done.stdout
+    assert "way out: correct the entry's scip_command, then `codesum index shop --force`" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("sources", "why"),
     [
