@@ -28,6 +28,7 @@ from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.model.intents import Cadence
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
+from codesum_pipeline.scip.finding import index_state
 from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.source.rules import RULES_VERSION
@@ -35,7 +36,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, write_serving_file
-from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint_of, shared_part
+from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint_of, shared_part, state_of
 from codesum_pipeline.summaries.by_model.setup import templates_of, writer_of
 from codesum_pipeline.summaries.extractive import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
@@ -188,8 +189,9 @@ class Home:
         )
 
     def fingerprint(self, entry: RepositoryEntry, *, commit: str) -> str:
-        """What a build of `commit` would depend on."""
-        return fingerprint_of(entry, self._shared_part, commit=commit)
+        """What a build of `commit` would depend on now."""
+        state = state_of(commit, index_state(entry, self.layout))
+        return fingerprint_of(entry, self._shared_part, commit=state)
 
     @cached_property
     def _shared_part(self) -> str:

@@ -13,6 +13,7 @@ from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.pipeline import is_standing
+from codesum_pipeline.scip.finding import index_state
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.wiring import Home
 
@@ -46,7 +47,9 @@ def _standing(home: Home, key: str, *, is_confirmed: bool = False) -> Standing |
             return None
         (snapshot,) = workspace.tables.read_rows("snapshot", key, Snapshot)
         commit = snapshot.commit
-        fingerprint = workspace.fingerprint(commit)
+        fingerprint = workspace.fingerprint(commit, snapshot.index_state)
+        if index_state(workspace.entry, workspace.layout) != snapshot.index_state:
+            return None
         hold = standing_hold(workspace.layout, key, workspace.options.evaluation, fingerprint=fingerprint)
         if hold is None and (version.manifest["commit"], version.manifest["fingerprint"]) != (commit, fingerprint):
             return None

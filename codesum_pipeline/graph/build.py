@@ -8,13 +8,14 @@ import gc
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.graph.annotations import parse_annotation
+from codesum_pipeline.graph.compiled.edges import Disagreement, SyntaxRows, read_compiled, with_compiled
 from codesum_pipeline.graph.contexts import Documents, SymbolPlace, find_contexts
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
@@ -26,7 +27,7 @@ from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
 from codesum_pipeline.graph.resolver import split_shape
 from codesum_pipeline.model.expressions import chain_of, type_of
 from codesum_pipeline.model.files import FilePlace, SourceFile
-from codesum_pipeline.model.graph import Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.model.graph import CallRow, Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.guard import Failure, Guard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
@@ -69,6 +70,7 @@ class GraphReport:
     coverage: Coverage
     failed: int
     failures: tuple[Failure, ...]
+    compiled: Disagreement = field(default_factory=Disagreement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,40 +85,71 @@ class Graph:
 
 
 def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> GraphReport:
-    """Read files, symbols and facts; write edges, graph_stats, contexts and `stats.json`."""
+    """Read files, symbols, facts and what compilers' indexes say; write edges, graph_stats, contexts and `stats.json`,
+    and beside an index what the syntax says without it."""
     places = ws.tables.read_rows("files", ws.key, FilePlace)
     last = Resolution.standing(ws)
-    guard, resolution, edges, resolved = _resolved(ws, places, last, progress)
-    if resolved >= _MANY_FILES:
+    found = _resolved(ws, places, last, progress)
+    if found.resolved >= _MANY_FILES:
         _let_go()
     symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
-    written = {"edges": ws.tables.write("edges", ws.key, edges)}
+    tables = {"edges": found.edges, "syntax_edges": found.own.edges, "call_sites": found.own.sites}
+    written = {table: ws.tables.write(table, ws.key, rows) for table, rows in tables.items()}
     documents = _documents_hash(ws)
     if last is not None and last.tables["edges"] == written["edges"].table_hash and last.documents == documents:
         written |= {table: ws.tables.keep(table, ws.key) for table in ("graph_stats", "contexts")}
         stats = ws.tables.read("graph_stats", ws.key)
     else:
-        others = _ranked_and_sampled(ws, places, symbols, edges, progress)
+        others = _ranked_and_sampled(ws, places, symbols, found.edges, progress)
         written |= {table: ws.tables.write(table, ws.key, rows) for table, rows in others.items()}
         stats = others["graph_stats"]
-    hashes = {table: found.table_hash for table, found in written.items()}
+    hashes = {table: one.table_hash for table, one in written.items()}
     if not ws.tables.is_scratch:
         write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
-        resolution.model_copy(update={"documents": documents, "tables": hashes}).write(ws)
-    return _report(
-        edges, stats, resolution, hash_of(list(hashes.values())), guard, resolved=resolved, symbols=len(symbols)
-    )
+        found.resolution.model_copy(update={"documents": documents, "tables": hashes}).write(ws)
+    compared = ("edges", "graph_stats", "contexts")
+    report = _report(
+        found.edges, stats, found.resolution, hash_of([hashes[table] for table in compared]), found.guard,
+        resolved=found.resolved, symbols=len(symbols),
+    )  # fmt: skip
+    return replace(report, compiled=found.disagreement)
 
 
-def _resolved(
-    ws: Workspace, places: Sequence[FilePlace], last: Resolution | None, progress: Progress
-) -> tuple[Guard, Resolution, pa.Table, int]:
-    """The failures, what is known of each file, all edges, and how many files were resolved; what was read for it is
-    let go."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The failures, what is known of each file, all edges, and those of the syntax where there are others; `resolved`
+    files were looked at."""
+
+    guard: Guard
+    resolution: Resolution
+    edges: pa.Table
+    own: SyntaxRows
+    resolved: int
+    disagreement: Disagreement
+
+
+def _resolved(ws: Workspace, places: Sequence[FilePlace], last: Resolution | None, progress: Progress) -> _Found:
+    """All edges; what was read for them is let go."""
+    compiled = read_compiled(ws.tables, ws.key)
     loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
     families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
-    resolution, tables = resolve(families, last, loaded.guard, settings=ws.fingerprint(""), progress=progress)
-    return loaded.guard, resolution, _with_reexports(ws, _edges(ws, last, resolution, tables)), len(tables)
+    resolution, tables = resolve(
+        families, last, loaded.guard, settings=ws.fingerprint(""), compiled=compiled.keys(), progress=progress
+    )
+    own = _edges(ws, last, resolution, tables)
+    if not compiled:
+        return _Found(
+            loaded.guard, resolution, _with_reexports(ws, own), SyntaxRows.none(), len(tables), Disagreement()
+        )
+    sites = _call_sites(ws, last, resolution, tables)
+    languages = {
+        path: row["language"] for rows in (loaded.python.rows, loaded.declared.rows) for path, row in rows.items()
+    }
+    edges, disagreement = with_compiled(SyntaxRows(own, sites), compiled, languages)
+    resolution = resolution.model_copy(update={"own_edges": "syntax_edges"})
+    return _Found(
+        loaded.guard, resolution, _with_reexports(ws, edges), SyntaxRows(own, sites), len(tables), disagreement
+    )
 
 
 def _with_reexports(ws: Workspace, edges: pa.Table) -> pa.Table:
@@ -148,11 +181,24 @@ def _edges(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Ma
     new = pa.concat_tables([to_table([], Edge), *(to_table(some, Edge) for some in _in_batches(resolved.values()))])
     if last is None:
         return new
-    old = ws.tables.read("edges", ws.key)
+    old = ws.tables.read(last.own_edges, ws.key)
     old = old.filter(pc.not_equal(old.column("reason"), str(Reason.REEXPORT)))
     standing = pa.array(now.files.keys() - resolved.keys(), pa.string())
     sources = pc.list_element(pc.split_pattern(old.column("src_id"), SEPARATOR, max_splits=1), 0)
     return pa.concat_tables([old.filter(pc.is_in(sources, value_set=standing)), new])
+
+
+def _call_sites(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Mapping[str, EdgeTable]) -> pa.Table:
+    """The calls of the files about which an index counts, as the syntax has them."""
+    parts = [
+        to_table([], CallRow),
+        *(to_table(table.call_rows(), CallRow) for table in resolved.values() if table.calls),
+    ]
+    if last is not None:
+        old = ws.tables.read("call_sites", ws.key)
+        standing = [path for path, file in now.files.items() if file.has_sites and path not in resolved]
+        parts.append(old.filter(pc.is_in(old.column("file_path"), value_set=pa.array(standing, pa.string()))))
+    return pa.concat_tables(parts)
 
 
 def _in_batches(tables: Iterable[EdgeTable]) -> Iterator[list[Edge]]:

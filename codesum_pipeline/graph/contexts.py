@@ -110,7 +110,8 @@ def _gather_calls(uses: defaultdict[str, _Uses], symbols: Sequence[SymbolPlace],
             continue
         if edge.kind is EdgeKind.INHERIT or edge.src_id in functions:
             uses[edge.src_id].dependencies.update({edge.dst} - {edge.src_id})
-        if edge.is_external:
+        # A method that overrides another one does not call it.
+        if edge.is_external or (edge.kind is EdgeKind.INHERIT and edge.src_id in functions):
             continue
         users, used = classes.get(edge.src_id, ()), classes.get(edge.dst, ())
         for document_id in (*_if_in(edge.src_id, functions), *(c for c in users if c not in used)):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.graph.call_sites import CallSite, Outcome
 from codesum_pipeline.graph.reasons import CONFIDENCE, Reason
-from codesum_pipeline.model.graph import Edge, EdgeKind
+from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
 from codesum_pipeline.model.ids import SEPARATOR, module_path_of
 
 
@@ -21,6 +21,7 @@ class EdgeTable:
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
+        self.calls: list[CallSite] = []
         self._edges: dict[tuple[str, str, bool, EdgeKind], _Gathered] = {}
 
     def add(self, src_id: str, dst: str, kind: EdgeKind, reason: Reason, *, is_external: bool = False) -> None:
@@ -36,6 +37,7 @@ class EdgeTable:
 
     def add_call(self, site: CallSite) -> None:
         """Count a call; one whose target is known is an edge."""
+        self.calls.append(site)
         self.outcomes[site.outcome] += 1
         if site.reason is not None:
             self.reasons[site.reason] += 1
@@ -43,6 +45,13 @@ class EdgeTable:
             is_external = site.outcome is Outcome.EXTERNAL
             reason = site.reason or Reason.IMPORT
             self.add(site.caller_id, site.target, EdgeKind.CALL, reason, is_external=is_external)
+
+    def call_rows(self) -> list[CallRow]:
+        """All calls, in the order of the parser."""
+        return [
+            CallRow(site.file_path, number, site.caller_id, site.callee, site.outcome, site.target, site.reason)
+            for number, site in enumerate(self.calls)
+        ]
 
     def edges(self) -> list[Edge]:
         """All edges, sorted."""

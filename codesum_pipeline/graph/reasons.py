@@ -53,3 +53,16 @@ CONFIDENCE = {
 def weaker(one: Reason, other: Reason) -> Reason:
     """The less trusted of two steps: a chain is as strong as its weakest link."""
     return one if CONFIDENCE[one] <= CONFIDENCE[other] else other
+
+
+_TOOL = "scip:"
+
+
+def of_tool(tool: str) -> str:
+    """The reason of an edge that an indexer has: `scip:scip-python`."""
+    return f"{_TOOL}{tool}"
+
+
+def is_of_tool(reason: str) -> bool:
+    """Whether an edge is of a compiler's index."""
+    return reason.startswith(_TOOL)

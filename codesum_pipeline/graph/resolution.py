@@ -9,7 +9,7 @@ two tables leaves none of it valid.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -26,7 +26,7 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.workspace import Workspace
 
-TABLES = ("edges", "graph_stats", "contexts")
+TABLES = ("edges", "graph_stats", "contexts", "syntax_edges", "call_sites")
 PROGRESS_EVERY = 200
 
 
@@ -34,7 +34,8 @@ class ResolvedFile(BaseModel):
     """What is known of one file.
 
     The hashes of its facts and interface, how many of its calls came to which
-    end, for which reason, and the names by which a method of it may be known.
+    end, for which reason, the names by which a method of it may be known, and
+    whether its calls are kept one by one, for a compiler's index to be put beside.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -44,6 +45,7 @@ class ResolvedFile(BaseModel):
     outcomes: dict[str, int]
     reasons: dict[str, int]
     telling: dict[str, int]
+    has_sites: bool = False
 
 
 class Resolution(BaseModel):
@@ -51,7 +53,8 @@ class Resolution(BaseModel):
 
     `families` holds for each family the hash of all that its files have in
     common; `documents` is the hash of what statistics and contexts are made
-    from besides the edges.
+    from besides the edges. `own_edges` is the table with the edges that were
+    read off the syntax, where a compiler's index has others.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -61,6 +64,7 @@ class Resolution(BaseModel):
     files: dict[str, ResolvedFile]
     documents: str = ""
     tables: dict[str, str | None] = {}
+    own_edges: str = "edges"
 
     @classmethod
     def standing(cls, ws: Workspace) -> Self | None:
@@ -115,9 +119,12 @@ def resolve(
     guard: Guard,
     *,
     settings: str,
+    compiled: Collection[str] = (),
     progress: Progress = no_progress,
 ) -> tuple[Resolution, dict[str, EdgeTable]]:
     """What is known of each file now, and the edges of those that had to be resolved.
+
+    Of the `compiled` files the calls are kept as well.
 
     A file that fails has no edges and is not known; as long as one does, all of its family are resolved each time,
     since what they have in common was made without it.
@@ -134,7 +141,7 @@ def resolve(
     for family in families:
         before = len(guard.failures)
         with guard.item(f"every file of {family.name}"):
-            base, known, found = _resolve_family(family, last, guard, tell)
+            base, known, found = _resolve_family(family, last, guard, tell, compiled)
             files.update(known)
             tables.update(found)
             if len(guard.failures) == before:
@@ -143,11 +150,16 @@ def resolve(
 
 
 def _resolve_family(
-    family: LanguageFamily, last: Resolution | None, guard: Guard, tell: Callable[[int], None]
+    family: LanguageFamily,
+    last: Resolution | None,
+    guard: Guard,
+    tell: Callable[[int], None],
+    compiled: Collection[str],
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
     facts = {path: _facts_hash(row) for path, row in family.rows.items()}
     known = {path: last.files[path] for path in facts if last and _stands(last, path, facts[path])}
+    known = {path: file for path, file in known.items() if file.has_sites == (path in compiled)}
     interfaces = {path: file.interface for path, file in known.items()}
     for path in (path for path in facts if path not in known):
         interfaces[path] = ""
@@ -169,6 +181,8 @@ def _resolve_family(
             tell(len(tables))
             with guard.item(path):
                 tables[path] = edges_of(path)
+                if path not in compiled:
+                    tables[path].calls.clear()
     for path, table in tables.items():
         known[path] = ResolvedFile(
             facts=facts[path],
@@ -176,6 +190,7 @@ def _resolve_family(
             outcomes=dict(table.outcomes),
             reasons=dict(table.reasons),
             telling=told[path],
+            has_sites=path in compiled,
         )
     # Also such as were found to fail while another was resolved.
     for path in guard.failed & facts.keys():

@@ -9,6 +9,7 @@ CodesumError
 │   ├── TemplateRenderError     a prompt template that cannot be used as it stands
 │   └── RefusedText             a provider of embeddings refuses what it is sent
 ├── SkippedFile                 skip and count this file
+├── RefusedIndex                do without this compiler's index: it is damaged, or none
 ├── RetryLater                  try again: nothing is wrong with what was asked
 │   ├── RepositoryUnavailable   git could not read the repository
 │   ├── HostUnavailable         a code host's API wants to be asked later, or cannot be reached
@@ -92,6 +93,10 @@ class SkippedFile(CodesumError):
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
+
+
+class RefusedIndex(CodesumError):
+    """A compiler's index cannot be used; what it would say is left out."""
 
 
 class RetryLater(CodesumError):

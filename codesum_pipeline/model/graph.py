@@ -28,6 +28,22 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class CallRow:
+    """One call as the syntax has it: the `number`-th of its file.
+
+    `target` is a document's id, or a dotted name where the `outcome` is external.
+    """
+
+    file_path: str
+    number: int
+    caller_id: str
+    callee: str
+    outcome: str
+    target: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class GraphStats:
     """One symbol's or file's place in the graph; PageRank sums to 1 over a repository."""
 

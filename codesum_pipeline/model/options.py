@@ -196,6 +196,13 @@ class DigestOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ScipOptions:
+    """Compilers' indexes: how large one may be."""
+
+    max_index_mb: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All stages' options of one build."""
 
@@ -209,3 +216,4 @@ class Options:
     ask: AskOptions = field(default_factory=AskOptions)
     compaction: CompactionOptions = field(default_factory=CompactionOptions)
     digests: DigestOptions = field(default_factory=DigestOptions)
+    scip: ScipOptions = field(default_factory=ScipOptions)

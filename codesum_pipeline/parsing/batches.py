@@ -7,11 +7,13 @@ from typing import Self
 
 import pyarrow as pa
 
+from codesum_pipeline.model.compiler import CompilerFile
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.model.guard import Failure, Guard, in_halves
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol
+from codesum_pipeline.parsing.compiled import OfferedDocument, with_compiler
 from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.parsing.text import text_of_failed
@@ -30,31 +32,57 @@ PARSER_ENDED = "the parser ended"
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A file's bytes; None where its blob cannot be read."""
+    """A file's bytes, None where its blob cannot be read, and what compilers' indexes hold about it.
+
+    `documents_hash` covers the documents; empty where there are none.
+    """
 
     path: str
     language: str
     blob: str
     data: bytes | None
+    documents: tuple[OfferedDocument, ...] = ()
+    documents_hash: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.data or b"") + sum(len(document.content) for document in self.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A parsed file, and what a compiler's index says about it, if one says anything."""
+
+    parsed: ParsedFile
+    compiled: CompilerFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of some files in `symbols` and `file_facts`."""
+    """The rows of some files in `symbols`, `file_facts` and `compiler_files`."""
 
     symbols: pa.Table
     facts: pa.Table
+    compiled: pa.Table
 
     @classmethod
-    def of_values(cls, parsed: Sequence[ParsedFile]) -> Self:
-        symbols = [symbol for file in parsed for symbol in file.symbols]
-        return cls(to_table(symbols, Symbol), to_table([file.facts for file in parsed], FileFacts))
+    def of_values(cls, files: Sequence[ReadFile]) -> Self:
+        symbols = [symbol for file in files for symbol in file.parsed.symbols]
+        return cls(
+            to_table(symbols, Symbol),
+            to_table([file.parsed.facts for file in files], FileFacts),
+            to_table([file.compiled for file in files if file.compiled], CompilerFile),
+        )
 
     @classmethod
     def joined(cls, parts: Iterable["Rows"]) -> Self:
         """The rows of all parts, in order."""
         every: list[Rows] = [cls.of_values([]), *parts]
-        return cls(pa.concat_tables([part.symbols for part in every]), pa.concat_tables([part.facts for part in every]))
+        return cls(*(pa.concat_tables(tables) for tables in zip(*map(Rows.tables, every), strict=True)))
+
+    def tables(self) -> tuple[pa.Table, pa.Table, pa.Table]:
+        """Of symbols, facts, and what compilers say."""
+        return self.symbols, self.facts, self.compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +105,7 @@ class ParseFiles:
         stored = list(in_halves(parsed, Rows.of_values, guard=guard, name=_path))
         # What is read of a file can be such as no table holds.
         lost = {*map(_path, parsed)}.difference(*(map(_path, some) for some, _ in stored))
-        texts = Rows.of_values([self._as_text(file) for file in files if file.path in lost])
+        texts = Rows.of_values([ReadFile(self._as_text(file)) for file in files if file.path in lost])
         return Parsed(Rows.joined([*(rows for _, rows in stored), texts]), guard.failures)
 
     def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], Parsed]) -> Parsed:
@@ -89,22 +117,31 @@ class ParseFiles:
             except WorkerDied as error:
                 text = self._as_text(file)
                 failure = Failure(file.path, f"{PARSER_ENDED}: {error}")
-                parts.append(Parsed(Rows.of_values([text]), (failure,)))
+                parts.append(Parsed(Rows.of_values([ReadFile(text)]), (failure,)))
         return Parsed(
             Rows.joined(part.rows for part in parts), tuple(failure for part in parts for failure in part.failures)
         )
 
-    def _parse(self, file: SourceText, guard: Guard) -> ParsedFile | None:
+    def _parse(self, file: SourceText, guard: Guard) -> ReadFile | None:
         if file.data is None:
             guard.add([Failure(file.path, f"{SkipReason.UNREADABLE}: blob {file.blob} is not in the mirror")])
             return None
         try:
             with guard.item(file.path):
-                return parse_file(file.path, file.language, file.data, blob=file.blob, hash_policy=self.hash_policy)
+                parsed = parse_file(file.path, file.language, file.data, blob=file.blob, hash_policy=self.hash_policy)
+                return self._with_compiler(file, parsed, guard) if file.documents else ReadFile(parsed)
         except SkippedFile as error:
             guard.add([Failure(file.path, str(error))])
             return None
-        return self._as_text(file)
+        return ReadFile(self._as_text(file))
+
+    def _with_compiler(self, file: SourceText, parsed: ParsedFile, guard: Guard) -> ReadFile:
+        """The file beside its documents; where these have an error come up, as if there were none."""
+        text = decode_text(file.data or b"", file.language)
+        with guard.item(file.path):
+            found = with_compiler(parsed, file.documents, text, self.hash_policy, digest=file.documents_hash)
+            return ReadFile(*found)
+        return ReadFile(parsed)
 
     def _as_text(self, file: SourceText) -> ParsedFile:
         """A file that failed, as one of no known language, whatever its bytes are."""
@@ -115,8 +152,8 @@ class ParseFiles:
         return text_of_failed(text.encode(), file.path, blob=file.blob, hash_policy=self.hash_policy)
 
 
-def _path(file: ParsedFile) -> str:
-    return file.facts.file_path
+def _path(file: ReadFile) -> str:
+    return file.parsed.facts.file_path
 
 
 def in_batches(files: Iterable[SourceText]) -> Iterator[list[SourceText]]:
@@ -125,7 +162,7 @@ def in_batches(files: Iterable[SourceText]) -> Iterator[list[SourceText]]:
     size = 0
     for file in files:
         batch.append(file)
-        size += len(file.data or b"")
+        size += file.size
         if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
             yield batch
             batch, size = [], 0

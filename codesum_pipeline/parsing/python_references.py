@@ -19,20 +19,20 @@ Callees and values are shapes of expressions, see `references.expressions`.
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Query, QueryCursor, Tree
 
 from codesum_pipeline.model.symbols import Symbol
+from codesum_pipeline.parsing.callees import NAMELESS, References
 from codesum_pipeline.parsing.references.definitions import DefinitionReader
-from codesum_pipeline.parsing.references.expressions import ExpressionReader
+from codesum_pipeline.parsing.references.expressions import ExpressionReader, only_child
 from codesum_pipeline.parsing.references.imports import ImportReader
 from codesum_pipeline.parsing.references.names import Bound, NameTable
-from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind, ScopeRanges
+from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind
 from codesum_pipeline.parsing.references.statements import StatementReader
 
-REFERENCES_VERSION = "3"
+REFERENCES_VERSION = "4"
 
 _QUERY_SOURCE = """
 (function_definition) @function
@@ -66,8 +66,8 @@ _QUERY_SOURCE = """
 _QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
 
 
-def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> str:
-    """The file's facts as compact JSON; `symbols` give the ids of its definitions."""
+def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> References:
+    """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions."""
     captures = QueryCursor(_QUERY).captures(tree.root_node)
     expressions = ExpressionReader(source)
     table = NameTable(expressions)
@@ -80,6 +80,7 @@ def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Seque
     StatementReader(expressions, table, scopes, ranges).read(captures)
     _place_names(scopes, table)
     _place_attributes(scopes, table)
+    callees = _in_order(captures.get("callee", ()))
     facts = {
         "scopes": [[scope.kind, scope.parent, scope.symbol] for scope in scopes],
         "names": [scope.names for scope in scopes],
@@ -96,9 +97,12 @@ def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Seque
         },
         "imports": imports.imported(),
         "stars": imports.stars(),
-        "calls": _calls(captures.get("callee", ()), expressions, ranges),
+        "calls": [
+            [ranges.scope_at(node.start_byte), expressions.shape(node), node.start_point[0] + 1] for node in callees
+        ],
     }
-    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    written = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    return References(written, tuple([_last_name(node) for node in callees]))
 
 
 def _place_names(scopes: list[Scope], table: NameTable) -> None:
@@ -139,7 +143,17 @@ def _place_attributes(scopes: list[Scope], table: NameTable) -> None:
             scopes[scopes[method].parent].attributes.setdefault(attribute, []).append([scope, binding])
 
 
-def _calls(callees: Sequence[Node], expressions: ExpressionReader, ranges: ScopeRanges) -> list[list[Any]]:
+def _in_order(callees: Sequence[Node]) -> list[Node]:
     calls = [(node.start_byte, -node.end_byte, node) for node in callees]
     calls.sort(key=lambda entry: entry[:2])
-    return [[ranges.scope_at(start), expressions.shape(node), node.start_point[0] + 1] for start, _, node in calls]
+    return [node for _, _, node in calls]
+
+
+def _last_name(callee: Node) -> int:
+    """The first byte of `c` in `a.b.c`; `NAMELESS` for what has no such name."""
+    node: Node | None = callee
+    while node is not None and node.type == "parenthesized_expression":
+        node = only_child(node)
+    if node is not None and node.type == "attribute":
+        node = node.child_by_field_name("attribute")
+    return node.start_byte if node is not None and node.type == "identifier" and not node.is_missing else NAMELESS

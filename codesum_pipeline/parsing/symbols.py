@@ -1,13 +1,16 @@
-"""A snapshot's files become symbols and file facts.
+"""A snapshot's files become symbols and file facts, each beside what a compiler's index says about it.
 
-A file whose path, blob, language and parser are those of the last build is
-not read: its rows are carried over as they are. `file_facts` says whose rows
-of `symbols` those are. It is written after them, with a note of which they are,
-so a build that is killed in between costs work, never a wrong row.
+A file whose path, blob, language, parser and documents in indexes are those of
+the last build is not read: its rows are carried over as they are. `file_facts`
+says whose rows of `symbols` and `compiler_files` those are. It is written after
+them, with a note of which they are, so a build that is killed in between costs
+work, never a wrong row.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,10 +19,13 @@ from codesum_pipeline.model.files import FileStatus
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.batches import PARSER_ENDED, Parsed, ParseFiles, Rows, SourceText, in_batches
+from codesum_pipeline.parsing.compiled import OfferedDocument, digest_of
 from codesum_pipeline.parsing.parsers import PARSERS, parser_version
 from codesum_pipeline.parsing.text import text_parser
+from codesum_pipeline.scip.offering import Offer, find_offers
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
@@ -29,10 +35,50 @@ from codesum_pipeline.workers.pool import Pool, worker_count
 PARSER_VERSION = "; ".join(
     [*(parser.version(HashPolicy.CANONICAL) for parser in PARSERS.values()), text_parser(HashPolicy.CANONICAL)]
 )
-# What must be equal for a file's rows to be carried over.
+_TABLES = ("symbols", "file_facts", "compiler_files")
+# What must be equal for a file's rows to be carried over, besides the hash of its documents in indexes.
 CARRY_KEY = ("file_path", "blob", "language", "parser")
 # Below this a worker's start, most of a second, costs more than it saves.
 LEAST_BYTES = 1_500_000
+
+
+# Of an index, by where it came from, what of it cannot be used.
+Problems = Sequence[tuple[str, str]]
+_MOST_EXAMPLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledReport:
+    """What compilers' indexes were worth: files about which one counts, files of another text, what is wrong.
+
+    `misnamed` of the counting ones have references that do not spell their symbols. `ignored` are some examples of
+    files that no index counts for, with the reason.
+    """
+
+    counting: int = 0
+    misnamed: int = 0
+    stale: int = 0
+    by_tool: Mapping[str, int] = field(default_factory=dict)
+    ignored: tuple[tuple[str, str], ...] = ()
+    problems: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, rows: pa.Table, problems: Problems) -> Self:
+        """The sum over all files."""
+        files = list(zip(*(rows[column].to_pylist() for column in _OF_REPORT), strict=True))
+        counting = [(tool, misnamed) for _, tool, problem, misnamed in files if not problem]
+        stale = [(path, problem) for path, _, problem, _ in files if problem]
+        return cls(
+            counting=len(counting),
+            misnamed=sum(bool(misnamed) for _, misnamed in counting),
+            stale=len(stale),
+            by_tool=dict(sorted(Counter(tool for tool, _ in counting).items())),
+            ignored=tuple(stale[:_MOST_EXAMPLES]),
+            problems=tuple(problems),
+        )
+
+
+_OF_REPORT = ("file_path", "tool", "problem", "misnamed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +100,7 @@ class ParseReport:
     lost_definitions: int
     table_hash: str
     file_facts_hash: str
+    compiled: CompiledReport = field(default_factory=CompiledReport)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +110,22 @@ class _File:
     language: str
     parser: str
     size: int
+    offers: tuple[Offer, ...] = ()
+    documents: str = ""
+
+    @property
+    def carry_key(self) -> tuple[str, ...]:
+        return self.path, self.blob, self.language, self.parser, self.documents
 
 
 def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseReport:
-    """Write `symbols` and `file_facts` for the indexed files of the snapshot."""
-    files = _indexed_files(ws)
+    """Write `symbols`, `compiler_files` and `file_facts` for the indexed files of the snapshot."""
+    files, problems = _with_offers(ws, _indexed_files(ws))
     known = set() if ws.force else _known_files(ws)
-    carried = {file.path for file in files if (file.path, file.blob, file.language, file.parser) in known}
+    carried = {file.path for file in files if file.carry_key in known}
     unread = [file for file in files if file.path not in carried]
     if known and len(carried) == len(known) and not unread:
-        return _report_unchanged(ws, files)
+        return _report_unchanged(ws, files, problems)
     kept = _old_rows(ws, carried)
     batches = list(_parse(ws, unread, progress=progress))
     failures = [failure for batch in batches for failure in batch.failures]
@@ -81,8 +134,29 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
     new = Rows.joined(batch.rows for batch in batches)
     rows = Rows.joined([kept, new])
     symbols = ws.tables.write("symbols", ws.key, rows.symbols).table_hash
-    facts = ws.tables.write("file_facts", ws.key, rows.facts, note=symbols).table_hash
-    return _report(files, len(carried), failures, rows, new.facts, [symbols, facts])
+    compiled = ws.tables.write("compiler_files", ws.key, rows.compiled).table_hash
+    facts = ws.tables.write("file_facts", ws.key, rows.facts, note=facts_note(symbols, compiled)).table_hash
+    report = _report(files, len(carried), failures, rows, new.facts, [symbols, facts])
+    return replace(report, compiled=CompiledReport.of(rows.compiled, problems))
+
+
+def facts_note(symbols: str | None, compiled: str | None) -> str:
+    """What `file_facts` says of the tables that it goes with, by their hashes."""
+    return f"{symbols} {compiled}"
+
+
+def _with_offers(ws: Workspace, files: Sequence[_File]) -> tuple[list[_File], Problems]:
+    """The files with what compilers' indexes hold about them, and what is wrong with the indexes."""
+    indexes = ws.tables.read_rows_or_empty("scip_indexes", ws.key, IndexFile)
+    if not indexes:
+        return list(files), ()
+    offers = find_offers(indexes, ws.layout.scip(ws.key), {file.path for file in files})
+    found = []
+    for file in files:
+        own = tuple(offers.by_path.get(file.path, ()))
+        digest = digest_of([(offer.tool, offer.place.digest) for offer in own]) if own else ""
+        found.append(replace(file, offers=own, documents=digest))
+    return found, offers.problems
 
 
 def _indexed_files(ws: Workspace) -> list[_File]:
@@ -95,11 +169,15 @@ def _indexed_files(ws: Workspace) -> list[_File]:
 
 
 def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
-    """The `CARRY_KEY` of every file of the last build; none where the two tables are not of one run."""
-    if ws.tables.note("file_facts", ws.key) != ws.tables.content_hash("symbols", ws.key):
+    """The carry key of every file of the last build; none where the three tables are not of one run."""
+    hashes = (ws.tables.content_hash(table, ws.key) for table in ("symbols", "compiler_files"))
+    if ws.tables.note("file_facts", ws.key) != facts_note(*hashes):
         return set()
     keys = ws.tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
-    return set(zip(*(keys[column].to_pylist() for column in CARRY_KEY), strict=True))
+    compiled = ws.tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"])
+    documents = dict(zip(*(column.to_pylist() for column in compiled.columns), strict=True))
+    files = zip(*(keys[column].to_pylist() for column in CARRY_KEY), strict=True)
+    return {(*file, documents.get(file[0], "")) for file in files}
 
 
 def _old_rows(ws: Workspace, paths: Collection[str]) -> Rows:
@@ -107,7 +185,7 @@ def _old_rows(ws: Workspace, paths: Collection[str]) -> Rows:
     if not paths:
         return Rows.of_values([])
     wanted = pa.array(sorted(paths), pa.string())
-    return Rows(*(_rows_of(ws, table, wanted) for table in ("symbols", "file_facts")))
+    return Rows(*(_rows_of(ws, table, wanted) for table in _TABLES))
 
 
 def _rows_of(ws: Workspace, table: str, paths: pa.Array) -> pa.Table:
@@ -124,12 +202,17 @@ def _parse(ws: Workspace, files: Sequence[_File], *, progress: Progress) -> Iter
         return
     with Pool(_workers(ws, files)) as pool, BlobReader(ws.layout.mirror(ws.key)) as blobs:
         contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
-        texts = (SourceText(file.path, file.language, file.blob, data) for file, data in contents)
+        texts = (_source_text(file, data) for file, data in contents)
         done = 0
         for parsed in pool.map(ParseFiles(ws.options.hash_policy), in_batches(texts)):
             yield parsed
             done += len({*parsed.rows.facts["file_path"].to_pylist(), *(failure.item for failure in parsed.failures)})
             progress("parsing", done, len(files))
+
+
+def _source_text(file: _File, data: bytes | None) -> SourceText:
+    documents = tuple(OfferedDocument(offer.tool, offer.read()) for offer in file.offers)
+    return SourceText(file.path, file.language, file.blob, data, documents, file.documents)
 
 
 def _workers(ws: Workspace, files: Sequence[_File]) -> int:
@@ -140,17 +223,20 @@ def _workers(ws: Workspace, files: Sequence[_File]) -> int:
         return max(worker_count(), 2)
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
-    return worker_count() if sum(file.size for file in files) >= LEAST_BYTES else 0
+    size = sum(file.size + sum(offer.place.length for offer in file.offers) for file in files)
+    return worker_count() if size >= LEAST_BYTES else 0
 
 
-def _report_unchanged(ws: Workspace, files: Sequence[_File]) -> ParseReport:
-    """The report of a run that leaves both tables as they are."""
+def _report_unchanged(ws: Workspace, files: Sequence[_File], problems: Problems) -> ParseReport:
+    """The report of a run that leaves all tables as they are."""
     rows = Rows(
         ws.tables.read("symbols", ws.key, columns=["type"]),
         ws.tables.read("file_facts", ws.key, columns=["file_path", "lines", "syntax_errors", "lost_definitions"]),
+        ws.tables.read("compiler_files", ws.key),
     )
-    hashes = [ws.tables.keep(table, ws.key).table_hash for table in ("symbols", "file_facts")]
-    return _report(files, len(files), [], rows, rows.facts.slice(0, 0), hashes)
+    symbols, facts, _ = (ws.tables.keep(table, ws.key).table_hash for table in _TABLES)
+    report = _report(files, len(files), [], rows, rows.facts.slice(0, 0), [symbols, facts])
+    return replace(report, compiled=CompiledReport.of(rows.compiled, problems))
 
 
 def _report(

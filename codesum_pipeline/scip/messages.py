@@ -56,6 +56,8 @@ _MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
         "single_line_enclosing_range": (10, "SingleLineRange"),
         "multi_line_enclosing_range": (11, "MultiLineRange"),
     },
+    # A document, as far as it has to be read to know its file.
+    "DocumentPath": {"relative_path": (1, "string")},
     "Document": {
         "relative_path": (1, "string"),
         "occurrences": (2, "*Occurrence"),
@@ -75,9 +77,15 @@ _MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
 @cache
 def message_class(name: str) -> Any:
     """The class of a message, such as `Document`."""
+    return GetMessageClass(_pool().FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+
+
+@cache
+def _pool() -> DescriptorPool:
+    """Apart from the one of the process, in which another library may describe the same messages."""
     pool = DescriptorPool()
     pool.Add(_file())
-    return GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+    return pool
 
 
 def _file() -> FileDescriptorProto:

@@ -7,6 +7,7 @@ A symbol is a scheme, a package of three words, and descriptors, each a name and
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 _LOCAL = "local "
 # A word of the head ends at a space; two spaces are one of its letters.
@@ -29,6 +30,9 @@ class Suffix(StrEnum):
     PARAMETER = "()"
 
 
+_BY_ENDING = {suffix.value: suffix for suffix in Suffix}
+
+
 @dataclass(frozen=True, slots=True)
 class Descriptor:
     """One name of a symbol. `disambiguator` tells methods of one name apart."""
@@ -40,11 +44,21 @@ class Descriptor:
 
 @dataclass(frozen=True, slots=True)
 class SymbolName:
-    """A symbol that other files can name. `package` is its manager, name and version."""
+    """A symbol: one that other files can name, or one that is local to its file and has a number alone.
+
+    `package` is its manager and name. `key` is the symbol without the package's version, which is often that of a
+    commit, and `owner` the key of what it is a member of; both can be parsed again.
+    """
 
     scheme: str
-    package: tuple[str, str, str]
+    package: tuple[str, str]
     descriptors: tuple[Descriptor, ...]
+    key: str
+    owner: str
+
+    @property
+    def is_local(self) -> bool:
+        return not self.owner
 
     @property
     def last(self) -> Descriptor:
@@ -56,32 +70,44 @@ def is_local(symbol: str) -> bool:
     return symbol.startswith(_LOCAL)
 
 
+# The same symbols stand in many places, and in other files.
+@lru_cache(maxsize=1 << 15)
 def parse_symbol(symbol: str) -> SymbolName | None:
-    """The names of a symbol; None for a local one, and for what is no symbol."""
+    """The names of a symbol, none for a local one; None for what is no symbol."""
     if is_local(symbol):
-        return None
+        return SymbolName(_LOCAL.strip(), ("", ""), (Descriptor("", Suffix.TERM),), symbol, "")
     words: list[str] = []
     at = 0
-    while len(words) < _HEAD_WORDS and (found := _WORD.match(symbol, at)):
-        words.append(found[1].replace("  ", " "))
-        at = found.end()
+    while len(words) < _HEAD_WORDS and (word := _WORD.match(symbol, at)):
+        words.append(word[1].replace("  ", " "))
+        at = word.end()
     if len(words) < _HEAD_WORDS or not words[0]:
         return None
-    descriptors = _descriptors(symbol, at)
-    scheme, manager, name, version = words
-    return SymbolName(scheme, (manager, name, version), descriptors) if descriptors else None
+    found = _descriptors(symbol, at)
+    if not found:
+        return None
+    head = f"{symbol[: _end_of_package(symbol, at, words[-1])]}. "
+    scheme, manager, name, _version = words
+    return SymbolName(
+        scheme, (manager, name), tuple(one for one, _ in found), head + symbol[at:], head + symbol[at : found[-1][1]]
+    )
 
 
-def _descriptors(symbol: str, at: int) -> tuple[Descriptor, ...]:
-    """Those from a place on; none where something there is no descriptor."""
-    found: list[Descriptor] = []
+def _end_of_package(symbol: str, at: int, version: str) -> int:
+    """Where the version begins, whose spaces are written twice."""
+    return at - 1 - len(version.replace(" ", "  "))
+
+
+def _descriptors(symbol: str, at: int) -> list[tuple[Descriptor, int]]:
+    """Those from a place on, with where each begins; none where something there is no descriptor."""
+    found: list[tuple[Descriptor, int]] = []
     while at < len(symbol):
         match = _DESCRIPTOR.match(symbol, at)
         if match is None:
-            return ()
-        found.append(_descriptor(match))
+            return []
+        found.append((_descriptor(match), at))
         at = match.end()
-    return tuple(found)
+    return found
 
 
 def _descriptor(match: re.Match[str]) -> Descriptor:
@@ -92,7 +118,7 @@ def _descriptor(match: re.Match[str]) -> Descriptor:
         return Descriptor(_unescaped(parameter), Suffix.PARAMETER)
     if disambiguator is not None:
         return Descriptor(_unescaped(name), Suffix.METHOD, disambiguator)
-    return Descriptor(_unescaped(name), Suffix(ending))
+    return Descriptor(_unescaped(name), _BY_ENDING[ending])
 
 
 def _unescaped(name: str) -> str:

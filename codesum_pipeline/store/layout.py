@@ -138,3 +138,7 @@ class HomeLayout:
     @property
     def dagster_home(self) -> Path:
         return self.home / "dagster"
+
+    def scip(self, key: str) -> Path:
+        """The compilers' indexes that the last build took in, each named by its sha256."""
+        return self.home / "state" / f"{key}.scip"

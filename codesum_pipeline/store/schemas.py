@@ -10,10 +10,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from codesum_pipeline.model.avoided import AvoidedRow
+from codesum_pipeline.model.compiler import CompilerFile
 from codesum_pipeline.model.documents import HistoryRow, Level, PlanRow, SummaryDocument, TextRow
 from codesum_pipeline.model.files import Snapshot, SourceFile
-from codesum_pipeline.model.graph import Context, Edge, GraphStats
+from codesum_pipeline.model.graph import CallRow, Context, Edge, GraphStats
 from codesum_pipeline.model.ledger import LedgerRow
+from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.store.rows import schema_of
 
@@ -146,6 +148,10 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("files", schema_of(SourceFile), ("path",)),
         TableSpec("symbols", schema_of(Symbol), ("file_path", "start_line", "end_line", "id"), is_long=True),
         TableSpec("file_facts", schema_of(FileFacts), ("file_path",)),
+        TableSpec("scip_indexes", schema_of(IndexFile), ("position",)),
+        TableSpec("compiler_files", schema_of(CompilerFile), ("file_path",), is_long=True),
+        TableSpec("call_sites", schema_of(CallRow), ("file_path", "number")),
+        TableSpec("syntax_edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
         TableSpec("edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
         TableSpec("graph_stats", schema_of(GraphStats), ("id",)),
         TableSpec("contexts", schema_of(Context), ("id",)),

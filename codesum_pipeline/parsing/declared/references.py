@@ -20,15 +20,17 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
+from codesum_pipeline.parsing.callees import References
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.chains import parameter_names
+from codesum_pipeline.parsing.declared.callee_names import CalleeNames
 from codesum_pipeline.parsing.declared.declaration import Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, Outline
 from codesum_pipeline.parsing.declared.facts import Calls
 from codesum_pipeline.parsing.declared.structures import MAX_CHAIN, MAX_TYPE, Structures
 from codesum_pipeline.parsing.walk import Mark
 
-REFERENCES_VERSION = 5
+REFERENCES_VERSION = 6
 
 
 def read_references(
@@ -38,9 +40,11 @@ def read_references(
     file_path: str,
     text: Text,
     calls: Calls,
+    callee_names: CalleeNames,
     structures: Structures,
-) -> str:
-    """The JSON of one file."""
+) -> References:
+    """What one file refers to; `callee_names` says where the names of its callees stand."""
+    names: list[int] = []
     content: dict[str, Any] = {
         "language": declaration.spec.name,
         "package": read_package(declaration, outline, text),
@@ -78,8 +82,9 @@ def read_references(
         if kind in declaration.calls and (called := calls.read(kind, node)) and called.name:
             content["calls"].append([number, structures.receiver(called.receiver), called.name, int(called.is_new)])
             content["counts"].append(_argument_count(node))
+            names.append(callee_names.start(node, called))
     content["receivers"] = structures.receivers
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return References(json.dumps(content, ensure_ascii=False, separators=(",", ":")), tuple(names))
 
 
 def read_package(declaration: Declaration, outline: Outline, text: Text) -> str | None:

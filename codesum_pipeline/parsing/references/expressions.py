@@ -94,7 +94,7 @@ class ExpressionReader:
         if kind == "subscript":
             return "[]", node.child_by_field_name("value")
         if kind in ("await", "parenthesized_expression"):
-            return "", _only_child(node)
+            return "", only_child(node)
         return _LITERALS.get(kind, UNKNOWN_ROOT), None
 
     def _call(self, node: Node) -> tuple[str, Node | None]:
@@ -169,7 +169,7 @@ def _alternatives(node: Node) -> list[Node] | None:
         # `a and a.b` is `a.b`, or something false that nobody calls.
         return [right] if operator.type == "and" else [left, right]
     if node.type == "parenthesized_expression":
-        inner = _only_child(node)
+        inner = only_child(node)
         return [inner] if inner is not None else None
     if node.type == "assignment":
         inner = node.child_by_field_name("right")
@@ -180,7 +180,8 @@ def _alternatives(node: Node) -> list[Node] | None:
     return None
 
 
-def _only_child(node: Node) -> Node | None:
+def only_child(node: Node) -> Node | None:
+    """The one node inside of brackets; None where there is another number."""
     inner = [child for child in node.named_children if child.type != "comment"]
     return inner[0] if len(inner) == 1 else None
 

@@ -1,0 +1,145 @@
+"""Symbols that a compiler's index defines and no parser has found: what a macro makes, members that are generated, and
+all of a language that none reads."""
+
+import re
+import textwrap
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from codesum_pipeline.model.hashing import sha1_hex
+from codesum_pipeline.model.ids import SUFFIX_DIGITS, symbol_id
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.symbols import Symbol, SymbolFacts, SymbolType
+from codesum_pipeline.parsing.definition_places import Matches
+from codesum_pipeline.parsing.parsed import ParsedFile, content_hash
+from codesum_pipeline.scip.comparing import Comparison, Defined
+from codesum_pipeline.scip.symbol_names import Suffix
+
+# As many as the largest files have by hand, many times over.
+MOST_PER_FILE = 5_000
+
+_TYPES = {
+    Suffix.METHOD: SymbolType.FUNCTION,
+    Suffix.MACRO: SymbolType.FUNCTION,
+    Suffix.TYPE: SymbolType.CLASS,
+}
+_NAMING = frozenset({Suffix.TYPE, Suffix.METHOD, Suffix.TERM, Suffix.MACRO})
+# A documentation begins with the definition's head as code in some tools.
+_CODE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """Symbols, and which of the index's they are."""
+
+    symbols: tuple[Symbol, ...]
+    matches: Matches
+
+
+def symbols_lacking(
+    parsed: ParsedFile, comparison: Comparison, matches: Matches, text: str, policy: HashPolicy
+) -> Lacking:
+    """What becomes a symbol of its file."""
+    numbered = list(enumerate(comparison.definitions))
+    matched = {one.named.symbol for number, one in numbered if number in matches}
+    wanted = {one.named.symbol: one for _, one in numbered if _is_lacking(one, matched)}
+    wanted = dict(list(wanted.items())[:MOST_PER_FILE])
+    if not wanted:
+        return Lacking((), {})
+    ids = _ids(wanted, parsed.facts.file_path, {symbol.id for symbol in parsed.symbols})
+    by_key = {one.named.name.key: matches[number] for number, one in numbered if number in matches}
+    by_key |= {one.named.name.key: ids[symbol] for symbol, one in wanted.items()}
+    lines = text.split("\n")
+    symbols = tuple(
+        _symbol(one, ids[symbol], by_key, parsed, comparison.information.get(symbol), lines, policy)
+        for symbol, one in wanted.items()
+    )
+    return Lacking(symbols, {number: ids[one.named.symbol] for number, one in numbered if one.named.symbol in ids})
+
+
+def _is_lacking(definition: Defined, matched: Collection[str]) -> bool:
+    name = definition.named.name
+    return name.last.suffix in _TYPES and not name.is_local and definition.named.symbol not in matched
+
+
+def _ids(wanted: Mapping[str, Defined], path: str, taken: Collection[str]) -> dict[str, str]:
+    """An id for each symbol; one that is taken gets a suffix that is read off the symbol."""
+    ids: dict[str, str] = {}
+    used = {*taken}
+    for symbol, definition in sorted(wanted.items(), key=lambda one: one[1].named.name.key):
+        plain = symbol_id(path, _parts(definition))
+        suffix = f"#{sha1_hex(definition.named.name.key)[:SUFFIX_DIGITS]}" if plain in used else ""
+        ids[symbol] = plain + suffix
+        used.add(ids[symbol])
+    return ids
+
+
+def _parts(definition: Defined) -> tuple[str, ...]:
+    return tuple(one.name for one in definition.named.name.descriptors if one.suffix in _NAMING)
+
+
+def _symbol(
+    definition: Defined,
+    id_: str,
+    by_key: Mapping[str, str],
+    parsed: ParsedFile,
+    information: Any,
+    lines: Sequence[str],
+    policy: HashPolicy,
+) -> Symbol:
+    name = definition.named.name
+    signature, docstring = _documented(information)
+    numbered = list(_source(definition, signature, lines))
+    canonical = "\n".join(line for _, line in numbered)
+    raw = "\n".join(lines[definition.first_line - 1 : definition.last_line])
+    parts = _parts(definition)
+    return Symbol(
+        id=id_,
+        type=_TYPES[name.last.suffix],
+        qualified_name=".".join(parts),
+        name=parts[-1],
+        file_path=parsed.facts.file_path,
+        language=parsed.facts.language,
+        start_line=definition.first_line,
+        end_line=definition.last_line,
+        signature=signature.split("\n")[0] or numbered[0][1].strip(),
+        docstring=docstring,
+        modifiers=(),
+        bases=(),
+        parent_id=by_key.get(name.owner),
+        complexity=1,
+        line_count=len(numbered),
+        is_public=not parts[-1].startswith("_"),
+        content_hash=content_hash(policy, canonical, raw.encode()),
+        canonical_source=canonical,
+        line_map=tuple(number for number, _ in numbered),
+        facts=SymbolFacts(),
+    )
+
+
+def _documented(information: Any) -> tuple[str, str | None]:
+    """The definition's head as the tool shows it, and what documents it."""
+    if information is None:
+        return "", None
+    signature = str(information.signature_documentation.text)
+    texts = []
+    for number, text in enumerate(information.documentation):
+        code = _CODE.match(text)
+        if code and number == 0:
+            signature = signature or code[1]
+            text = text[code.end() :]
+        texts.append(text.strip())
+    return signature.strip(), "\n\n".join(filter(None, texts)) or None
+
+
+def _source(definition: Defined, signature: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The lines of a definition that are not empty, with their numbers; of a generated one its head."""
+    if definition.is_generated:
+        shown = signature or definition.named.name.last.name
+        yield from ((definition.named.span.line, line) for line in shown.split("\n") if line.strip())
+        return
+    numbers = range(definition.first_line, min(definition.last_line, len(lines)) + 1)
+    own = textwrap.dedent("\n".join(lines[number - 1] for number in numbers)).split("\n")
+    found = [(number, line.rstrip()) for number, line in zip(numbers, own, strict=True) if line.strip()]
+    yield from found or [(definition.named.span.line, definition.named.text)]
