@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 
+# Values that tell less than a declaration.
+_UNTOLD = frozenset({UNKNOWN, AMBIGUOUS, EXTERNAL_RESULT})
+
 Placed = tuple[ScopeFacts, Binding]
 
 
@@ -97,7 +100,7 @@ class Names:
             return self._narrowed(value, self.settle(plain))
         # What a name is declared to be holds for whatever it is given.
         is_declared = any(binding[0] in (Bound.ANNOTATED, Bound.NARROWED) for binding in bindings)
-        return self.settle(plain) if is_declared and value in (UNKNOWN, AMBIGUOUS) else value
+        return self.settle(plain) if is_declared and value in _UNTOLD else value
 
     def _narrowed(self, value: Value, otherwise: Value) -> Value:
         """What is known of an object twice: the more special class, and one of the repository before any other."""

@@ -15,6 +15,8 @@ from codesum_pipeline.graph.reasons import CONFIDENCE, Reason, weaker
 
 T = TypeVar("T")
 
+_CONTAINERS = ("list", "dict", "set", "tuple", "frozenset")
+
 # More classes have little in common that is called.
 MOST_ALTERNATIVES = 4
 
@@ -147,9 +149,26 @@ def agree(values: Sequence[Value]) -> Value:
         return least if all(is_own(value) for value in known) else not_own(least)
     if all(is_outside(value) for value in known):
         return EXTERNAL_RESULT
+    if all(_is_container(value) for value in known):
+        return _together(known)
     if all(value is UNKNOWN or is_outside(value) for value in known):
         return UNKNOWN
     return _one_of(known)
+
+
+def _is_container(value: Value) -> bool:
+    is_builtin = isinstance(value, BuiltinValue) and value.is_instance and value.name in _CONTAINERS
+    return is_builtin or isinstance(value, ContainerValue)
+
+
+def _together(values: list[Value]) -> Value:
+    """Containers of one kind, with what their elements agree on; of others, only that they are containers."""
+    found = [value for value in values if isinstance(value, ContainerValue)]
+    first = found[0]
+    if all((value.kind, len(value.items)) == (first.kind, len(first.items)) for value in found) and found == values:
+        items = zip(*(value.items for value in found), strict=True)
+        return ContainerValue(first.kind, tuple(agree(list(same)) for same in items))
+    return BuiltinValue(_CONTAINERS[0] if first.kind == "iterable" else first.kind, is_instance=True)
 
 
 def _one_of(values: list[Value]) -> Value:

@@ -192,15 +192,17 @@ class Reaching:
         for number in reversed(earlier):
             one = bindings[number]
             inside = parts.at(one.position, start)
-            own = parts.of(_Part.ARM, inside)
+            is_passed = parts.of(_Part.ARM, inside) <= arms
             leaves = parts.of(_Part.LEAVES, inside) - arms
-            if not leaves or parts.of(_Part.TRY, inside) & tries:
+            # What is told of a name in an arm is told there alone.
+            may_hold = is_passed or one.binding[0] != Bound.NARROWED
+            if may_hold and (not leaves or parts.of(_Part.TRY, inside) & tries):
                 reach.append(number)
-            if one.is_sure and own <= arms:
+            if one.is_sure and is_passed:
                 killers.append(parts.of(_Part.LOOP, inside))
                 break
         for number in range(len(bindings)):
-            if bindings[number].moment.holds_from <= position:
+            if bindings[number].moment.holds_from <= position or bindings[number].binding[0] == Bound.NARROWED:
                 continue
             inside = parts.at(bindings[number].position, start)
             common = [part for part in inside if part in loops]
