@@ -120,7 +120,7 @@ def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Seque
 def _place_names(scopes: list[Scope], table: NameTable) -> None:
     """Give each scope its names, in source order."""
     _drop_idle_narrowings(scopes, table)
-    table.names.sort(key=lambda one: one.position)
+    table.names.sort(key=lambda one: (one.position, one.moment.holds_from))
     for one in table.names:
         scopes[one.scope].names.setdefault(one.name, []).append(one.binding)
     for number, scope in enumerate(scopes):
