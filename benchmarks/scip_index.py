@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def _cost(checkout: Path, index: Path, *, copies: int, pad_mb: int) -> None:
-    with tempfile.TemporaryDirectory(prefix="codesum-scip-") as name:
+    with tempfile.TemporaryDirectory(prefix="codesum-bench-") as name:
         folder = Path(name)
         tree, large = checkout, index
         if copies > 1 or pad_mb:
@@ -211,7 +211,7 @@ def _stale(checkout: Path, index: Path, commits: int, every: int, *, show: int) 
 
 
 def _retrieval(checkout: Path, index: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="codesum-scip-") as name:
+    with tempfile.TemporaryDirectory(prefix="codesum-bench-") as name:
         without = dict(_answers(checkout, Path(name) / "without", None))
         beside = dict(_answers(checkout, Path(name) / "beside", index))
     shared = sorted(without.keys() & beside.keys())

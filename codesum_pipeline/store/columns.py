@@ -55,6 +55,17 @@ _TEXTS: Mapping[str, str] = {
     "purpose_source": "Where the summary's first sentence comes from: docstring, name, body, children, …",
 }
 
+_EDGES: Mapping[str, str] = {
+    "src_id": "Id of the function, class or file that uses the other.",
+    "dst": "Id of what is used; outside the repository, its dotted name.",
+    "is_external": "Whether what is used lies outside the repository.",
+    "kind": "call, import or inherit.",
+    "count": "How often it is used.",
+    "confidence": "How sure the target is, from 0 to 1.",
+    "reason": "How the target was found, as in `ast:same-file`.",
+    "is_cross_module": "Whether the two lie in different folders.",
+}
+
 OF_TABLE: Mapping[str, Mapping[str, str]] = {
     "snapshot": {
         "repo": "The repository's key.",
@@ -135,26 +146,8 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "target": "What is called: a document's id, or a dotted name outside the repository.",
         "reason": "How the target was found; null where it was not.",
     },
-    "syntax_edges": {
-        "src_id": "Id of the function, class or file that uses the other.",
-        "dst": "Id of what is used; outside the repository, its dotted name.",
-        "is_external": "Whether what is used lies outside the repository.",
-        "kind": "call, import or inherit.",
-        "count": "How often it is used.",
-        "confidence": "How sure the target is, from 0 to 1.",
-        "reason": "How the target was found, as in `ast:same-file`.",
-        "is_cross_module": "Whether the two lie in different folders.",
-    },
-    "edges": {
-        "src_id": "Id of the function, class or file that uses the other.",
-        "dst": "Id of what is used; outside the repository, its dotted name.",
-        "is_external": "Whether what is used lies outside the repository.",
-        "kind": "call, import or inherit.",
-        "count": "How often it is used.",
-        "confidence": "How sure the target is, from 0 to 1.",
-        "reason": "How the target was found, as in `ast:same-file`.",
-        "is_cross_module": "Whether the two lie in different folders.",
-    },
+    "syntax_edges": _EDGES,
+    "edges": _EDGES,
     "graph_stats": {
         "id": "Id of a function, class or file.",
         "in_degree": "How many others use it.",

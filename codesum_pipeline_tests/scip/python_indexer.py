@@ -22,13 +22,13 @@ class _Definition:
     bases: tuple[str, ...]
 
 
-def index_python(sources: Mapping[str, str]) -> bytes:
-    """The index of the files that parse."""
+def index_python(sources: Mapping[str, str], *, outside: Mapping[str, str] | None = None) -> bytes:
+    """The index of the files that parse; uses of the names in `outside` are of these symbols."""
     trees = {path: tree for path, text in sorted(sources.items()) if (tree := _parsed(path, text)) is not None}
     index = HandMadeIndex(sources)
     found = [one for path, tree in trees.items() for one in _definitions(path, tree, _module(path), "")]
     names = Counter(one.name for one in found)
-    symbols = {one.name: one.symbol for one in found if names[one.name] == 1}
+    symbols = {one.name: one.symbol for one in found if names[one.name] == 1} | {**(outside or {})}
     for path in trees:
         index.module(path, python_symbol(_module(path)))
     for one in found:
