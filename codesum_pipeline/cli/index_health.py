@@ -43,7 +43,7 @@ class IndexedFiles:
 
 def index_troubles(home: Home, key: str) -> Iterator[tuple[str, str | None]]:
     """What there is to know, and a way out where something is to be done."""
-    indexes = home.tables.read_rows_or_empty("scip_indexes", key, IndexFile)
+    indexes = _indexes(home, key)
     for index in indexes:
         if index.problem:
             yield f"index {index.origin}: {index.problem}", _way_out(index.origin, key)
@@ -54,6 +54,15 @@ def index_troubles(home: Home, key: str) -> Iterator[tuple[str, str | None]]:
     yield from ((note, None) for note in _notes(home, key, {index.origin for index in indexes if index.problem}))
     if trust := count_trust(home.tables, key, home.settings.options):
         yield from _without_trust(trust, key, has_files=bool(files), has_index=bool(indexes))
+
+
+def refused_indexes(home: Home, key: str) -> list[str]:
+    """The indexes that the last build could not take in, each with the reason."""
+    return [f"index {index.origin}: {index.problem}" for index in _indexes(home, key) if index.problem]
+
+
+def _indexes(home: Home, key: str) -> list[IndexFile]:
+    return home.tables.read_rows_or_empty("scip_indexes", key, IndexFile)
 
 
 def _way_out(origin: str, key: str) -> str:

@@ -233,15 +233,19 @@ def test_a_compilers_index_that_comes_changes_or_goes_is_built_although_the_comm
 
     def built(*options: str) -> list[int]:
         """The number of indexes that each of two calls took in, where it ran a build."""
-        said = [json.loads(codesum(home, "index", repository.path, "--json", *options).stdout) for _ in range(2)]
+        results = [codesum(home, "index", repository.path, "--json", *options) for _ in range(2)]
+        told.append(results[0].stderr)
+        said = [json.loads(result.stdout) for result in results]
         return [each["steps"]["repo_snapshot"]["scip_indexes"] for each in said if each.get("run_id")]
 
+    told: list[str] = []
     found = [built()]
     index.write_bytes(HandMadeIndex(FILES).module("shop/orders.py", python_symbol("shop.orders")).content())
     found.append(built())
-    index.write_bytes(b"no index")
+    index.write_bytes(b"")
     found.append(built())
     index.unlink()
     found.append(built())
 
-    assert found == [[0], [1], [1], [0]]
+    assert found == [[0], [1], [0], [0]]
+    assert ["project: index folder index.scip: it is empty" in each for each in told] == [False, False, True, False]
