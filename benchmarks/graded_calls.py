@@ -55,6 +55,14 @@ class Tree:
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
+_IMPLEMENTING = (".js", ".mjs", ".cjs", ".d.ts")
+
+
+def _written_names(symbol: Symbol) -> list[str]:
+    """The names of a definition and those around it."""
+    return [name.rstrip("_") or name for name in symbol.qualified_name.split(".")]
+
+
 class Definitions:
     """The symbols of a tree by where they are defined."""
 
@@ -78,6 +86,14 @@ class Definitions:
         for other in self._named[symbol.file_path, symbol.name]:
             if (other.parent_id, other.qualified_name) == (symbol.parent_id, symbol.qualified_name):
                 yield other.id
+
+    def implementations(self, declared: Symbol, stem: str) -> Iterator[str]:
+        """The ids of what a `.d.ts` file declares, in it and in the JavaScript files beside it."""
+        names = _written_names(declared)
+        for suffix in _IMPLEMENTING:
+            for symbol in self._named.get((f"{stem}{suffix}", names[-1]), ()):
+                if _written_names(symbol)[-len(names) :] == names[-len(_written_names(symbol)) :]:
+                    yield symbol.id
 
     def class_around(self, path: str, line: int) -> Symbol | None:
         """The innermost class that a line stands in."""

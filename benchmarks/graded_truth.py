@@ -9,6 +9,10 @@ An index of scip-python calls some things by another's name; an occurrence whose
 text is not its symbol's last name says nothing here, nor does one that takes a
 method (`x.set`) for the builtin of that name. What such an index names where an
 object's property is called is the property, not what it gives.
+
+Where a library is written in JavaScript and a `.d.ts` file beside it declares its types, a compiler names the
+declaration and the graph the implementation, which a reader wants: a definition of the same name in the file beside
+is right as well. A class that only declares another's members may end in `_`.
 """
 
 import json
@@ -33,6 +37,7 @@ _BUILTIN = re.compile(r"python-stdlib \S+ builtins/\w+(?:#|\(\)\.|\.)$")
 _OWN_CLASS = re.compile(r"builtins/(?:object|type)#__class__\(\)\.$")
 # Languages in which functions of one name in one place are signatures of one function.
 _WITH_SIGNATURES = frozenset({"python", "typescript", "tsx", "javascript"})
+_DECLARING = ".d.ts"
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "<constructor>"})
 _ACCESSOR = re.compile(r"^<[gs]et>")
 _PROPERTY = re.compile(r"^\s*@(?:\w+\.)*(?:\w*_)?(?:cached_?)?property\b", re.MULTILINE)
@@ -96,11 +101,13 @@ class Judge:
         return Truth(Said.INSIDE, frozenset(self._same(symbols)), text)
 
     def _same(self, symbols: Sequence[Symbol]) -> Iterator[str]:
-        """The ids of symbols, with those of which they are other signatures."""
+        """The ids of symbols, with those of which they are other signatures or the declaration."""
         for symbol in symbols:
             yield symbol.id
             if symbol.language in _WITH_SIGNATURES:
                 yield from self.definitions.signatures(symbol)
+            if symbol.file_path.endswith(_DECLARING):
+                yield from self.definitions.implementations(symbol, symbol.file_path.removesuffix(_DECLARING))
 
 
 class _Lines:

@@ -16,6 +16,8 @@ UNKNOWN_COUNT = -1
 ELEMENT = "[]"
 UNWRAPPED = "?"
 CAST = ":"
+# An object whose members are named after the function that it is written in.
+OBJECT = "{}"
 # What a type's name begins with that says all of it.
 ROOT = "\\"
 

@@ -24,13 +24,16 @@ from codesum_pipeline.graph.declared.values import (
     Instance,
     Space,
     Value,
+    Variable,
     agree,
     weakened,
 )
 from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.model.expressions import CAST, NO_CALL, ROOT, Chain, Step, TypeName
+from codesum_pipeline.model.expressions import CAST, NO_CALL, OBJECT, ROOT, Chain, Step, TypeName, chain_of
 
 MAX_DEPTH = 12
+THIS = chain_of("this")
+_THIS = ("this",)
 MAX_BASES = 100
 
 
@@ -98,7 +101,18 @@ class Calls:
             inherited = self.attribute(place, Instance(owner, Reason.SELF), name)
             if isinstance(inherited, Defined):
                 return inherited
-        return self.names.lookup(place, name)
+        return self._settled(self.names.lookup(place, name))
+
+    def _settled(self, value: Value) -> Value:
+        """What a variable of another module is, by what it is given there."""
+        if not isinstance(value, Variable):
+            return value
+        file = self.tree.files[value.key[0]]
+        place, inner = Place(file, None), self.rules.local_key(value.key, value.name)[-1]
+        if inner in file.typed or inner in file.bound:
+            return weakened(self.value(place, chain_of(inner)), Reason.IMPORT)
+        given = file.bound.get(self.rules.member_name(value.key, value.name), ())
+        return weakened(agree([self.value(place, chain) for chain in given if chain != ()]), Reason.IMPORT)
 
     def _super_call(self, place: Place) -> Value:
         owner = self.owner(place)
@@ -113,7 +127,7 @@ class Calls:
             entries = self.tree.entries.get((*owner.key, name), ())
             if len(entries) > MAX_NAMESAKES:
                 return AMBIGUOUS
-            if found := tuple(entry for entry in entries if entry is not place.scope):
+            if found := tuple(entry for entry in entries if entry is not place.definition):
                 return Defined(found, Reason.SELF)
         return UNKNOWN
 
@@ -126,13 +140,16 @@ class Calls:
 
     def owner(self, place: Place) -> Definition | Space | None:
         """The class whose member a place is in, or the object or file."""
-        if place.scope is None:
+        around = place.definition
+        if around is None:
             return Space(place.file.unit)
-        key = self.tree.owner_key(place.scope)
+        key = self.rules.owner_key(around)
         return self.class_at(place, key) or Space(key)
 
     def class_at(self, place: Place, key: Key) -> Definition | None:
         """The class of a key."""
+        if (own := self.rules.own_class(place, key)) is not None:
+            return own
         found = self.rules.visible(place, [entry for entry in self.tree.entries.get(key, ()) if entry.is_class])
         value = self.rules.pick(place, found, Reason.SELF) if found else None
         return value.as_class if isinstance(value, Defined) else None
@@ -157,11 +174,12 @@ class Calls:
 
     def _follow(self, place: Place, chain: Chain) -> Value:
         value = self._first(place, chain[0])
+        receiver: Value = UNKNOWN
         for number, step in enumerate(chain):
             if number:
-                value = self.attribute(place, value, step.name)
+                receiver, value = value, self.attribute(place, value, step.name)
             if step.arguments != NO_CALL or step.is_new:
-                value = self._result(place, value, step)
+                value = self._result(place, value, step, receiver)
             if value in (UNKNOWN, AMBIGUOUS):
                 break
         return value
@@ -170,6 +188,9 @@ class Calls:
         name, rules = step.name, self.rules
         if name == CAST:
             return self.type_value(place, step.type)
+        if name == OBJECT:
+            around = place.definition
+            return Instance(Space(around.key), Reason.SAME_FILE) if around is not None else UNKNOWN
         if name.startswith("@"):
             return self._own_field(place, name.lstrip("@"))
         own = rules.own_words | rules.class_words | rules.super_words
@@ -204,8 +225,8 @@ class Calls:
 
     def _module_variable(self, place: Place, name: str) -> Value:
         top = Place(place.file, None)
-        imported = self.names.lookup(top, name)
-        if imported is not UNKNOWN:
+        imported = self._settled(self.names.lookup(top, name))
+        if imported not in (UNKNOWN, BUILTIN):
             return imported
         if name in place.file.typed:
             return agree([self.type_value(top, type_) for type_ in place.file.typed[name]])
@@ -222,7 +243,7 @@ class Calls:
         value = agree([self.value(place, chain) for chain in values if chain != ()])
         return UNKNOWN if isinstance(value, Defined) else value
 
-    def _result(self, place: Place, value: Value, step: Step) -> Value:
+    def _result(self, place: Place, value: Value, step: Step, receiver: Value) -> Value:
         """What a call gives."""
         if isinstance(value, Space):
             handed = self.rules.called(value)
@@ -234,13 +255,29 @@ class Calls:
             called = chosen.definitions[0]
             if called.is_class:
                 return Instance(called, Reason.CONSTRUCTOR_TYPE)
+            if step.is_new and self.rules.has_modules:
+                return Instance(Space(called.key), Reason.CONSTRUCTOR_TYPE)
             if called.returns is None:
-                return UNKNOWN
+                return self._inferred(called, receiver)
+            if called.returns.names == _THIS and isinstance(receiver, Instance):
+                return weakened(receiver, Reason.INFERRED_RETURN)
             return weakened(self.type_value(Place(called.file, called), called.returns), Reason.INFERRED_RETURN)
         if isinstance(value, Held | Instance):
             # A field or a step of a container that was reached already.
             return value if isinstance(value, Held) or step.name in GIVING else UNKNOWN
         return OUTSIDE if isinstance(value, External) or value is OUTSIDE else UNKNOWN
+
+    def _inferred(self, called: Definition, receiver: Value) -> Value:
+        """What a function gives back, by all the values that it gives."""
+        values = [
+            receiver
+            if value == THIS and isinstance(receiver, Instance)
+            else self.value(Place(called.file, scope), value)
+            for scope, value in called.results
+        ]
+        value = agree(values)
+        is_object = isinstance(value, Instance | External) or value is OUTSIDE
+        return weakened(value, Reason.INFERRED_RETURN) if is_object else UNKNOWN
 
     # Types
 
@@ -271,10 +308,11 @@ class Calls:
             owner = self.owner(place)
             value: Value = Defined((owner,), Reason.SELF) if isinstance(owner, Definition) else owner or UNKNOWN
         else:
-            value = self.names.lookup(place, names[0])
+            value = self._settled(self.names.lookup(place, names[0]))
         for name in names[1:]:
             value = self.attribute(place, value, name)
-        return value
+        handed = self.rules.called(value) if isinstance(value, Space) else None
+        return self._settled(self.names.member(handed.key, handed.name)) if handed is not None else value
 
     def element(self, held: Held) -> Value:
         """What a container, option, result or pointer holds or gives."""
@@ -305,7 +343,7 @@ class Calls:
         return value if value in (OUTSIDE, AMBIGUOUS, BUILTIN) else UNKNOWN
 
     def _space_member(self, place: Place, key: Key, name: str) -> Value:
-        value = self.names.member(key, name)
+        value = self._settled(self.names.member(key, name))
         if value is UNKNOWN and (handed := self.rules.called(Space(key))) is not None:
             held = self.names.member(handed.key, handed.name)
             value = self.attribute(place, held, name) if not isinstance(held, Space) else UNKNOWN
@@ -359,6 +397,7 @@ class Calls:
         values = [
             self.type_value(field.place, field.type) if field.is_typed else self.value(field.place, field.value)
             for field in self.tree.fields(class_.key, name)
+            if self.rules.is_of(class_, field.place.scope)
         ]
         value = agree(values)
         for base in class_.bases if value is UNKNOWN and self.rules.has_embedded else ():

@@ -50,7 +50,11 @@ class Extension(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Definition:
-    """One function or class. `typed` and `bound` are the names that say their type or what they are first given."""
+    """One function or class, or a block in one. `typed` and `bound` are the names that say their type or what they are
+    first given.
+
+    A block has the id and the names of the definition around it; a member is known through its object alone.
+    """
 
     file: "DeclaredFile"
     id: str
@@ -63,6 +67,10 @@ class Definition:
     least: int
     most: int
     parent: "Definition | None" = None
+    # What it gives back where it does not say of what type that is: the scope and the value.
+    results: list[tuple["Definition", Chain | None]] = field(default_factory=list)
+    is_block: bool = False
+    is_member: bool = False
     key: Key = ()
     children: dict[str, list["Definition"]] = field(default_factory=lambda: defaultdict(list))
     typed: dict[str, list[TypeName | None]] = field(default_factory=dict)
@@ -72,6 +80,14 @@ class Definition:
     def name(self) -> str:
         return self.parts[-1]
 
+    @property
+    def owner(self) -> "Definition | None":
+        """The definition that a block is in; of any other, itself."""
+        scope: Definition | None = self
+        while scope is not None and scope.is_block:
+            scope = scope.parent
+        return scope
+
     def takes(self, count: int) -> bool:
         """Whether it can be called with so many arguments."""
         return count < 0 or (self.least <= count and (self.most < 0 or count <= self.most))
@@ -79,7 +95,10 @@ class Definition:
 
 @dataclass(slots=True, eq=False)
 class DeclaredFile:
-    """One file; `unit` is the key of what its top-level names belong to."""
+    """One file; `unit` is the key of what its top-level names belong to.
+
+    `names` are the definitions outside of all others, where blocks are known.
+    """
 
     path: str
     language: str
@@ -92,6 +111,8 @@ class DeclaredFile:
     bound: dict[str, list[Chain | None]]
     unit: Key = ()
     extensions: list[Extension] = field(default_factory=list)
+    blocks: list[Definition] = field(default_factory=list)
+    names: dict[str, list[Definition]] | None = None
     _scopes: dict[Key, Definition] = field(default_factory=dict)
 
     @property
@@ -103,7 +124,11 @@ class DeclaredFile:
         return self.path.rpartition("/")[2].partition(".")[0]
 
     def definition(self, number: int) -> Definition | None:
-        return self.definitions[number] if number >= 0 else None
+        """The definition or block of a number."""
+        if number < 0:
+            return None
+        of_blocks = number - len(self.definitions)
+        return self.blocks[of_blocks] if of_blocks >= 0 else self.definitions[number]
 
     def add(self, definition: Definition) -> None:
         """Take in the next definition of the file."""
@@ -128,10 +153,15 @@ class DeclaredFile:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is written: in a file, and in which definition of it."""
+    """Where something is written: in a file, and in which definition or block of it."""
 
     file: DeclaredFile
     scope: Definition | None
+
+    @property
+    def definition(self) -> Definition | None:
+        """The definition around, blocks left out."""
+        return self.scope.owner if self.scope is not None else None
 
 
 def load_declared(path: str, references: str) -> DeclaredFile:
@@ -151,12 +181,39 @@ def load_declared(path: str, references: str) -> DeclaredFile:
     ]
     for symbol, head in zip(facts["symbols"], facts["heads"], strict=True):
         file.add(_definition(file, symbol, head))
-    for definition in file.definitions:
-        definition.parent = file.first_with(definition.parts[:-1])
-        if definition.parent is not None:
-            definition.parent.children[definition.name].append(definition)
+    if facts["around"] or facts["blocks"]:
+        _nest(file, facts)
+    else:
+        for definition in file.definitions:
+            definition.parent = file.first_with(definition.parts[:-1])
+            if definition.parent is not None:
+                definition.parent.children[definition.name].append(definition)
     _add_names(file, facts)
     return file
+
+
+def _nest(file: DeclaredFile, facts: dict[str, Any]) -> None:
+    """Link definitions and blocks as they stand in each other."""
+    nothing = frozenset[str]()
+    for _, parameters in facts["blocks"]:
+        names = frozenset(parameters)
+        file.blocks.append(Definition(file, "", False, (), (), None, nothing, names, 0, 0, is_block=True))
+    for block, (around, _) in zip(file.blocks, facts["blocks"], strict=True):
+        block.parent = file.definition(around)
+    for block in file.blocks:
+        owner = block.owner
+        block.id, block.parts = (owner.id, owner.parts) if owner is not None else (file.path, ())
+    file.names = defaultdict(list)
+    for definition, (around, is_member) in zip(file.definitions, facts["around"], strict=True):
+        definition.parent = file.definition(around)
+        definition.is_member = bool(is_member)
+        if not is_member:
+            seen = definition.parent.children if definition.parent is not None else file.names
+            seen[definition.name].append(definition)
+    for number, value in facts["results"]:
+        scope = file.definition(number)
+        if scope is not None and (owner := scope.owner) is not None:
+            owner.results.append((scope, chain_from_json(value)))
 
 
 def _definition(file: DeclaredFile, symbol: list[Any], head: list[Any]) -> Definition:
@@ -175,10 +232,13 @@ def _type(said: list[Any]) -> TypeName:
 
 
 def _add_names(file: DeclaredFile, facts: dict[str, Any]) -> None:
+    imported = {(row.symbol, row.bound_name) for row in file.imports}
     readers: dict[str, Callable[[Any], Chain | TypeName | None]] = {"typed": type_from_json, "bound": chain_from_json}
     for kind, read in readers.items():
         for number, name, said in facts[kind]:
-            names = getattr(file.definitions[number] if number >= 0 else file, kind)
+            if number >= 0 and (number, name) in imported:
+                continue
+            names = getattr(file.definition(number) or file, kind)
             values = names.setdefault(name, [])
             if (value := read(said)) not in values:
                 values.append(value)

@@ -1,9 +1,9 @@
 """JavaScript and TypeScript: each file is a module, which gives what it exports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
 from codesum_pipeline.graph.declared.ecmascript_projects import EcmascriptModules, package_name
 from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
@@ -33,8 +33,11 @@ class EcmascriptRules(Rules):
 
     languages = frozenset({"javascript", "typescript", "tsx"})
     common_methods = common_methods.ECMASCRIPT
-    transparent = frozenset({"Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly"})
+    transparent = frozenset({
+        "Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly", "Promise",
+    })  # fmt: skip
     constructors = ("constructor",)
+    has_modules = True
     builtins = _BUILTINS
 
     def __init__(self, projects: Projects) -> None:
@@ -69,6 +72,42 @@ class EcmascriptRules(Rules):
             if place.file.language != "javascript" and key[-1][:1].isupper():
                 yield key
 
+    def owner_key(self, definition: Definition) -> Key:
+        """That of the nearest member around: of a class, or of an object that may be a function's."""
+        member = next((scope for scope in _around(definition) if scope.is_member or scope.is_class), None)
+        if member is None:
+            return super().owner_key(definition)
+        return member.key if member.is_class else member.key[:-1]
+
+    def own_class(self, place: Place, key: Key) -> Definition | None:
+        return next((scope for scope in _around(place.scope) if scope.is_class and scope.key == key), None)
+
+    def is_of(self, owner: Definition, scope: Definition | None) -> bool:
+        """Classes of one name in several functions have each its own members, all that stand in no other class."""
+        class_ = next((around for around in _around(scope) if around.is_class), None)
+        return class_ is None or class_ is owner or class_.key != owner.key
+
+    def members_of(self, owner: Definition | Space, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        if isinstance(owner, Space):
+            return definitions
+        return [entry for entry in definitions if self.is_of(owner, entry.parent)]
+
+    def keeps(self, key: Key, name: str) -> bool:
+        file = self.tree.files.get(key[0]) if len(key) == 1 else None
+        if file is None:
+            return False
+        inner = self.local_key(key, name)[-1]
+        return any(one in names for names in (file.typed, file.bound) for one in (inner, self.member_name(key, name)))
+
+    def member_name(self, key: Key, name: str) -> str:
+        """A member of what a module gives as a whole, as the module writes it."""
+        return f"{self._exports.get(key, {}).get('default', '')}.{name}"
+
+    def given(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        """What stands in a function is its own, unless nothing else has the name."""
+        outer = [entry for entry in definitions if entry.parent is None or entry.is_member]
+        return outer or definitions
+
     def local_key(self, key: Key, name: str) -> Key:
         return (*key, self._exports.get(key, {}).get(name, name))
 
@@ -76,10 +115,22 @@ class EcmascriptRules(Rules):
         return Member(space.key, "default") if len(space.key) == 1 else None
 
 
+def _around(scope: Definition | None) -> Iterator[Definition]:
+    """A scope and those around it."""
+    while scope is not None:
+        yield scope
+        scope = scope.parent
+
+
 def _exports(file: DeclaredFile) -> dict[str, str]:
-    """What is called otherwise outside of a module: the name here by the name there."""
-    names = {}
+    """What is called otherwise outside of a module: the name here by the name there.
+
+    A default that has a name counts before one that is made of it.
+    """
+    names: dict[str, str] = {}
     for export in file.exports:
         inner, renamed, outer = export.partition(" as ")
-        names[outer if renamed else inner] = inner
+        name = outer if renamed else inner
+        if names.get(name, name) == name:
+            names[name] = inner
     return names

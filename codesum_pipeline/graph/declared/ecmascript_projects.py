@@ -5,7 +5,7 @@ nearest `tsconfig.json` or `jsconfig.json`, and the packages of the repository
 by the names in their `package.json`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,8 @@ from typing import Any
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, text, texts
 from codesum_pipeline.graph.declared.workspaces import Workspaces
 
-_SUFFIXES = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte")
+# Where a declaration stands beside what it declares, that is meant.
+_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".json", ".vue", ".svelte")
 # A compiled file's name stands for the source that it is made of.
 _SOURCES = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _CONDITIONS = ("source", "types", "import", "module", "require", "node", "browser", "development", "default")
@@ -189,17 +190,17 @@ class EcmascriptModules:
         if inner != ".":
             path = join(folder, inner)
             return self._file(path) or self._file(join(folder, f"src/{inner}") or "") if path is not None else None
-        for field in _FIELDS:
-            if (said := text(content, field)) and (found := self._source_of(folder, said)) is not None:
-                return found
+        named = [self._source_of(folder, said) for field in _FIELDS if (said := text(content, field))]
+        if (found := _best(named)) is not None:
+            return found
         return self._file(join(folder, "src/index") or "") or self._file(join(folder, "index") or "")
 
     def _mapped(self, folder: str, mapping: Mapping[str, Any], wanted: str) -> str | None:
         for pattern in sorted(mapping, key=lambda key: (-len(key.partition("*")[0]), key)):
             held = _matched(pattern, wanted)
-            for target in _targets(mapping[pattern]) if held is not None else ():
-                if (found := self._source_of(folder, target.replace("*", held or ""))) is not None:
-                    return found
+            targets = _targets(mapping[pattern]) if held is not None else ()
+            if found := _best([self._source_of(folder, target.replace("*", held or "")) for target in targets]):
+                return found
         return None
 
     def _source_of(self, folder: str, path: str) -> str | None:
@@ -217,6 +218,12 @@ class EcmascriptModules:
                     if found := self._file(join(folder, source) or ""):
                         return found
         return None
+
+
+def _best(paths: Iterable[str | None]) -> str | None:
+    """The first file that is there, one that only declares after all others."""
+    found = [path for path in paths if path is not None]
+    return min(found, key=lambda path: path.endswith(".d.ts"), default=None)
 
 
 def package_name(specifier: str) -> str:

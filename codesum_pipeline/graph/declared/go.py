@@ -13,6 +13,10 @@ from codesum_pipeline.graph.declared.values import Space
 _MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _REPLACE = re.compile(r"^\s*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)
 _USE = re.compile(r"^use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
+# The module of the language's own library, whose packages are imported without its name.
+_LIBRARY = "std"
+# What the compiler has for a package, whatever a file of the library says of it.
+_OF_COMPILER = "unsafe"
 _VERSION = re.compile(r"v\d+")
 _BUILTINS = frozenset({
     "any", "append", "bool", "byte", "cap", "clear", "close", "comparable", "complex", "complex128", "complex64",
@@ -35,6 +39,7 @@ class GoRules(Rules):
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
         self._modules: list[tuple[str, str]] = []
+        self._libraries: list[str] = []
         for path in projects.named("go.mod"):
             folder, text = path.rpartition("/")[0], projects.texts[path]
             module = _MODULE.search(text)
@@ -42,6 +47,8 @@ class GoRules(Rules):
                 projects.malformed.add(path)
                 continue
             self._modules.append((module[1], folder))
+            if module[1] == _LIBRARY:
+                self._libraries.append(folder)
             for replaced in _REPLACE.finditer(text):
                 target = join(folder, replaced[2])
                 if target is not None:
@@ -96,6 +103,10 @@ class GoRules(Rules):
                 found = join(folder, path[len(module) + 1 :])
                 if found is not None and found in self._packages:
                     return found
+        for library in self._libraries if path != _OF_COMPILER else ():
+            found = join(library, path)
+            if found is not None and found in self._packages:
+                return found
         for above in folders_above(file.folder):
             vendored = f"{above}/vendor/{path}" if above else f"vendor/{path}"
             if vendored in self._packages:

@@ -14,6 +14,7 @@ from codesum_pipeline.graph.declared.values import (
     External,
     Space,
     Value,
+    Variable,
     agree,
     weakened,
 )
@@ -65,9 +66,12 @@ class Names:
 
     def is_variable(self, place: Place, name: str) -> Definition | None:
         """The function whose parameter or variable a name is."""
-        scope = place.scope
+        # With blocks, a function that a variable is given is a definition of the variable's block.
+        scope, has_blocks = place.scope, place.file.names is not None
         while scope is not None:
             if not scope.is_class:
+                if name in scope.children and has_blocks:
+                    return None
                 if name in scope.typed or name in scope.bound or name in scope.parameters:
                     return scope
                 if name in scope.children:
@@ -122,7 +126,11 @@ class Names:
         return not self.rules.files_are_types
 
     def _own_file(self, place: Place, name: str) -> Value | None:
-        found = self.tree.entries_in.get((place.file.path, (*place.file.unit, name)))
+        names = place.file.names
+        if names is not None:
+            found = names.get(name)
+        else:
+            found = self.tree.entries_in.get((place.file.path, (*place.file.unit, name)))
         return self.rules.pick(place, found, Reason.SAME_FILE) if found else None
 
     def _imported(self, place: Place, name: str) -> Value | None:
@@ -149,7 +157,7 @@ class Names:
 
     def _spaces(self, place: Place, name: str) -> Value | None:
         for key in self.rules.spaces_of(place.file):
-            found = self._visible(place, (*key, name))
+            found = self._visible(place, (*key, name)) if not self.rules.has_modules else ()
             if found:
                 value = self.rules.pick(place, found, Reason.PACKAGE)
                 self._use(place, value)
@@ -193,6 +201,7 @@ class Names:
 
     def _find_member(self, key: Key, name: str) -> Value:
         waiting, seen, values = deque([(key, name)]), set[tuple[Key, str]](), []
+        variables: list[Value] = []
         while waiting:
             here = waiting.popleft()
             if here in seen:
@@ -204,14 +213,19 @@ class Names:
             if value is not None:
                 values.append(value)
                 continue
-            values.extend(self._hand_on(here, waiting))
+            if self.rules.keeps(*here):
+                variables.append(Variable(*here))
+            else:
+                values.extend(self._hand_on(here, waiting))
+        if not values:
+            return agree(variables)
         return agree([value for value in values if value is not OUTSIDE] or values)
 
     def _direct(self, key: Key, name: str) -> Value | None:
         inner = self.rules.local_key(key, name)
         found = self.tree.entries.get(inner, ())
         if found:
-            return self.rules.pick(_ELSEWHERE, found, Reason.IMPORT)
+            return self.rules.pick(_ELSEWHERE, self.rules.given(found), Reason.IMPORT)
         return Space(inner) if inner in self.tree.spaces else None
 
     def _hand_on(self, here: tuple[Key, str], waiting: "deque[tuple[Key, str]]") -> list[Value]:

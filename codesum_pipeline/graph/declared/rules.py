@@ -58,6 +58,8 @@ class Rules:
     has_companions = False
     # Functions of one name in one place are told apart by their arguments.
     has_overloads = False
+    # A file's own names are those that stand outside of all its definitions and blocks.
+    has_modules = False
     # A base is a field too, named as its type.
     has_embedded = False
     # A file is a class of its own.
@@ -110,6 +112,30 @@ class Rules:
 
     def members_of(self, owner: Definition | Space, definitions: Sequence[Definition]) -> Sequence[Definition]:
         """Those of a class's members that are of this class and not of another of its name."""
+        return definitions
+
+    def owner_key(self, definition: Definition) -> Key:
+        """Where the class or object stands whose member a definition is in."""
+        return self.tree.owner_key(definition)
+
+    def own_class(self, place: Place, key: Key) -> Definition | None:
+        """The class of a key around a place, where it may be one of several that the file has of this name."""
+        return None
+
+    def is_of(self, owner: Definition, scope: Definition | None) -> bool:
+        """Whether what a definition says of fields can be meant of a class of its key."""
+        return True
+
+    def keeps(self, key: Key, name: str) -> bool:
+        """Whether a module has a variable of a name, or a member of what it gives as a whole."""
+        return False
+
+    def member_name(self, key: Key, name: str) -> str:
+        """A member of what a module gives as a whole, as the module writes it."""
+        return name
+
+    def given(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        """Those of a name's definitions that others can take."""
         return definitions
 
     def prefer(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:

@@ -51,6 +51,8 @@ class NameTree:
                 self.derived[definition.key].append(definition)
             self.by_name[definition.name].append(definition)
             self._add_space(definition.key[:-1])
+        for block in file.blocks:
+            block.key = file.unit + block.parts
         for definition in file.definitions:
             self._add_fields(definition)
 

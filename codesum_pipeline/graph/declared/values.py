@@ -55,6 +55,14 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """A name of a module that is no definition: what it is given says what it is."""
+
+    key: Key
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class External:
     """Something outside of the repository by its name; `is_instance`: an object of that class."""
 
@@ -62,7 +70,7 @@ class External:
     is_instance: bool = False
 
 
-Value = Nothing | Space | Defined | Instance | Held | External
+Value = Nothing | Space | Variable | Defined | Instance | Held | External
 
 UNKNOWN = Nothing.UNKNOWN
 AMBIGUOUS = Nothing.AMBIGUOUS

@@ -35,6 +35,13 @@ BRANCHES = frozenset({
     "if_statement", "for_statement", "for_in_statement", "while_statement", "do_statement", "switch_case",
     "catch_clause",
 })  # fmt: skip
+# What has names of its own.
+BLOCKS = frozenset({
+    "statement_block", "arrow_function", "function_expression", "generator_function", "for_statement",
+    "for_in_statement", "catch_clause", "switch_body", "class_static_block",
+})  # fmt: skip
+HOISTED = frozenset({"variable_declaration"})
+ASSIGNED = frozenset({"assignment_expression"})
 # A function that is returned is all that its statement holds, and no line may end after `return`.
 WRAPPERS = frozenset({
     "export_statement", "expression_statement", "lexical_declaration", "return_statement", "variable_declaration",

@@ -36,6 +36,22 @@ _NO_OWNERS = ("this", "window", "globalThis", "global", "module", "exports")
 _KEY = re.compile(r"[\w$\-./* ]{1,80}|(?:[\w$\-./* ]+:)+[\w$\-./* ]*", re.ASCII)
 
 
+_MEMBERS = frozenset({
+    "method_definition", "method_signature", "abstract_method_signature", "pair", "field_definition",
+    "public_field_definition",
+})  # fmt: skip
+# Objects whose members are names of all the program.
+_PROGRAM = ("window", "globalThis", "global", "self")
+
+
+def is_member(node: Node) -> bool:
+    """Whether what a node defines is reached through an object alone."""
+    left = node.child_by_field_name("left") if node.type == "assignment_expression" else None
+    if left is None or left.type == "identifier":
+        return node.type in _MEMBERS
+    return raw_text(left.child_by_field_name("object")) not in _PROGRAM
+
+
 def own_name(node: Node) -> str:
     """The name in a definition."""
     return raw_text(node.child_by_field_name("name"))

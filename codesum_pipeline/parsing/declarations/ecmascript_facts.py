@@ -10,7 +10,7 @@ from codesum_pipeline.parsing.declarations.ecmascript_definitions import (
     key_name,
     unwrapped,
 )
-from codesum_pipeline.parsing.declared.declaration import Called, Code, Facts, Text, Typed, field_text
+from codesum_pipeline.parsing.declared.declaration import Called, Code, Facts, Text, Typed, field_text, raw_text
 
 _WORDS = frozenset({
     "abstract", "accessor", "async", "declare", "default", "export", "get", "override", "private", "protected",
@@ -58,6 +58,84 @@ def return_type(node: Node, text: Text) -> str | None:
 def result(body: Node) -> Node | None:
     """What an arrow function without braces gives."""
     return None if body.type == "statement_block" else unwrapped(body)
+
+
+_STATEMENTS = ("export_statement", "expression_statement", "lexical_declaration", "variable_declaration")
+_MAX_AROUND = 4
+_MAX_LINKS = 80
+# Calls that give their first argument.
+_GIVING_FIRST = ("Object.assign", "Object.freeze", "Object.seal", "Object.preventExtensions")
+_EITHER = ("||", "??")
+_NOTHING = ("null", "undefined")
+
+
+def given_back(value: Node | None) -> Iterator[Node]:
+    """What an expression may be: the branches of a condition, what is awaited, never nothing."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node.type in _NOTHING:
+            continue
+        if node.type in ("parenthesized_expression", "await_expression", "satisfies_expression", "non_null_expression"):
+            waiting.append(node.named_children[0] if node.named_children else None)
+        elif node.type == "ternary_expression":
+            waiting += [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
+        elif node.type == "binary_expression" and raw_text(node.child_by_field_name("operator")) in _EITHER:
+            waiting += [node.child_by_field_name("left"), node.child_by_field_name("right")]
+        elif node.type == "call_expression" and raw_text(node.child_by_field_name("function")) in _GIVING_FIRST:
+            arguments = node.child_by_field_name("arguments")
+            waiting.append(arguments.named_children[0] if arguments is not None and arguments.named_children else None)
+        else:
+            yield node
+
+
+def shortened(node: Node | None, text: Text) -> Code | str:
+    """An expression without the arguments of its calls, but for their number; empty for one of another kind."""
+    parts: list[str] = []
+    for _ in range(_MAX_LINKS):
+        node = next(given_back(node), None)
+        if node is None:
+            return ""
+        if node.type in ("call_expression", "new_expression"):
+            parts += _short_arguments(node.child_by_field_name("arguments"))
+        if node.type == "call_expression":
+            node = node.child_by_field_name("function")
+        elif node.type == "member_expression":
+            parts += [field_text(node, "property", text), "."]
+            node = node.child_by_field_name("object")
+        elif node.type == "subscript_expression":
+            parts += ["]", "0", "["]
+            node = node.child_by_field_name("object")
+        elif node.type in ("identifier", "this", "new_expression"):
+            parts.append(text(node) if node.type != "new_expression" else field_text(node, "constructor", text))
+            parts += ["new "] if node.type == "new_expression" else []
+            return Code.of("".join(reversed(parts)), *reversed(parts))
+        else:
+            return ""
+    return ""
+
+
+def _short_arguments(arguments: Node | None) -> list[str]:
+    """Brackets around as many values, from right to left."""
+    count = sum(not child.is_extra for child in arguments.named_children) if arguments is not None else 0
+    return [")", *",".join("0" * count), "("]
+
+
+def short_receiver(call: Node, text: Text) -> Code | str:
+    """What a call is called on."""
+    function = call.child_by_field_name("function")
+    return shortened(function.child_by_field_name("object"), text) if function is not None else ""
+
+
+def is_object(value: Node) -> bool:
+    """Whether a value is an object as it is written."""
+    return value.type == "object"
+
+
+def cast_type(value: Node, text: Text) -> str:
+    """The type that a value is said to be of."""
+    said = text(value.named_children[-1]) if value.type == "as_expression" else ""
+    return said if said != "const" else ""
 
 
 def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -179,6 +257,22 @@ def typed_assignment(node: Node, text: Text) -> Iterator[Typed]:
     left = node.child_by_field_name("left")
     if left is not None and left.type in ("identifier", "member_expression"):
         yield Typed(text(left), _made(node.child_by_field_name("right"), text))
+
+
+def typed_name(statement: Node, text: Text) -> str:
+    """The one variable or field that a statement declares or gives a value; empty for any other."""
+    for _ in range(_MAX_AROUND):
+        named = [child for child in statement.named_children if not child.is_extra]
+        if statement.type == "assignment_expression":
+            left = statement.child_by_field_name("left")
+            return text(left) if left is not None and left.type in ("identifier", "member_expression") else ""
+        if statement.type in ("variable_declarator", "field_definition"):
+            name = statement.child_by_field_name("name") or statement.child_by_field_name("property")
+            return text(name) if name is not None and not name.type.endswith("_pattern") else ""
+        if statement.type not in _STATEMENTS or len(named) != 1:
+            return ""
+        statement = named[0]
+    return ""
 
 
 def _made(value: Node | None, text: Text) -> str:

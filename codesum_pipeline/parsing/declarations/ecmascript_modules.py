@@ -23,8 +23,11 @@ from codesum_pipeline.parsing.declarations.ecmascript_definitions import (
     own_name,
     unwrapped,
 )
-from codesum_pipeline.parsing.declared.declaration import Imported, Text, field_text, raw_text
+from codesum_pipeline.parsing.declarations.ecmascript_facts import given_back, shortened
+from codesum_pipeline.parsing.declared.declaration import Code, Imported, Text, Typed, field_text, raw_text
+from codesum_pipeline.parsing.declared.structures import MAX_CHAIN
 
+_PLAIN_KEYS = ("identifier", "property_identifier", "shorthand_property_identifier_pattern")
 _DECLARED_AROUND = ("ambient_declaration", "expression_statement")
 
 
@@ -146,6 +149,9 @@ def _default(value: Node | None) -> str:
     if held is None:
         return DEFAULT
     defined = bound((), held)
+    if held.type == "call_expression" and raw_text(held.child_by_field_name("function")) == "Object.assign":
+        arguments = held.child_by_field_name("arguments")
+        held = arguments.named_children[0] if arguments is not None and arguments.named_children else held
     name = raw_text(held) if held.type == "identifier" else defined.parts[-1] if defined else own_name(held)
     return f"{name} as {DEFAULT}" if name not in ("", DEFAULT) else DEFAULT
 
@@ -230,3 +236,54 @@ def _is_plain(variable: Node) -> bool:
 
 def _plain(name: str) -> str:
     return name.strip("\"'")
+
+
+def bound_variables(node: Node, text: Text) -> Iterator[Typed]:
+    """What a variable without a type is given, and what a pattern takes from an object."""
+    if node.child_by_field_name("type") is None:
+        yield from _bound(node.child_by_field_name("name"), node.child_by_field_name("value"), text)
+
+
+def bound_items(node: Node, text: Text) -> Iterator[Typed]:
+    """The variable of a loop: an element of what it goes through."""
+    if node.child_by_field_name("kind") is None:
+        return
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    is_of = field_text(node, "operator", text) == "of"
+    if left is not None and left.type == "identifier" and right is not None and is_of:
+        items = _short(right, text)
+        yield Typed(text(left), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
+    else:
+        yield from (Typed(name, "") for name in variable_names(left, text))
+
+
+def bound_members(node: Node, text: Text) -> Iterator[Typed]:
+    """What a member of a name is given: `parse.Node = Node`."""
+    left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+    owner = left.child_by_field_name("object") if left is not None and left.type == "member_expression" else None
+    if left is not None and owner is not None and owner.type == "identifier" and value is not None:
+        yield Typed(text(left), _short(value, text))
+
+
+def _bound(pattern: Node | None, value: Node | None, text: Text) -> Iterator[Typed]:
+    given = _short(value, text)
+    if pattern is not None and pattern.type == "identifier":
+        yield Typed(text(pattern), given)
+    elif pattern is not None and pattern.type == "object_pattern":
+        for child in pattern.named_children:
+            key = child.child_by_field_name("key") or child
+            inner = child.child_by_field_name("value") or child
+            is_plain = key.type in _PLAIN_KEYS and inner.type in _PLAIN_KEYS and bool(given)
+            if is_plain:
+                yield Typed(text(inner), Code.of(f"{given}.{text(key)}", given, ".", text(key)))
+            else:
+                yield from (Typed(name, "") for name in variable_names(child, text))
+    else:
+        yield from (Typed(name, "") for name in variable_names(pattern, text))
+
+
+def _short(value: Node | None, text: Text) -> str:
+    values = list(given_back(value))
+    value = values[0] if len(values) == 1 else value
+    is_short = value is not None and value.end_byte - value.start_byte <= MAX_CHAIN
+    return text(value) if is_short else shortened(value, text)

@@ -10,6 +10,7 @@ from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
     Called,
+    Code,
     Declaration,
     Defined,
     Docs,
@@ -20,6 +21,7 @@ from codesum_pipeline.parsing.declared.declaration import (
     field_text,
     raw_text,
 )
+from codesum_pipeline.parsing.declared.structures import MAX_CHAIN
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spacing import Token
 from codesum_pipeline.parsing.spelling import lists
@@ -187,14 +189,45 @@ def _typed(node: Node, text: Text) -> Iterator[Typed]:
 
 
 def _typed_by_value(node: Node, text: Text) -> Iterator[Typed]:
-    """`x := T{…}` and `x := &T{…}` say their type."""
+    """`x := T{…}`, `x := &T{…}` and `x := y.(T)` say their type."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None:
         return
     for name, value in zip(left.named_children, right.named_children, strict=False):
         made = value.child_by_field_name("operand") if value.type == "unary_expression" else value
-        if name.type == "identifier" and made is not None and made.type == "composite_literal":
+        is_typed = made is not None and made.type in ("composite_literal", "type_assertion_expression")
+        if name.type == "identifier" and made is not None and is_typed:
             yield Typed(text(name), field_text(made, "type", text))
+
+
+def _is_member(node: Node) -> bool:
+    """Whether a definition is a method, which is seen through its receiver alone."""
+    return node.type in ("method_declaration", "method_elem")
+
+
+def _switched(node: Node, text: Text) -> Iterator[Typed]:
+    """The variable of a type switch: no longer of the type that it had."""
+    alias = node.child_by_field_name("alias")
+    yield from (Typed(text(name), "") for name in (alias.named_children if alias is not None else ()))
+
+
+def _typed_case(node: Node, text: Text) -> Iterator[Typed]:
+    """The variable of a type switch in a case of one type."""
+    types = node.children_by_field_name("type")
+    # A parent is looked up from the root: affordable, since cases of types are few.
+    alias = node.parent.child_by_field_name("alias") if node.parent is not None else None
+    if alias is not None and len(types) == 1:
+        yield from (Typed(text(name), text(types[0])) for name in alias.named_children)
+
+
+def _items(node: Node, text: Text) -> Iterator[Typed]:
+    """The variables of a loop: the second is an element of what it goes through."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    names = left.named_children if left is not None else []
+    for number, name in enumerate(names):
+        is_short = right is not None and right.end_byte - right.start_byte <= MAX_CHAIN
+        items = text(right) if number == 1 and is_short else ""
+        yield Typed(text(name), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
 
 
 def _globals(node: Node, text: Text) -> Iterator[str]:
@@ -216,6 +249,22 @@ DECLARATION = Declaration(
         "method_elem": _interface_method,
     },
     docs=Docs.ADJACENT,
+    blocks=frozenset(
+        {
+            "block",
+            "func_literal",
+            "if_statement",
+            "for_statement",
+            "expression_switch_statement",
+            "type_switch_statement",
+            "select_statement",
+            "expression_case",
+            "default_case",
+            "type_case",
+            "communication_case",
+        }
+    ),
+    is_member=_is_member,
     facts=Facts(
         returns=frozenset({"return_statement"}),
         assignments={"assignment_statement": "left", "inc_statement": "operand", "dec_statement": "operand"},
@@ -230,10 +279,12 @@ DECLARATION = Declaration(
         "field_declaration": _typed,
         "var_spec": _typed,
         "short_var_declaration": _typed_by_value,
+        "type_case": _typed_case,
     },
     bound={
         "short_var_declaration": first_values("left", "right"),
-        "range_clause": first_values("left", ""),
+        "range_clause": _items,
+        "type_switch_statement": _switched,
         "var_spec": first_values("name", "value", unless="type"),
     },
     parameters=_parameters,

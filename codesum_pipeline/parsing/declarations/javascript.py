@@ -2,10 +2,9 @@
 
 import tree_sitter_javascript
 
-from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions, handed_on
+from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definitions, handed_on, jsdoc
 from codesum_pipeline.parsing.declarations import ecmascript_facts as facts
 from codesum_pipeline.parsing.declarations import ecmascript_modules as modules
-from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.declaration import Declaration, Docs
 from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.spelling import is_always
@@ -47,6 +46,16 @@ DECLARATION = Declaration(
     docs=Docs.MARKED,
     doc_marks=("/**",),
     preambles=frozenset({"decorator"}),
+    blocks=ecmascript.BLOCKS,
+    hoisted=ecmascript.HOISTED,
+    assigned=ecmascript.ASSIGNED,
+    is_member=ecmascript_definitions.is_member,
+    given_back=facts.given_back,
+    documented=jsdoc.documented,
+    is_object=facts.is_object,
+    shortened=facts.shortened,
+    short_receiver=facts.short_receiver,
+    cast_type=facts.cast_type,
     facts=facts.JAVASCRIPT_FACTS,
     calls={
         "call_expression": facts.read_call,
@@ -64,8 +73,13 @@ DECLARATION = Declaration(
         "variable_declarator": facts.typed_variable,
         "field_definition": facts.typed_variable,
         "assignment_expression": facts.typed_assignment,
+        "comment": jsdoc.typed_below,
     },
-    bound={"variable_declarator": first_values("name", "value", unless="type")},
+    bound={
+        "variable_declarator": modules.bound_variables,
+        "for_in_statement": modules.bound_items,
+        "assignment_expression": modules.bound_members,
+    },
     parameters=facts.parameters,
     return_type=facts.return_type,
     bases=facts.bases,

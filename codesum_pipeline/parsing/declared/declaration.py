@@ -196,6 +196,25 @@ class Declaration:
     # Whether a file, by its path and bytes, is of a dialect that the grammar knows only in part: where it does not
     # parse, what was read of it may be anything, so it is read as text.
     is_dialect: Callable[[str, bytes], bool] = lambda path, source: False
+    # Nodes that have names of their own besides definitions; none where functions alone have.
+    blocks: frozenset[str] = frozenset()
+    # Declarations whose names are those of the function around, however deep in its blocks (`var`).
+    hoisted: frozenset[str] = frozenset()
+    # Kinds that give what is declared elsewhere a value.
+    assigned: frozenset[str] = frozenset()
+    # What an expression that a function gives back may be, without what changes no class: nodes, none for nothing;
+    # and whether one is an object with members of its own. None where functions say what they give.
+    given_back: Callable[[Node | None], Iterable[Node]] | None = None
+    is_object: Callable[[Node], bool] = lambda node: False
+    # The types that a documenting comment says of parameters; of the result without a name.
+    documented: Callable[[str], Iterable[Typed]] = lambda docstring: ()
+    # A long expression, and what a call is called on, as far as its class depends on it: without arguments.
+    shortened: Callable[[Node, Text], str] = lambda node, text: ""
+    short_receiver: Callable[[Node, Text], str] = lambda node, text: ""
+    # The type in a cast.
+    cast_type: Callable[[Node, Text], str] = lambda node, text: ""
+    # Whether a definition is reached through an object alone, so that no plain name means it.
+    is_member: Callable[[Node], bool] = lambda node: False
     facts: Facts = field(default_factory=Facts)
     calls: Mapping[str, Callable[[Node, Text], Called | None]] = field(default_factory=dict)
     imports: Mapping[str, Callable[[Node, Text], Iterable[Imported]]] = field(default_factory=dict)
@@ -238,7 +257,8 @@ class Declaration:
         return frozenset().union(
             self.preambles, self.sections, facts.returns, facts.raises, facts.yields, facts.closures,
             facts.assignments, facts.fields, self.calls, self.imports, self.typed, self.bound, self.package,
-            self.extensions, self.exports, self.listed, self.reexports, self.globals, ).difference(self.spec.row_marks,
+            self.extensions, self.exports, self.listed, self.reexports, self.globals, self.blocks, self.hoisted,
+        ).difference(self.spec.row_marks,
         )  # fmt: skip
 
 

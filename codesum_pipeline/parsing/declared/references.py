@@ -1,14 +1,18 @@
 """What a file of a declared language says to the graph, as JSON.
 
 `{"language", "package", "exports", "symbols", "heads", "extensions", "imports",
-"typed", "bound", "receivers", "calls", "counts"}`: a symbol is `[id without path, type, parts, bases,
-return type]`, and its head `[modifiers, names of parameters, least arguments,
-most]` (-1: any number); an extension `[names around it, type, bases]`, of a
+"typed", "bound", "receivers", "calls", "counts", "blocks", "around", "results"}`:
+a symbol is `[id without path, type, parts, bases, return type]`, and its head `[modifiers, names of
+parameters, least arguments, most]` (-1: any number); an extension `[names around it, type, bases]`, of a
 type that stands elsewhere; an import `[symbol, module, name, alias, level]`; a
 typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
 number of its receiver, name, is_new]`, and its count how many arguments it has (-1: unknown).
-`symbol` is the number of the innermost symbol around it, -1 outside of all.
+`symbol` is the number of the innermost symbol around it, -1 outside of all. In a language whose
+blocks have names of their own it may be a block's, which come after the symbols': `blocks` has
+`[scope around, names of parameters]` of each, and `around` for each symbol `[scope around, 1 where no plain
+name means it: a member]`, and `results` are `[scope, value]` of what functions give back that do not say
+their type, none of a function of which one value cannot be told. What is assigned is of the scope that declares it.
 Receivers and values are chains, bases and types are names with arguments, as
 `model.expressions` says. Nothing here is looked up: names are as written.
 """
@@ -19,18 +23,24 @@ from typing import Any
 
 from tree_sitter import Node
 
+from codesum_pipeline.model.expressions import CAST, OBJECT
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 from codesum_pipeline.parsing.callees import References
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.chains import parameter_names
 from codesum_pipeline.parsing.declared.callee_names import CalleeNames
+from codesum_pipeline.parsing.declared.blocks import Blocks, NameRow, ScopedNames
 from codesum_pipeline.parsing.declared.declaration import Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, Outline
 from codesum_pipeline.parsing.declared.facts import Calls
 from codesum_pipeline.parsing.declared.structures import MAX_CHAIN, MAX_TYPE, Structures
 from codesum_pipeline.parsing.walk import Mark
 
-REFERENCES_VERSION = 6
+# What a hook may say instead of a long receiver.
+LONG = "…"
+# A function that gives back more is of no one class.
+MAX_RESULTS = 8
+REFERENCES_VERSION = 7
 
 
 def read_references(
@@ -60,31 +70,152 @@ def read_references(
         "bound": [],
         "calls": [],
         "counts": [],
+        "blocks": [],
+        "around": [],
+        "results": [],
     }
-    for number, mark in _all_marks(outline):
-        kind, _, node = mark
+    _add_documented(content, declaration, symbols, structures)
+    told = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
+    marks = list(_all_marks(outline))
+    blocks = Blocks(declaration, outline, marks)
+    assigned: list[NameRow] = []
+    for number, mark in marks:
+        kind, start, node = mark
+        if kind not in told:
+            continue
+        scope = blocks.scope(number, start)
+        outer = blocks.scope(number, start, is_hoisted=True) if blocks.is_hoisted(start) else scope
         if read_imports := declaration.imports.get(kind):
             content["imports"].extend(
-                [number, found.module, found.name, found.alias, found.level] for found in read_imports(node, text)
+                [outer, found.module, found.name, found.alias, found.level] for found in read_imports(node, text)
             )
-        if read_typed := declaration.typed.get(kind):
-            for found in read_typed(node, text):
-                if found.name and 0 < len(found.type) <= MAX_TYPE:
-                    content["typed"].append([number, found.name, structures.type(found.type)])
-                elif found.name and not found.type:
-                    content["bound"].append([number, found.name, []])
-        if read_bound := declaration.bound.get(kind):
-            content["bound"].extend(
-                [number, found.name, structures.chain(found.type) if len(found.type) <= MAX_CHAIN else []]
-                for found in read_bound(node, text)
-                if found.name
-            )
+        for group, name, said in _named_in(declaration, mark, text, structures):
+            # A field is of the symbol around.
+            row = [number if "." in name else outer, name, said]
+            content[group].append(row)
+            if kind in declaration.assigned and "." not in name:
+                assigned.append(row)
         if kind in declaration.calls and (called := calls.read(kind, node)) and called.name:
-            content["calls"].append([number, structures.receiver(called.receiver), called.name, int(called.is_new)])
+            receiver = called.receiver
+            if len(receiver) > MAX_CHAIN or receiver == LONG:
+                receiver = declaration.short_receiver(node, text) or receiver
+            content["calls"].append([scope, structures.receiver(receiver), called.name, int(called.is_new)])
             content["counts"].append(_argument_count(node))
             names.append(callee_names.start(node, called))
+    if declaration.blocks:
+        if declaration.given_back is not None:
+            content["results"] = list(_results(declaration, outline, blocks, text, structures, content["symbols"]))
+        _place(content, declaration, outline, blocks, assigned, text)
     content["receivers"] = structures.receivers
     return References(json.dumps(content, ensure_ascii=False, separators=(",", ":")), tuple(names))
+
+
+def _named_in(
+    declaration: Declaration, mark: Mark, text: Text, structures: Structures
+) -> Iterator[tuple[str, str, list[Any] | None]]:
+    """The names of variables and fields that a node says something of: whether a type or a value, its name, what."""
+    kind, _, node = mark
+    if read_typed := declaration.typed.get(kind):
+        for found in read_typed(node, text):
+            if found.name and 0 < len(found.type) <= MAX_TYPE:
+                yield "typed", found.name, structures.type(found.type)
+            elif found.name and not found.type:
+                yield "bound", found.name, []
+    if read_bound := declaration.bound.get(kind):
+        for found in read_bound(node, text):
+            if found.name:
+                is_short = len(found.type) <= MAX_CHAIN
+                yield "bound", found.name, structures.chain(found.type) if is_short else []
+
+
+def _add_documented(
+    content: dict[str, Any], declaration: Declaration, symbols: Sequence[Symbol], structures: Structures
+) -> None:
+    """The types that comments say of parameters and results."""
+    for number, symbol in enumerate(symbols):
+        for found in declaration.documented(symbol.docstring or ""):
+            type_ = structures.type(found.type) if len(found.type) <= MAX_TYPE else None
+            if type_ is None or symbol.type is not SymbolType.FUNCTION:
+                continue
+            if found.name in content["heads"][number][1]:
+                content["typed"].append([number, found.name, type_])
+            elif not found.name and content["symbols"][number][-1] is None:
+                content["symbols"][number][-1] = type_
+
+
+def _results(
+    declaration: Declaration,
+    outline: Outline,
+    blocks: Blocks,
+    text: Text,
+    structures: Structures,
+    symbols: Sequence[Sequence[Any]],
+) -> Iterator[list[Any]]:
+    """What functions give back that do not say its type."""
+    for number, definition in enumerate(outline.definitions):
+        if definition.type is not SymbolType.FUNCTION or symbols[number][-1] is not None:
+            continue
+        nodes = list(_given_back(declaration, number, definition, blocks))
+        rows = [[scope, _given_value(declaration, node, text, structures)] for scope, node in nodes[: MAX_RESULTS + 1]]
+        if rows and len(rows) <= MAX_RESULTS and all(value for _, value in rows):
+            yield from rows
+
+
+def _given_back(
+    declaration: Declaration, number: int, definition: Definition, blocks: Blocks
+) -> Iterator[tuple[int, Node]]:
+    """The expressions that a function itself gives back, each with its scope; none for one that gives them in turn."""
+    given_back = declaration.given_back
+    kinds = {kind for kind, _, _ in definition.marks}
+    if given_back is None or not kinds.isdisjoint(declaration.facts.yields):
+        return
+    body = definition.bodies[0]
+    if body is not None and (result := declaration.facts.result(body)) is not None:
+        yield from ((number, node) for node in given_back(result))
+    for kind, start, statement in definition.marks:
+        if kind in declaration.facts.returns and blocks.scope(number, start, is_hoisted=True) == number:
+            scope = blocks.scope(number, start)
+            yield from ((scope, node) for child in statement.named_children[:1] for node in given_back(child))
+
+
+def _given_value(declaration: Declaration, node: Node, text: Text, structures: Structures) -> list[Any] | None:
+    if declaration.is_object(node):
+        return [OBJECT]
+    if cast := declaration.cast_type(node, text):
+        type_ = structures.type(cast) if len(cast) <= MAX_TYPE else None
+        return [[CAST, type_]] if type_ is not None else None
+    is_short = node.end_byte - node.start_byte <= MAX_CHAIN
+    return structures.chain(text(node) if is_short else declaration.shortened(node, text)) or None
+
+
+def _place(
+    content: dict[str, Any],
+    declaration: Declaration,
+    outline: Outline,
+    blocks: Blocks,
+    assigned: Sequence[NameRow],
+    text: Text,
+) -> None:
+    """Say which scopes the file's names are of."""
+    names = ScopedNames(blocks, text, content["heads"])
+    is_assigned = {id(row) for row in assigned}
+    names.declare(row for kind in ("typed", "bound") for row in content[kind] if id(row) not in is_assigned)
+    nodes = [definition.nodes[0] for definition in outline.definitions]
+    rows: list[NameRow] = [
+        [around, definition.parts[-1]]
+        for around, definition in zip(blocks.around_symbols, outline.definitions, strict=True)
+    ]
+    given = [node.type in declaration.assigned for node in nodes]
+    members = [declaration.is_member(node) for node in nodes]
+    names.declare(row for row, *others in zip(rows, given, members, strict=True) if not any(others))
+    for row in (*assigned, *(row for row, is_given in zip(rows, given, strict=True) if is_given)):
+        declared = names.declaring(row[0], row[1])
+        row[0] = row[0] if declared is None else declared
+    content["around"] = [
+        [scope, int(is_member or (is_given and names.is_parameter(scope, name)))]
+        for (scope, name), is_given, is_member in zip(rows, given, members, strict=True)
+    ]
+    content["blocks"] = names.written(content, [scope for scope, _ in rows])
 
 
 def read_package(declaration: Declaration, outline: Outline, text: Text) -> str | None:

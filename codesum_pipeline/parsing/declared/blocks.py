@@ -1,0 +1,174 @@
+"""Which block of a file each of its names stands in.
+
+A block is a part of a file with names of its own: a function without a name
+with its parameters, a loop, a pair of braces. Each scope of a file has a number: its
+symbols those that they have anyhow, and its blocks those after them. A block that ends
+where the scope around it ends is a part of that: the body of a function.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tree_sitter import Node
+
+from codesum_pipeline.parsing.chains import parameter_names
+from codesum_pipeline.parsing.declared.declaration import Declaration, Text
+from codesum_pipeline.parsing.declared.definitions import Outline
+from codesum_pipeline.parsing.walk import Mark
+
+OUTSIDE = -1
+# A row of what is written about one scope: its number, a name of it, and more.
+NameRow = list[Any]
+# What ends where its last branch does, whose names the others do not see.
+_BRANCHING = frozenset({"if_statement"})
+
+
+class _Span(NamedTuple):
+    """The bytes of one scope; `node` is that of a block."""
+
+    start: int
+    end: int
+    symbol: int
+    node: Node | None
+
+
+class Blocks:
+    """The scopes of one file; without blocks, the symbols alone."""
+
+    def __init__(self, declaration: Declaration, outline: Outline, marks: Sequence[tuple[int, Mark]]) -> None:
+        self._declaration = declaration
+        self._symbols = len(outline.definitions)
+        self._nodes: list[Node] = []
+        self._around: list[int] = []
+        self._spans = sorted(
+            _spans(declaration, outline, marks), key=lambda span: (span[0], -span[1], span[3] is not None)
+        )
+        self._starts = [span.start for span in self._spans]
+        self._parents: list[int] = []
+        self._numbers: list[int] = []
+        self.around_symbols = [OUTSIDE] * self._symbols
+        self._hoisting = [(start, node.end_byte) for _, (kind, start, node) in marks if kind in declaration.hoisted]
+        self._hoisting.sort()
+        self._nest()
+
+    def _nest(self) -> None:
+        enclosing: list[int] = []
+        for at, span in enumerate(self._spans):
+            while enclosing and self._spans[enclosing[-1]].end <= span.start:
+                enclosing.pop()
+            parent = enclosing[-1] if enclosing else -1
+            self._parents.append(parent)
+            self._numbers.append(self._number(span, parent))
+            enclosing.append(at)
+
+    def _number(self, span: _Span, parent: int) -> int:
+        around = self._numbers[parent] if parent >= 0 else OUTSIDE
+        if span.node is None:
+            self.around_symbols[span.symbol] = around
+            return span.symbol
+        outer = self._spans[parent] if parent >= 0 else None
+        is_branching = outer is not None and outer.node is not None and outer.node.type in _BRANCHING
+        if outer is not None and outer.end == span.end and not is_branching:
+            return around
+        self._nodes.append(span.node)
+        self._around.append(around)
+        return self._symbols + len(self._nodes) - 1
+
+    def scope(self, symbol: int, start: int, *, is_hoisted: bool = False) -> int:
+        """The scope of what begins at a byte of a symbol; of what is hoisted, that of the function around."""
+        if not self._declaration.blocks:
+            return symbol
+        at = bisect_right(self._starts, start) - 1
+        while at >= 0 and (
+            self._spans[at].end <= start
+            or self._spans[at].symbol != symbol
+            or (is_hoisted and not self._is_function(self._spans[at]))
+        ):
+            at = self._parents[at]
+        return self._numbers[at] if at >= 0 else symbol
+
+    def _is_function(self, span: _Span) -> bool:
+        return span.node is None or span.node.type in self._declaration.facts.closures
+
+    def is_hoisted(self, start: int) -> bool:
+        """Whether a declaration around a byte is one of all the function around it."""
+        at = bisect_right(self._hoisting, (start, start)) - 1
+        return at >= 0 and self._hoisting[at][1] > start
+
+    def around(self, scope: int) -> int:
+        """The scope around one."""
+        return self.around_symbols[scope] if scope < self._symbols else self._around[scope - self._symbols]
+
+    def parameters(self, text: Text) -> Iterator[list[str]]:
+        """The names that each block has from its head."""
+        for node in self._nodes:
+            declared = self._declaration.parameters(node, text)
+            yield [name for parameter in declared for name in parameter_names(parameter.name)]
+
+    @property
+    def numbers(self) -> range:
+        """Those of the blocks."""
+        return range(self._symbols, self._symbols + len(self._nodes))
+
+
+def _spans(declaration: Declaration, outline: Outline, marks: Iterable[tuple[int, Mark]]) -> Iterator[_Span]:
+    if declaration.blocks:
+        for number, definition in enumerate(outline.definitions):
+            yield _Span(definition.nodes[0].start_byte, definition.end_byte, number, None)
+        for number, (kind, start, node) in marks:
+            if kind in declaration.blocks:
+                yield _Span(start, node.end_byte, number, node)
+
+
+class ScopedNames:
+    """Puts what is written about a file's names into the scopes that declare them."""
+
+    def __init__(self, blocks: Blocks, text: Text, heads: Sequence[Sequence[Any]]) -> None:
+        self._blocks = blocks
+        self._parameters = dict(enumerate(head[1] for head in heads))
+        self._parameters.update(zip(blocks.numbers, blocks.parameters(text), strict=True))
+        self._declared = {(scope, name) for scope, names in self._parameters.items() for name in names}
+
+    def declare(self, rows: Iterable[NameRow]) -> None:
+        """Take in names of scopes."""
+        self._declared.update((row[0], row[1]) for row in rows)
+
+    def declaring(self, scope: int, name: str) -> int | None:
+        """The scope whose name is meant by one in a scope."""
+        while (scope, name) not in self._declared:
+            if scope == OUTSIDE:
+                return None
+            scope = self._blocks.around(scope)
+        return scope
+
+    def is_parameter(self, scope: int, name: str) -> bool:
+        """Whether a scope has a name from its head."""
+        return name in self._parameters.get(scope, ())
+
+    def written(self, content: dict[str, Any], of_symbols: Sequence[int]) -> list[list[Any]]:
+        """The blocks that have names, `[scope around, names of parameters]`; all numbers in rows become theirs."""
+        numbers = self._kept({scope for scope, _ in self._declared} | {*of_symbols})
+        for kind in ("imports", "typed", "bound", "calls", "results"):
+            for row in content[kind]:
+                row[0] = numbers.get(row[0], row[0])
+        for row in content["around"]:
+            row[0] = numbers.get(row[0], row[0])
+        kept = {number: scope for scope, number in numbers.items() if scope in self._sources}
+        return [
+            [numbers.get(around := self._blocks.around(kept[number]), around), self._parameters[kept[number]]]
+            for number in sorted(kept)
+        ]
+
+    def _kept(self, used: set[int]) -> dict[int, int]:
+        """The new number of each block: its own where it has names, else that of the scope around it."""
+        numbers: dict[int, int] = {}
+        self._sources: set[int] = set()
+        for scope in self._blocks.numbers:
+            if scope in used:
+                numbers[scope] = self._blocks.numbers.start + len(self._sources)
+                self._sources.add(scope)
+            else:
+                around = self._blocks.around(scope)
+                numbers[scope] = numbers.get(around, around)
+        return numbers
