@@ -28,8 +28,8 @@ from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 from codesum_pipeline.parsing.callees import References
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.chains import parameter_names
-from codesum_pipeline.parsing.declared.callee_names import CalleeNames
 from codesum_pipeline.parsing.declared.blocks import Blocks, NameRow, ScopedNames
+from codesum_pipeline.parsing.declared.callee_names import CalleeNames
 from codesum_pipeline.parsing.declared.declaration import Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, Outline
 from codesum_pipeline.parsing.declared.facts import Calls
