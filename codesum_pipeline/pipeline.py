@@ -16,7 +16,8 @@ from codesum_pipeline.indexes.version_folder import MANIFEST
 from codesum_pipeline.overviews.page import OVERVIEW_VERSION
 from codesum_pipeline.overviews.step import OverviewReport, write_overview
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
-from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
+from codesum_pipeline.scip.taking import snapshot_with_indexes
+from codesum_pipeline.source.snapshot import SnapshotReport
 from codesum_pipeline.store.failures import read_failures
 from codesum_pipeline.store.reuse import Settle, Step, is_current, is_remembered
 from codesum_pipeline.store.workspace import Workspace
@@ -88,7 +89,7 @@ def _published_manifest(ws: Workspace, _report: OverviewReport) -> Sequence[Path
 _STAMPS = _PROVENANCE | {"plan"}
 
 # It looks at the repository, which no table tells about.
-REPO_SNAPSHOT = Step("repo_snapshot", take_snapshot, SnapshotReport, remember=lambda _report: False)
+REPO_SNAPSHOT = Step("repo_snapshot", snapshot_with_indexes, SnapshotReport, remember=lambda _report: False)
 SYMBOLS = Step("symbols", parse_symbols, ParseReport, idle=_nothing_parsed)
 CALL_GRAPH = Step("call_graph", build_call_graph, GraphReport, idle=_nothing_resolved, files=_statistics_file)
 FUNCTION_SUMMARIES = Step(

@@ -26,8 +26,10 @@ from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.ledger import erase_ledger
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.model.intents import Cadence
+from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
+from codesum_pipeline.scip.taking import index_state
 from codesum_pipeline.settings import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.source.rules import RULES_VERSION
@@ -35,7 +37,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, write_serving_file
-from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint_of, shared_part
+from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint_of, shared_part, state_of
 from codesum_pipeline.summaries.by_model.setup import templates_of, writer_of
 from codesum_pipeline.summaries.extractive import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
@@ -188,8 +190,16 @@ class Home:
         )
 
     def fingerprint(self, entry: RepositoryEntry, *, commit: str) -> str:
-        """What a build of `commit` would depend on."""
-        return fingerprint_of(entry, self._shared_part, commit=commit)
+        """What a build of `commit` would depend on now."""
+        return fingerprint_of(entry, self._shared_part, commit=state_of(commit, self.index_state(entry)))
+
+    def index_state(self, entry: RepositoryEntry) -> str:
+        """What tells the compilers' indexes of now that are not of a commit from others."""
+        return index_state(entry, self.layout, self._scip)
+
+    @cached_property
+    def _scip(self) -> ScipOptions:
+        return self.settings.options.scip
 
     @cached_property
     def _shared_part(self) -> str:
@@ -218,9 +228,15 @@ class Home:
             layout.overlays(key),
             layout.tree_views(key),
             layout.compared(key),
+            layout.scip(key),
         ):
             shutil.rmtree(folder, ignore_errors=True)
-        for file in (layout.hold(key), layout.outages(key), layout.recorded(key)):
+        for file in (
+            layout.hold(key),
+            layout.outages(key),
+            layout.recorded(key),
+            *layout.indexes_beside_mirror(key),
+        ):
             file.unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
         erase_ledger(layout.state(key))

@@ -14,6 +14,8 @@ from codesum_pipeline.cli.registration import (
     IncludeOption,
     KeyOption,
     RefOption,
+    ScipCommandOption,
+    ScipOption,
     SubdirOption,
     WorktreeOption,
     find_entry,
@@ -39,6 +41,8 @@ def add(
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     worktree: WorktreeOption = None,
+    scip: ScipOption = None,
+    scip_command: ScipCommandOption = None,
 ) -> None:
     """Register a repository, or one folder of it.
 
@@ -48,7 +52,16 @@ def add(
     from codesum_pipeline.defs.control import register_partition
 
     called = invocation(ctx)
-    options = EntryOptions.of(key=key, ref=ref, subdir=subdir, include=include, exclude=exclude, worktree=worktree)
+    options = EntryOptions.of(
+        key=key,
+        ref=ref,
+        subdir=subdir,
+        include=include,
+        exclude=exclude,
+        worktree=worktree,
+        scip=scip,
+        scip_command=scip_command,
+    )
     entry, _ = find_entry(called.registry, location, options)
     make_home(called.settings)
     written = called.registry.add(replace(entry, enabled=True))

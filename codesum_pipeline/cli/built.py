@@ -95,6 +95,7 @@ def _remarks(outcome: "RunOutcome") -> list[Text]:
         f"{count(int(files.get('files_indexed', 0)), 'file')} indexed, {files.get('files_skipped', 0):,} skipped",
         f"{count(int(vectors.get('embedded', 0)), 'vector')} computed, {vectors.get('carried', 0):,} kept",
         *broken_files(_numbers(outcome, "symbols")),
+        *_confirmed(_numbers(outcome, "call_graph")),
         "published" if published.get("published") else _UNPUBLISHED[is_held(outcome)],
         *_told(_numbers(outcome, "intent_digests")),
         f"{outcome.seconds:.1f} s",
@@ -108,6 +109,12 @@ def broken_files(numbers: Mapping[str, int | float]) -> Iterator[str]:
     if broken:
         told = f", about {count(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
         yield f"{count(broken, 'file')} with syntax errors{told}"
+
+
+def _confirmed(numbers: Mapping[str, int | float]) -> Iterator[str]:
+    """How much of the graph a compiler's index confirms; nothing where there is none."""
+    if numbers.get("index_files"):
+        yield f"{count(int(numbers.get('edges_trusted', 0)), 'edge')} confirmed by a compiler's index"
 
 
 def _told(numbers: Mapping[str, int | float]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from codesum_pipeline.cli.bucket_health import bucket_troubles, release_in_bucke
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.digest_trouble import digest_troubles
 from codesum_pipeline.cli.failures import FAILED
+from codesum_pipeline.cli.index_health import index_troubles
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.model_health import reach_model
 from codesum_pipeline.cli.render import count, indented, note, show, styled
@@ -31,7 +32,7 @@ _SHOWN_PER_REPOSITORY = 20
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with one repository, or else with what it is `about`, and the way out; None: it was repaired."""
+    """Something about one repository, or else what it is `about`, and the way out; None: nothing is left to do."""
 
     repo: str | None
     what: str
@@ -82,9 +83,10 @@ def doctor(
     Every published index is compared with its manifest and with the tables; a registered repository without one is
     named, and data of one that is not registered; runs whose process is gone are marked as failed, so that Dagster
     starts new ones; broken records of Dagster are mended, or kept aside and begun anew. Of digests it names standing
-    questions and channels that cannot be used, and what could not be written or sent. Of a home in a bucket it looks
-    whether the bucket can be reached and swaps objects, who holds repositories, and whether all parts are there; with
-    KEY the index of one is fetched and compared. Ends with exit code 1 when anything is to be done.
+    questions and channels that cannot be used, and what could not be written or sent. Of a compiler's index it says for
+    how many files it counts, and how often it and the syntax differ. Of a home in a bucket it looks whether the bucket
+    can be reached and swaps objects, who holds repositories, and whether all parts are there; with KEY the index of one
+    is fetched and compared. Ends with exit code 1 when anything is to be done.
     """
     called = invocation(ctx)
     if trust:
@@ -188,6 +190,8 @@ def _examine(home: Home, entry: RepositoryEntry, *, is_deep: bool) -> Iterator[P
     except CodesumError as error:
         yield Problem(entry.key, str(error), f"codesum index {entry.key} --rebuild")
         return
+    for what, way in index_troubles(home, entry.key):
+        yield Problem(entry.key, what, way)
     way_out = f"codesum index {entry.key} --force"
     for finding in findings[:_SHOWN_PER_REPOSITORY]:
         yield Problem(entry.key, f"{finding.check}: {finding.subject}: {finding.detail}", way_out)

@@ -31,6 +31,7 @@ class State(StrEnum):
     UNFINISHED = "build unfinished"
     BEHIND = "behind"
     CHANGED = "settings changed"
+    OTHER_INDEXES = "compilers' indexes changed"
     HELD = "held back"
     FRESH = "up to date"
 
@@ -77,10 +78,10 @@ def _compared(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Fresh
 
 def _hold(home: Home, entry: RepositoryEntry, head: str | None) -> Hold | None:
     """Why the gate keeps the last build from being published, where that is what a build would give now."""
-    commit = _snapshot_commit(home, entry)
-    if commit is None or head not in (None, commit):
+    snapshot = _snapshot(home, entry)
+    if snapshot is None or head not in (None, snapshot.commit):
         return None
-    fingerprint = home.fingerprint(entry, commit=commit)
+    fingerprint = home.fingerprint(entry, commit=snapshot.commit)
     return standing_hold(home.layout, entry.key, home.settings.options.evaluation, fingerprint=fingerprint)
 
 
@@ -92,16 +93,20 @@ def _judge(
     if holder and not holder.is_gone():
         return State.BUILDING
     if published is None:
-        return State.UNFINISHED if _snapshot_commit(home, entry) else State.NEW
+        return State.UNFINISHED if _snapshot(home, entry) else State.NEW
     if published.problem:
         return State.BROKEN
-    if _snapshot_commit(home, entry) not in (None, published.commit):
+    snapshot = _snapshot(home, entry)
+    if snapshot and snapshot.commit != published.commit:
         return State.UNFINISHED
     if head is None:
         return State.UNKNOWN
     if head != published.commit:
         return State.BEHIND
-    return State.FRESH if published.fingerprint == home.fingerprint(entry, commit=head) else State.CHANGED
+    if published.fingerprint == home.fingerprint(entry, commit=head):
+        return State.FRESH
+    has_others = snapshot and (snapshot.index_state or "") != home.index_state(entry)
+    return State.OTHER_INDEXES if has_others else State.CHANGED
 
 
 def _head(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> tuple[str | None, str]:
@@ -114,7 +119,7 @@ def _head(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> tuple[str
         return None, str(error)
 
 
-def _snapshot_commit(home: Home, entry: RepositoryEntry) -> str | None:
-    """The commit that the last build began with."""
+def _snapshot(home: Home, entry: RepositoryEntry) -> Snapshot | None:
+    """What the last build began with."""
     rows = home.tables.read_rows_or_empty("snapshot", entry.key, Snapshot)
-    return rows[0].commit if rows else None
+    return rows[0] if rows else None

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from codesum_pipeline.cli.avoided import add_up, avoided_line
@@ -12,6 +13,7 @@ from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.summaries.by_model.priced import held_back
+from codesum_pipeline.summaries.by_model.trust import count_trust
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ def model_lines(home: Home, outcome: "RunOutcome") -> Iterator[str]:
         f"{home.settings.llm.model}: {count(spent.texts, 'text')} in {count(spent.calls, 'call')}, {found:,.0f} found, "
         f"${spent.cost_usd:,.4f} spent (${predicted:,.4f} predicted{cached}), {pending:,.0f} left for the next run"
     )
+    if trust := count_trust(home.tables, outcome.key, home.settings.options):
+        waiting = trust.waiting
+        yield (
+            f"llm.trust = 'scip': {count(trust.passing, 'document')} pass (${predicted:,.4f} predicted), "
+            f"{waiting.calls:,} wait (${waiting.usd:,.4f})"
+        )
     if gates:
         yield f"texts that are not the model's: {_counted(gates)}"
     if spent.failures:
@@ -44,6 +52,12 @@ def model_warnings(home: Home, outcome: "RunOutcome") -> Iterator[str]:
         return
     if held := held_back(home.tables, outcome.key, home.settings.options):
         yield held
+    trust = count_trust(home.tables, outcome.key, home.settings.options)
+    if trust and not trust.edges:
+        yield (
+            f"llm.trust = 'scip' lets no document pass: no edge is confirmed by a compiler's index; "
+            f"`codesum doctor {outcome.key}` says why"
+        )
     if outcome.numbers.get("retrieval_evaluation", {}).get("model_texts_cost_usd"):
         from codesum_pipeline.evaluation.lift import savings
         from codesum_pipeline.evaluation.records import last_lift
@@ -71,6 +85,7 @@ def model_report(home: Home, outcome: "RunOutcome") -> dict[str, Any] | None:
         return None
     spent = _spent(home, outcome)
     avoided = run_avoided(home, outcome.key, outcome.run_id)
+    trust = count_trust(home.tables, outcome.key, home.settings.options)
     return {
         "model": home.settings.llm.model,
         "texts": spent.texts,
@@ -81,6 +96,7 @@ def model_report(home: Home, outcome: "RunOutcome") -> dict[str, Any] | None:
         "predicted_usd": _sum(outcome, "predicted_usd"),
         "predicted_usd_with_cache": _sum(outcome, "predicted_usd_with_cache"),
         "gates": stopped_by(home, outcome.key),
+        "trust": trust and {"edges": trust.edges, "passing": trust.passing, "waiting": asdict(trust.waiting)},
         "failures": dict(spent.failures),
         "avoided": {cause.value: saving.calls for cause, saving in avoided.items()},
         "skipped_reason": Gate.NO_CREDENTIALS.value if _is_skipped(outcome) else None,

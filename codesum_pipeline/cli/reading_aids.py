@@ -1,6 +1,6 @@
 """What helps to judge a document without opening its file: what stands around it, and the lines that answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from rich.text import Text
 from codesum_pipeline.cli.safe_text import clean, one_line
 from codesum_pipeline.retrieval.excerpts import Excerpt
 from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings
+from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
 
 _TAB = 4
 # Fewer characters of a summary say nothing.
@@ -27,6 +28,12 @@ def described(around: Surroundings) -> dict[str, list[RenderableType]]:
         "calls": _lines(around.calls),
         "depends on": [Text(one_line(name)) for name in around.dependencies],
     }
+
+
+def legend(shown: Iterable[Surroundings]) -> Iterator[RenderableType]:
+    """What the mark behind neighbours means, where one of them has it."""
+    if any(each.trusted for around in shown for each in (*around.called_by, *around.calls)):
+        yield Text(f"  {TRUST_LEGEND}", style="dim")
 
 
 def numbered(excerpt: Excerpt) -> Text:
@@ -65,7 +72,7 @@ class _Line:
 
     @property
     def _id(self) -> str:
-        return one_line(self.neighbour.id)
+        return f"{one_line(self.neighbour.id)}{f' {TRUST_MARK}' if self.neighbour.trusted else ''}"
 
     @property
     def _whole(self) -> Text:

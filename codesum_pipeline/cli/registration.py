@@ -13,6 +13,7 @@ from codesum_pipeline.cli.wrong_locations import check_address, check_path
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.covering import covering_entry
+from codesum_pipeline.source.index_places import full_place
 from codesum_pipeline.source.locations import find_root, is_url, parse_location
 from codesum_pipeline.source.registry import Registry
 
@@ -61,6 +62,24 @@ WorktreeOption = Annotated[
         help="Read the folder as it is on the disk, committed or not. Default: its last commit.",
     ),
 ]
+ScipOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scip",
+        metavar="PATH[@FOLDER]",
+        show_default=False,
+        help="A SCIP index file; FOLDER is the folder of the repository that its paths start at. Can be repeated.",
+    ),
+]
+ScipCommandOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scip-command",
+        metavar="COMMAND",
+        show_default=False,
+        help="A command that writes a SCIP index; each build of a new commit runs it in a sandbox.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +92,8 @@ class EntryOptions:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     worktree: bool | None = None
+    scip: tuple[str, ...] = ()
+    scip_command: str | None = None
 
     @classmethod
     def of(
@@ -84,13 +105,23 @@ class EntryOptions:
         include: Iterable[str] | None,
         exclude: Iterable[str] | None,
         worktree: bool | None,
+        scip: Iterable[str] | None = None,
+        scip_command: str | None = None,
     ) -> "EntryOptions":
         """As typer gives them; raises `ConfigurationError` for one that is empty."""
-        given = {"--key": [key], "--ref": [ref], "--include": include or (), "--exclude": exclude or ()}
+        given = {
+            "--key": [key],
+            "--ref": [ref],
+            "--include": include or (),
+            "--exclude": exclude or (),
+            "--scip": scip or (),
+            "--scip-command": [scip_command],
+        }
         for name, values in given.items():
             if any(value is not None and not value.strip() for value in values):
                 raise ConfigurationError(f"{name} '': it is empty: give it a value, or leave it out")
-        return cls(key, ref, subdir, tuple(include or ()), tuple(exclude or ()), worktree)
+        places = tuple(full_place(item, base=Path.cwd()) for item in scip or ())
+        return cls(key, ref, subdir, tuple(include or ()), tuple(exclude or ()), worktree, places, scip_command)
 
     @property
     def any_given(self) -> bool:
@@ -104,6 +135,8 @@ class EntryOptions:
             include=self.include or entry.include,
             exclude=self.exclude or entry.exclude,
             worktree=entry.worktree if self.worktree is None else self.worktree,
+            scip=self.scip or entry.scip,
+            scip_command=self.scip_command or entry.scip_command,
         )
 
 

@@ -27,7 +27,8 @@ def repos(
             built = out and {
                 "commit": out.commit, "documents": out.documents, "published_at": moment(out.published_at)
             }  # fmt: skip
-            typer.echo(safe_json(asdict(entry) | {"location": redact(entry.location), "published": built}))
+            shown = {"location": redact(entry.location), "scip_command": redact(entry.scip_command), "published": built}
+            typer.echo(safe_json(asdict(entry) | shown))
         return
     if not found:
         note("no repository is registered: `codesum index PATH|URL` registers and indexes one")
@@ -46,3 +47,8 @@ def repos(
     ]
     columns = ("key", "location", "ref", "enabled", "commit", "documents", "published")
     show(table(columns, rows, right=("documents",)))
+    for entry, _ in found:
+        for place in entry.scip:
+            show(f"{entry.key}: compiler's index {place}")
+        if entry.scip_command:
+            show(f"{entry.key}: compiler's index made by {redact(entry.scip_command)}")

@@ -12,7 +12,7 @@ from rich.text import Text
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.lookup import RepoOption, catalogue_of, find_document
 from codesum_pipeline.cli.origin import failure_and_price, readable, templates_named
-from codesum_pipeline.cli.reading_aids import described
+from codesum_pipeline.cli.reading_aids import described, legend
 from codesum_pipeline.cli.refused_answer import answer_sections, refused_answer
 from codesum_pipeline.cli.render import fields, indented, lines_of, note, styled
 from codesum_pipeline.cli.render import show as show_parts
@@ -102,6 +102,7 @@ def _sections(repo: str, document: Mapping[str, Any], around: Surroundings) -> I
         yield indented(styled(document["signature"], "cyan"), 2, above=1)
     yield indented(Text(clean(document["summary"])), 2, above=1, below=1)
     yield fields(_said(document) | described(around))
+    yield from legend([around])
     yield Text("\nHow it was written", style="bold")
     yield fields(readable({name: document.get(name) for name in (*_ORIGIN_FIELDS, "cost_usd")}))
 

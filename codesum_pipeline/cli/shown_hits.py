@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.cli.reading_aids import described, excerpt_json, numbered
+from codesum_pipeline.cli.reading_aids import described, excerpt_json, legend, numbered
 from codesum_pipeline.cli.render import fields, indented, lines_of, styled
 from codesum_pipeline.cli.safe_text import clean, one_line
 from codesum_pipeline.retrieval.excerpts import Excerpt
@@ -126,6 +126,7 @@ def blocks(shown: Sequence[Shown], *, several: bool) -> Iterator[RenderableType]
             yield indented(fields(_described(each.around)), width)
         if rank < len(shown):
             yield ""
+    yield from legend(each.around.around for each in shown if each.around)
 
 
 def _short(text: str) -> str:

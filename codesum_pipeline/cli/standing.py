@@ -46,7 +46,9 @@ def _standing(home: Home, key: str, *, is_confirmed: bool = False) -> Standing |
             return None
         (snapshot,) = workspace.tables.read_rows("snapshot", key, Snapshot)
         commit = snapshot.commit
-        fingerprint = workspace.fingerprint(commit)
+        fingerprint = workspace.fingerprint(commit, snapshot.index_state)
+        if home.index_state(workspace.entry) != (snapshot.index_state or ""):
+            return None
         hold = standing_hold(workspace.layout, key, workspace.options.evaluation, fingerprint=fingerprint)
         if hold is None and (version.manifest["commit"], version.manifest["fingerprint"]) != (commit, fingerprint):
             return None

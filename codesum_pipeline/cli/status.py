@@ -13,6 +13,7 @@ from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.digest_trouble import digest_troubles
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of
 from codesum_pipeline.cli.freshness import Freshness, State, look_at
+from codesum_pipeline.cli.index_health import IndexedFiles, edges_line, last_disagreement
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import SHORT_COMMIT, fields, note, show, styled, table
 from codesum_pipeline.cli.safe_text import safe_json
@@ -35,6 +36,7 @@ _STYLES = {
     State.BUILDING: "cyan",
     State.BEHIND: "yellow",
     State.CHANGED: "yellow",
+    State.OTHER_INDEXES: "yellow",
     State.UNFINISHED: "yellow",
     State.BROKEN: "red",
     State.UNKNOWN: "red",
@@ -57,8 +59,9 @@ def status(
     """Show how fresh each repository's index is.
 
     [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: a setting or a new version
-    of codesum would give another index. [bold]build unfinished[/]: the last build stopped half-way.
-    In all three cases [bold]codesum index KEY[/] brings it up to date.
+    of codesum would give another index. [bold]compilers' indexes changed[/]: a SCIP index came, changed or went.
+    [bold]build unfinished[/]: the last build stopped half-way.
+    In all four cases [bold]codesum index KEY[/] brings it up to date.
     """
     called = invocation(ctx)
     home = Home(called.settings)
@@ -143,6 +146,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "calls": _calls(home, entry.key),
             "files": _files(home, entry.key),
             "not parsed": _broken(home, entry.key),
+            "index": _index(home, entry.key),
             "failed": [*failure_lines(entry.key, failures_of(home, entry.key))],
             "digests": _waiting(home, entry.key),
             "lease": _lease(found),
@@ -197,6 +201,12 @@ def _broken(home: Home, key: str) -> str:
     broken = sum(errors > 0 for errors in facts["syntax_errors"].to_pylist())
     lost = sum(number or 0 for number in facts["lost_definitions"].to_pylist())
     return ", ".join(broken_files({"files_with_syntax_errors": broken, "lost_definitions": lost}))
+
+
+def _index(home: Home, key: str) -> str:
+    """Of how many files a compiler's index tells, and how many edges it confirms."""
+    files = IndexedFiles.of(home, key)
+    return f"{files}; {edges_line(last_disagreement(home, key))}" if files else ""
 
 
 def _texts(home: Home, key: str) -> str:

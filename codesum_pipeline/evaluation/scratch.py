@@ -19,6 +19,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.options import BackendName, ModelPrice, Options
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.scip.taking import lend_indexes
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.schemas import TABLES, texts_table
 from codesum_pipeline.store.tables import TableStore
@@ -39,7 +40,9 @@ def beside(ws: Workspace, folder: Path) -> Workspace:
     """The same repository, written to a folder, for which no model is asked."""
     layout = HomeLayout(folder)
     tables = TableStore(layout.warehouse, base=ws.tables.root)
-    return replace(ws, layout=layout, tables=tables, force=False, options=_asking_nobody(ws.options))
+    scratch = replace(ws, layout=layout, tables=tables, force=False, options=_asking_nobody(ws.options))
+    lend_indexes(ws, scratch)
+    return scratch
 
 
 def write_texts(scratch: Workspace, *, progress: Progress) -> None:

@@ -17,6 +17,7 @@ from codesum_pipeline.graph.values import (
     ExternalValue,
     FunctionValue,
     InstanceValue,
+    OneOf,
     Value,
 )
 
@@ -65,4 +66,5 @@ def _outcome(resolver: Resolver, value: Value) -> tuple[Outcome, str | None, Rea
             return Outcome.EXTERNAL, None if is_instance else dotted, None
         case BuiltinValue() | ContainerValue():
             return Outcome.BUILTIN, None, None
-    return (Outcome.AMBIGUOUS if value is AMBIGUOUS else Outcome.UNKNOWN), None, None
+    is_ambiguous = value is AMBIGUOUS or isinstance(value, OneOf)
+    return (Outcome.AMBIGUOUS if is_ambiguous else Outcome.UNKNOWN), None, None

@@ -17,10 +17,11 @@ from codesum_pipeline.graph.values import (
     Nothing,
     Value,
     agree,
+    is_inside,
+    not_own,
     weakened,
 )
-from codesum_pipeline.parsing.references.names import Bound
-from codesum_pipeline.parsing.references.statements import RETURN
+from codesum_pipeline.parsing.references.statements import RETURN, YIELD
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.resolver import Resolver
@@ -61,8 +62,8 @@ class Calls:
     def result(self, value: Value) -> Value:
         """What a call of the value gives back."""
         match value:
-            case ClassValue(scope, why):
-                return InstanceValue(scope, weaker(Reason.CONSTRUCTOR_TYPE, why))
+            case ClassValue(scope, why, is_own):
+                return InstanceValue(scope, weaker(Reason.CONSTRUCTOR_TYPE, why), is_own)
             case FunctionValue():
                 return self._of_function(value)
             case InstanceValue():
@@ -91,7 +92,7 @@ class Calls:
     def _receiver(self, function: FunctionValue) -> Value:
         receiver = function.receiver
         if receiver is not None:
-            return InstanceValue(receiver.scope, weaker(Reason.INFERRED_RETURN, receiver.why))
+            return InstanceValue(receiver.scope, weaker(Reason.INFERRED_RETURN, receiver.why), receiver.is_own)
         enclosing = function.scope.enclosing_class()
         return InstanceValue(enclosing, Reason.INFERRED_RETURN) if enclosing is not None else UNKNOWN
 
@@ -104,20 +105,17 @@ class Calls:
             annotated = self._resolver.types.value(scope.parent or scope, scope.returns)
             return ContainerValue("context", (self.iterated(annotated),)) if enters else annotated
         if scope.is_generator:
-            return UNKNOWN
-        shapes = [shape for _, shape in scope.names.get(RETURN, ())]
-        if shapes and self._gives_receiver(scope, shapes):
+            yielded = not_own(self._given(scope, YIELD))
+            kind = "context" if enters else "iterable"
+            return ContainerValue(kind, (yielded,)) if is_inside(yielded) else UNKNOWN
+        given = self._given(scope, RETURN)
+        if isinstance(given, InstanceValue) and given.is_own:
             return Nothing.SELF
-        return weakened(agree([self._resolver.alternatives(scope, s) for s in shapes]), Reason.INFERRED_RETURN)
+        return weakened(not_own(given), Reason.INFERRED_RETURN)
 
-    def _gives_receiver(self, scope: ScopeFacts, shapes: list[str]) -> bool:
-        """Whether every return is of `self`, or of a new object of its class."""
-        kinds = {Bound.RECEIVER: ("{}", "{}.__class__()"), Bound.CLASS_RECEIVER: ("{}()",)}
-        for name, bindings in scope.names.items():
-            if len(bindings) == 1 and bindings[0][0] in kinds:
-                own = {form.format(name) for form in kinds[bindings[0][0]]}
-                return set(shapes) <= own
-        return False
+    def _given(self, scope: ScopeFacts, word: str) -> Value:
+        """What all statements of a kind agree on."""
+        return agree([self._resolver.alternatives(scope, shape) for _, shape in scope.names.get(word, ())])
 
     def iterated(self, value: Value) -> Value:
         """What a loop over the value draws."""

@@ -22,7 +22,7 @@ from typing import Any
 from codesum_pipeline.model.hashing import sha1_hex
 from codesum_pipeline.parsing.references.names import Binding, Bound
 from codesum_pipeline.parsing.references.scopes import ScopeKind
-from codesum_pipeline.parsing.references.statements import RETURN
+from codesum_pipeline.parsing.references.statements import RETURN, YIELD
 
 _WORD = re.compile(r"\w+")
 _NUMBERED = frozenset({Bound.DEFINED, Bound.RECEIVER, Bound.CLASS_RECEIVER})
@@ -91,8 +91,10 @@ class _Interface:
         for number, (returns, _, is_generator) in facts["functions"].items():
             if returns is not None:
                 self._waiting.append((int(number), returns))
-            elif not is_generator and RETURN in self._names[int(number)]:
-                self._see(int(number), RETURN)
+            else:
+                given = YIELD if is_generator else RETURN
+                if given in self._names[int(number)]:
+                    self._see(int(number), given)
         for number, (bases, _) in facts["classes"].items():
             self._waiting.extend((int(number), base) for base in bases)
 

@@ -20,6 +20,7 @@ from codesum_pipeline.graph.values import (
     Nothing,
     SuperValue,
     Value,
+    not_own,
     weakened,
 )
 
@@ -96,7 +97,7 @@ class Members:
                 return self._of_instance(value, name)
             case SuperValue(scope):
                 found = self._member(name, self.mro(scope)[1:])
-                receiver = InstanceValue(scope, Reason.SELF)
+                receiver = InstanceValue(scope, Reason.SELF, is_own=True)
                 return FunctionValue(found.scope, Reason.SUPER, receiver) if isinstance(found, FunctionValue) else found
             case ExternalValue(dotted):
                 return ExternalValue(f"{dotted}.{name}")
@@ -110,13 +111,14 @@ class Members:
         found = self.member(value.scope, name)
         if isinstance(found, FunctionValue):
             return FunctionValue(found.scope, value.why, value)
-        if self.is_enum(value.scope) and isinstance(found, BuiltinValue | ContainerValue) and name in value.scope.names:
+        is_plain = isinstance(found, BuiltinValue | ContainerValue | ExternalValue) or found is EXTERNAL_RESULT
+        if is_plain and name in value.scope.names and self.is_enum(value.scope):
             return InstanceValue(value.scope, value.why)
-        return weakened(found, value.why)
+        return weakened(not_own(found), value.why)
 
     def _of_instance(self, value: InstanceValue, name: str) -> Value:
         if name == "__class__":
-            return ClassValue(value.scope, value.why)
+            return ClassValue(value.scope, value.why, value.is_own)
         found = self.member(value.scope, name)
         if isinstance(found, FunctionValue):
             method = FunctionValue(found.scope, weaker(found.why, value.why), value)
@@ -125,7 +127,7 @@ class Members:
             return FunctionValue(found.scope, value.why, value)
         if isinstance(found, InstanceValue) and self._is_descriptor(found.scope):
             return UNKNOWN
-        return weakened(found, value.why)
+        return weakened(not_own(found), value.why)
 
     def _is_descriptor(self, scope: ScopeFacts) -> bool:
         return isinstance(self.member(scope, "__get__"), FunctionValue)

@@ -18,6 +18,7 @@ from codesum_pipeline.graph.values import (
     FunctionValue,
     InstanceValue,
     ModuleValue,
+    OneOf,
     Value,
     agree,
     found_by,
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 
+# Values that tell less than a declaration.
+_UNTOLD = frozenset({UNKNOWN, AMBIGUOUS, EXTERNAL_RESULT})
+
 Placed = tuple[ScopeFacts, Binding]
 
 
@@ -38,7 +42,7 @@ class Names:
 
     def __init__(self, resolver: "Resolver") -> None:
         self._resolver = resolver
-        self._known: dict[tuple[ScopeFacts, str], Value | None] = {}
+        self._known: dict[tuple[ScopeFacts, str, str], Value | None] = {}
         self._modules: dict[tuple[str, str, int], Value] = {}
         self._givers: dict[tuple[str, str], tuple[ModulePath | None, ...]] = {}
         self._known_stars: dict[tuple[str, str], Value | None] = {}
@@ -50,12 +54,15 @@ class Names:
         self._known.clear()
         self._known_stars.clear()
 
-    def lookup(self, scope: ScopeFacts, name: str) -> Value:
-        """The value of a name used in a scope; functions do not see the classes around them."""
+    def lookup(self, scope: ScopeFacts, name: str, chosen: str = "") -> Value:
+        """The value of a name used in a scope; functions do not see the classes around them.
+
+        `chosen` are the numbers of the bindings that reach the use, where not all of its scope do.
+        """
         current: ScopeFacts | None = scope
         while current is not None:
             if name in current.names and (current is scope or not current.is_class):
-                value = self.bound(current, name)
+                value = self.bound(current, name, chosen)
                 if value is not None:
                     return value
                 if current.kind not in (ScopeKind.CLASS, ScopeKind.MODULE):
@@ -69,19 +76,41 @@ class Names:
             return starred
         return BuiltinValue(name) if name in BUILTINS else UNKNOWN
 
-    def bound(self, scope: ScopeFacts, name: str) -> Value | None:
+    def bound(self, scope: ScopeFacts, name: str, chosen: str = "") -> Value | None:
         """What the bindings of one scope agree on; None while that is being worked out."""
-        key = (scope, name)
+        key = (scope, name, chosen)
         if key in self._known:
             return self._known[key]
         if self._resolver.is_too_deep():
             return UNKNOWN
         self._known[key] = None
         self._resolver.depth += 1
-        value = self.settle([(scope, binding) for binding in scope.names[name]])
+        value = self._settled(scope, scope.names[name], chosen)
         self._resolver.depth -= 1
         self._known[key] = value
         return value
+
+    def _settled(self, scope: ScopeFacts, bindings: list[Binding], chosen: str) -> Value:
+        plain = [(scope, binding) for binding in bindings if binding[0] != Bound.NARROWED]
+        if not chosen:
+            return self.settle(plain)
+        picked = [bindings[int(number)] for number in chosen.split(",")]
+        value = self.settle([(scope, binding) for binding in picked])
+        if all(binding[0] == Bound.NARROWED for binding in picked):
+            return self._narrowed(value, self.settle(plain))
+        # What a name is declared to be holds for whatever it is given.
+        is_declared = any(binding[0] in (Bound.ANNOTATED, Bound.NARROWED) for binding in bindings)
+        return self.settle(plain) if is_declared and value in _UNTOLD else value
+
+    def _narrowed(self, value: Value, otherwise: Value) -> Value:
+        """What is known of an object twice: the more special class, and one of the repository before any other."""
+        if not isinstance(otherwise, InstanceValue | OneOf):
+            return value if value is not UNKNOWN else otherwise
+        if not isinstance(value, InstanceValue):
+            return value if isinstance(value, OneOf) else otherwise
+        wider = otherwise.values if isinstance(otherwise, OneOf) else (otherwise,)
+        special = [one for one in wider if value.scope in self._resolver.members.mro(one.scope)]
+        return agree(special) if special else value
 
     def settle(self, bindings: list[Placed]) -> Value:
         """The one value of a name that has all these bindings."""
@@ -103,7 +132,7 @@ class Names:
     def _value(self, scope: ScopeFacts, binding: Binding) -> Value:
         resolver = self._resolver
         match binding:
-            case [Bound.VALUE, shapes]:
+            case [Bound.VALUE | Bound.NARROWED, shapes]:
                 return resolver.alternatives(scope, shapes)
             case [Bound.ANNOTATED, annotation]:
                 return self._annotated(scope, annotation)
@@ -117,9 +146,9 @@ class Names:
             case [Bound.ALIASED_MODULE, dotted]:
                 return self.imported_module(scope.file, dotted, 0)
             case [Bound.RECEIVER, number]:
-                return InstanceValue(scope.file.scopes[number], Reason.SELF)
+                return InstanceValue(scope.file.scopes[number], Reason.SELF, is_own=True)
             case [Bound.CLASS_RECEIVER, number]:
-                return ClassValue(scope.file.scopes[number], Reason.SELF)
+                return ClassValue(scope.file.scopes[number], Reason.SELF, is_own=True)
             case [Bound.ELSEWHERE, number, inner]:
                 return self._value(scope.file.scopes[number], inner)
             case [Bound.GLOBAL, name]:

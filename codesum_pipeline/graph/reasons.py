@@ -56,13 +56,11 @@ def weaker(one: Reason, other: Reason) -> Reason:
 
 
 _TOOL = "scip:"
+TRUSTED = 1.0
+# It is what a compiler said of a text that is not wholly the one at hand.
+DOUBTFUL = 0.97
 
 
 def of_tool(tool: str) -> str:
     """The reason of an edge that an indexer has: `scip:scip-python`."""
     return f"{_TOOL}{tool}"
-
-
-def is_of_tool(reason: str) -> bool:
-    """Whether an edge is of a compiler's index."""
-    return reason.startswith(_TOOL)

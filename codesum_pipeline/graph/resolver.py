@@ -26,17 +26,22 @@ from codesum_pipeline.graph.values import (
     UNKNOWN,
     BuiltinValue,
     ClassValue,
+    ContainerValue,
+    OneOf,
     SuperValue,
     Value,
     agree,
+    is_inside,
 )
+from codesum_pipeline.parsing.references.reaching import CHOSEN
 
 # How far one answer may rest on others: names, expressions, members, results and annotations all count. Chains of
 # a person's code are short, and Python's stack is finite: a link takes fewer than ten of its 1,000 frames. What
 # rests on more is unknown.
 MAX_DEPTH = 80
 
-_TOKEN = re.compile(r"\{[^}]*\}|super\([^)]*\)|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+")
+_DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}
+_TOKEN = re.compile(r"⟨[^⟩]*⟩|\{[^}]*\}|super\([^)]*\)|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+(?:@[\d,]+)?")
 
 
 # Files share few shapes with any but those around them; more would only hold memory.
@@ -110,9 +115,24 @@ class Resolver:
             return NONE if root == "<None>" else BuiltinValue(root[1:-1], is_instance=True)
         if first == "{":
             return self.types.value(scope, root[1:-1])
+        if first == "⟨":
+            return self._display(scope, root[1], root[2:-1])
         if first == "s" and root.startswith("super("):
             return self._super(scope, root[6:-1])
-        return self.names.lookup(scope, root)
+        name, _, chosen = root.partition(CHOSEN)
+        return self.names.lookup(scope, name, chosen)
+
+    def _display(self, scope: ScopeFacts, mark: str, items: str) -> Value:
+        """What is written out: of what the repository defines the elements are kept."""
+        values = [self.shape(scope, item) for item in items.split(";")]
+        kind = _DISPLAYS[mark]
+        if mark == ",":
+            is_told = any(is_inside(value) for value in values)
+            return ContainerValue(kind, tuple(values)) if is_told else BuiltinValue(kind, is_instance=True)
+        value = agree(values)
+        if not is_inside(value):
+            return BuiltinValue(kind, is_instance=True)
+        return ContainerValue("dict", (UNKNOWN, value)) if mark == ":" else ContainerValue("iterable", (value,))
 
     def _super(self, scope: ScopeFacts, argument: str) -> Value:
         if argument:
@@ -122,6 +142,8 @@ class Resolver:
         return SuperValue(enclosing) if enclosing is not None else UNKNOWN
 
     def _linked(self, value: Value, link: str) -> Value:
+        if isinstance(value, OneOf):
+            return agree([self._linked(one, link) for one in value.values])
         match link[0]:
             case ".":
                 return self.members.attribute(value, link[1:])

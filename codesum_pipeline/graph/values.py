@@ -4,12 +4,21 @@ A value says what is known without running anything. `why` tells by which step
 it was found and does not count when values are compared.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TypeVar
 
 from codesum_pipeline.graph.facts import ScopeFacts
 from codesum_pipeline.graph.module_paths import ModulePath
 from codesum_pipeline.graph.reasons import CONFIDENCE, Reason, weaker
+
+T = TypeVar("T")
+
+_CONTAINERS = ("list", "dict", "set", "tuple", "frozenset")
+
+# More classes have little in common that is called.
+MOST_ALTERNATIVES = 4
 
 
 class Nothing(Enum):
@@ -31,10 +40,11 @@ class ModuleValue:
 
 @dataclass(frozen=True, slots=True)
 class ClassValue:
-    """A class of the repository."""
+    """A class of the repository; `is_own`: the one that the method around was called on, maybe a derived one."""
 
     scope: ScopeFacts
     why: Reason = field(default=Reason.SAME_FILE, compare=False)
+    is_own: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +58,12 @@ class FunctionValue:
 
 @dataclass(frozen=True, slots=True)
 class InstanceValue:
-    """An object of a class of the repository, or of a class derived from it."""
+    """An object of a class of the repository, or of a class derived from it; `is_own`: of the class that the method
+    around was called on."""
 
     scope: ScopeFacts
     why: Reason = field(default=Reason.CONSTRUCTOR_TYPE, compare=False)
+    is_own: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +98,13 @@ class ContainerValue:
     items: "tuple[Value, ...]"
 
 
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of some objects or classes of the repository: what all of them have is known."""
+
+    values: "tuple[ClassValue | InstanceValue, ...]"
+
+
 Value = (
     Nothing
     | ModuleValue
@@ -96,6 +115,7 @@ Value = (
     | ExternalValue
     | BuiltinValue
     | ContainerValue
+    | OneOf
 )
 
 UNKNOWN = Nothing.UNKNOWN
@@ -109,17 +129,68 @@ def is_outside(value: Value) -> bool:
     return isinstance(value, ExternalValue | BuiltinValue) or value is EXTERNAL_RESULT
 
 
-def agree(values: list[Value]) -> Value:
-    """The one thing that all values are; one of several, if they differ, is ambiguous."""
+def is_inside(value: Value) -> bool:
+    """Whether a value is of the repository, or holds such values."""
+    if isinstance(value, ContainerValue):
+        return any(is_inside(item) for item in value.items)
+    return isinstance(value, ClassValue | FunctionValue | InstanceValue | OneOf)
+
+
+def agree(values: Sequence[Value]) -> Value:
+    """The one thing that all values are; where they differ, one of few objects or classes, or ambiguous."""
     known = [value for value in values if value is not NONE]
     if not known:
         return NONE if values else UNKNOWN
     first = known[0]
+    if len(known) == 1:
+        return first
     if all(type(value) is type(first) and value == first for value in known):
-        return max(known, key=_doubt)
+        least = max(known, key=_doubt)
+        return least if all(is_own(value) for value in known) else not_own(least)
     if all(is_outside(value) for value in known):
         return EXTERNAL_RESULT
-    return UNKNOWN if all(value is UNKNOWN or is_outside(value) for value in known) else AMBIGUOUS
+    if all(_is_container(value) for value in known):
+        return _together(known)
+    if all(value is UNKNOWN or is_outside(value) for value in known):
+        return UNKNOWN
+    return _one_of(known)
+
+
+def _is_container(value: Value) -> bool:
+    is_builtin = isinstance(value, BuiltinValue) and value.is_instance and value.name in _CONTAINERS
+    return is_builtin or isinstance(value, ContainerValue)
+
+
+def _together(values: list[Value]) -> Value:
+    """Containers of one kind, with what their elements agree on; of others, only that they are containers."""
+    found = [value for value in values if isinstance(value, ContainerValue)]
+    first = found[0]
+    if all((value.kind, len(value.items)) == (first.kind, len(first.items)) for value in found) and found == values:
+        items = zip(*(value.items for value in found), strict=True)
+        return ContainerValue(first.kind, tuple(agree(list(same)) for same in items))
+    return BuiltinValue(_CONTAINERS[0] if first.kind == "iterable" else first.kind, is_instance=True)
+
+
+def _one_of(values: list[Value]) -> Value:
+    found: dict[ClassValue | InstanceValue, list[ClassValue | InstanceValue]] = {}
+    for value in values:
+        for one in value.values if isinstance(value, OneOf) else (value,):
+            if not isinstance(one, ClassValue | InstanceValue):
+                return AMBIGUOUS
+            found.setdefault(one, []).append(one)
+    if len(found) > MOST_ALTERNATIVES:
+        return AMBIGUOUS
+    return OneOf(tuple(not_own(max(same, key=_doubt)) for same in found.values()))
+
+
+def is_own(value: Value) -> bool:
+    """Whether a value's class is the one that the method around was called on."""
+    return isinstance(value, ClassValue | InstanceValue) and value.is_own
+
+
+def not_own(value: T) -> T:
+    """The same, seen from elsewhere than from the method that it was found in."""
+    return replace(value, is_own=False) if isinstance(value, ClassValue | InstanceValue) and value.is_own else value
 
 
 def _doubt(value: Value) -> float:

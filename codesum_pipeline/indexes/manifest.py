@@ -37,7 +37,7 @@ def build_manifest(
         "slug": ws.slug,
         "commit": snapshot.commit,
         "tree": snapshot.tree,
-        "fingerprint": ws.fingerprint(snapshot.commit),
+        "fingerprint": ws.fingerprint(snapshot.commit, snapshot.index_state),
         "summary_levels": [str(level) for level in LEVELS],
         "base_strategy": BASE_STRATEGY,
         **model_fields(ws),

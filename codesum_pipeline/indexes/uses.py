@@ -11,16 +11,19 @@ from codesum_pipeline.model.graph import EdgeKind
 
 # The numbers by which an index knows them.
 KINDS = (EdgeKind.CALL, EdgeKind.IMPORT, EdgeKind.INHERIT)
+ARRAYS = ("users", "kinds", "indptr", "trusted")
 
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """The users of row k are `users[indptr[k]:indptr[k + 1]]`, ascending, and `kinds` has a position in `KINDS` for
-    each of them. The rows are those of functions, classes and files; calls of a file are those outside of functions."""
+    """The users of row k are `users[indptr[k]:indptr[k + 1]]`, ascending; for each of them `kinds` has a position in
+    `KINDS`, and `trusted` says whether a compiler's index confirms it. The rows are those of functions, classes and
+    files; calls of a file are those outside of functions."""
 
     users: Array
     kinds: Array
     indptr: Array
+    trusted: Array
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -30,6 +33,12 @@ class Uses:
         span = slice(*self.indptr[row : row + 2].tolist())
         found: list[int] = self.users[span][self.kinds[span] == KINDS.index(kind)].tolist()
         return found
+
+    @property
+    def confirmed(self) -> "Uses":
+        """Those alone that a compiler's index confirms."""
+        before = np.concatenate(([0], np.cumsum(self.trusted)))
+        return Uses(self.users[self.trusted], self.kinds[self.trusted], before[self.indptr], self.trusted[self.trusted])
 
     def used_by(self, row: int, kind: EdgeKind) -> list[int]:
         """What a row calls, imports or inherits from, ascending."""
@@ -43,10 +52,10 @@ class Uses:
         return found
 
     def write(self, path: Path) -> None:
-        write_npz(path, {"users": self.users, "kinds": self.kinds, "indptr": self.indptr})
+        write_npz(path, {name: getattr(self, name) for name in ARRAYS})
 
     @classmethod
     def map(cls, path: Path) -> "Uses":
         """Open what `write` wrote, memory-mapped."""
         arrays = map_npz(path)
-        return cls(arrays["users"], arrays["kinds"], arrays["indptr"])
+        return cls(*(arrays[name] for name in ARRAYS))

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
-from codesum_pipeline.indexes.call_edges import OF_EDGES, build_callers
+from codesum_pipeline.indexes.call_edges import build_callers
 from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.indexes.embedders import Vectors
 from codesum_pipeline.indexes.lanes import Lane
@@ -23,8 +23,8 @@ from codesum_pipeline.indexes.published_documents import content_of, document_li
 from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.torch_file import map_tensor
-from codesum_pipeline.indexes.use_edges import build_uses
-from codesum_pipeline.indexes.uses import Uses
+from codesum_pipeline.indexes.use_edges import OF_USES, build_uses
+from codesum_pipeline.indexes.uses import ARRAYS, Uses
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     CODE_BM25,
@@ -187,14 +187,14 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
             yield "warehouse", id_, "is published and not in the warehouse"
         elif stored[id_] != published[id_]:
             yield "warehouse", id_, "differs from the warehouse"
-    edges = tables.read_or_empty("edges", key, columns=list(OF_EDGES))
+    edges = tables.read_or_empty("edges", key, columns=list(OF_USES))
     called = build_callers([edges], pa.array(content.symbol_ids, pa.string()))
     said = Callers.map(content.version.folder / CALLERS)
     if not (np.array_equal(called.rows, said.rows) and np.array_equal(called.indptr, said.indptr)):
         yield "warehouse", CALLERS, "names other callers than the warehouse's edges"
     used = build_uses([edges], pa.array(content.ids[: content.modules_start], pa.string()))
     uses = Uses.map(content.version.folder / USES)
-    if not all(np.array_equal(getattr(used, name), getattr(uses, name)) for name in ("users", "kinds", "indptr")):
+    if not all(np.array_equal(getattr(used, name), getattr(uses, name)) for name in ARRAYS):
         yield "warehouse", USES, "names other users than the warehouse's edges"
     files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
     for document in content.documents:

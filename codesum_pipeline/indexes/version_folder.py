@@ -12,7 +12,7 @@ from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex
 
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
-INDEX_SCHEMA_VERSION = 6
+INDEX_SCHEMA_VERSION = 7
 
 MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"
@@ -29,7 +29,7 @@ DOCUMENT_ARRAYS = "documents/arrays.npz"
 SHOWN_FIELDS = "documents/shown.npz"
 # Who calls each document.
 CALLERS = "documents/callers.npz"
-# Who uses each function, class and file, and how.
+# Who uses each function, class and file, how, and whether a compiler's index confirms it.
 USES = "documents/uses.npz"
 # The words of each document, and after them those of each passage of a file.
 CODE_BM25 = "code/bm25.npz"

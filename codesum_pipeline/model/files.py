@@ -61,7 +61,11 @@ class FilePlace:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The commit that a build stands for; a plain folder has a commit made from its content alone."""
+    """The commit that a build stands for; a plain folder has a commit made from its content alone.
+
+    `index_state` tells the compilers' indexes that are not of the commit from others; empty where there are none,
+    None of a snapshot from before there were any.
+    """
 
     repo: str
     commit: str
@@ -69,3 +73,4 @@ class Snapshot:
     ref: str
     subject: str
     committed_at: str
+    index_state: str | None = ""

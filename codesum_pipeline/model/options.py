@@ -196,6 +196,22 @@ class DigestOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ScipOptions:
+    """Compilers' indexes: how large all may be together, and what the command that makes one runs in, sees and may use.
+
+    `environment` are names of the caller's variables, `read_only` folders besides the system's.
+    """
+
+    sandbox: str = "bubblewrap"
+    network: bool = False
+    timeout_s: float = 1800.0
+    max_memory_mb: int = 4096
+    max_index_mb: int = 4096
+    environment: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All stages' options of one build."""
 
@@ -209,3 +225,4 @@ class Options:
     ask: AskOptions = field(default_factory=AskOptions)
     compaction: CompactionOptions = field(default_factory=CompactionOptions)
     digests: DigestOptions = field(default_factory=DigestOptions)
+    scip: ScipOptions = field(default_factory=ScipOptions)

@@ -21,6 +21,7 @@ class RepositoryEntry:
     `include` and `exclude` are gitignore-style patterns relative to the git root.
     One that came with an organisation names it, and has the host's own id of the
     repository, `SERVER/ID`, which outlives a new name. `retired` goes with it alone.
+    `scip` are the places of compilers' indexes (`source/index_places.py`), `scip_command` the line that makes one.
     """
 
     key: str
@@ -34,6 +35,8 @@ class RepositoryEntry:
     organisation: str | None = None
     host_id: str | None = None
     retired: Retirement | None = None
+    scip: tuple[str, ...] = ()
+    scip_command: str = ""
 
     @property
     def root_module(self) -> str:

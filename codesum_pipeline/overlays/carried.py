@@ -17,6 +17,7 @@ import pyarrow.ipc as ipc
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.overlays.kept import kept_overlays
+from codesum_pipeline.parsing.symbols import facts_note
 from codesum_pipeline.source.folders import FolderScan
 from codesum_pipeline.store.memory_tables import MemoryTables
 from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, texts_table
@@ -27,7 +28,7 @@ from codesum_pipeline.store.workspace import Workspace
 _FILES = "files.json"
 _TABLES = "tables"
 # Of files that are the same.
-_PARSED = ("symbols", "file_facts")
+_PARSED = ("symbols", "compiler_files", "file_facts")
 # What edited files have in common with what they were.
 _MADE = (*(texts_table(level) for level in (Level.FUNCTION, Level.CLASS, Level.FILE)), "vectors", "terms")
 _WRITING = ipc.IpcWriteOptions(compression="zstd")
@@ -56,8 +57,9 @@ def carried_tables(ws: Workspace, scan: FolderScan, overlays: Path) -> MemoryTab
         parts = [kept[name]] if kept else []
         parts += [*_rows_of(ws.tables, name, ws.key, edited)] if name in _MADE and len(edited) else []
         if parts:
-            # What `file_facts` says holds of the `symbols` that stand beside it.
-            tables.write(name, ws.key, pa.concat_tables(parts), note="symbols" if name == "file_facts" else "")
+            # What `file_facts` says holds of the tables that stand beside it.
+            note = facts_note("symbols", "compiler_files") if name == "file_facts" else ""
+            tables.write(name, ws.key, pa.concat_tables(parts), note=note)
     return tables
 
 

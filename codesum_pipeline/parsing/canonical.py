@@ -87,6 +87,11 @@ class Canonical:
         """The 1-based real line of a byte."""
         return bisect_right(self.row_ends, offset) + 1
 
+    def place(self, offset: int) -> tuple[int, int]:
+        """The 1-based real line of a byte, and how many bytes are before it on that line."""
+        line = self.real_line(offset)
+        return line, offset - (self.row_ends[line - 2] if line > 1 else 0)
+
     def row_starts(self, offset: int) -> Iterator[int]:
         """The first bytes of the real lines after the one of a byte."""
         return iter(self.row_ends[bisect_right(self.row_ends, offset) :])

@@ -17,7 +17,7 @@ from typing import Any
 
 from codesum_pipeline.model.compiler import CompilerFile
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.compiled_symbols import symbols_lacking
@@ -32,6 +32,8 @@ COMPILED_VERSION = 1
 _CALLED = frozenset({Suffix.METHOD, Suffix.MACRO})
 # What is defined, and has no document: an interface's methods, variables, fields.
 _DOCUMENTED = frozenset({Suffix.METHOD, Suffix.MACRO, Suffix.TYPE, Suffix.TERM})
+_ACCESSORS = frozenset({"property", "setter", "get", "set"})
+_OVERLOAD = "overload"
 _OPENING = {Suffix.METHOD: "(", Suffix.MACRO: "!"}
 # More of them say no more about the file.
 _MOST_MISNAMED = 200
@@ -97,6 +99,9 @@ class _Facts:
         self._matches = matches
         self._lines = text.split("\n")
         self._numbers: dict[str, int] = {}
+        # To read one calls it; a call of its name calls what it gives.
+        self._implementations = _implementations(file.symbols)
+        self._accessors = {one.id for one in file.symbols if not _ACCESSORS.isdisjoint(one.modifiers)}
 
     def content(self) -> dict[str, Any]:
         defined = list(self._defined())
@@ -117,17 +122,19 @@ class _Facts:
         return id_.removeprefix(self._prefix)
 
     def _defined(self) -> Iterator[list[Any]]:
-        for definition in self._comparison.definitions:
+        for number, definition in enumerate(self._comparison.definitions):
             named = definition.named
-            id_ = self._matches.get(named.symbol)
+            id_ = self._matches.get(number)
             if is_module(named.name.last):
                 yield [self._number(named.name.key), ""]
             elif id_ is not None or (named.name.last.suffix in _DOCUMENTED and not named.name.is_local):
-                yield [self._number(named.name.key), None if id_ is None else self._local(id_)]
+                id_ = self._implementations.get(id_ or "", id_)
+                document = None if id_ is None or id_ in self._accessors else self._local(id_)
+                yield [self._number(named.name.key), document]
 
     def _calls(self) -> dict[int, list[int]]:
         """Which symbols stand at each of the places where a parser has seen a call."""
-        places = self._file.facts.call_places
+        places = self._file.facts.call_places or ()
         at: dict[tuple[int, int], list[int]] = defaultdict(list)
         for number, place in enumerate(zip(places[::2], places[1::2], strict=True)):
             if place != (0, 0):
@@ -142,7 +149,7 @@ class _Facts:
 
     def _others(self) -> Iterator[list[Any]]:
         """The calls that no parser has seen: in what a macro is given, or in a language that none reads."""
-        places = self._file.facts.call_places
+        places = self._file.facts.call_places or ()
         seen = set(zip(places[::2], places[1::2], strict=True))
         is_parsed = self._file.facts.references != NO_REFERENCES
         counts: Counter[tuple[str, str]] = Counter()
@@ -180,8 +187,8 @@ class _Facts:
         """What classes derive from, and which methods of them override which."""
         found: dict[str, list[list[Any]]] = {"bases": [], "overrides": []}
         types = {symbol.id: symbol for symbol in self._file.symbols}
-        for definition in self._comparison.definitions:
-            id_ = self._matches.get(definition.named.symbol)
+        for number, definition in enumerate(self._comparison.definitions):
+            id_ = self._matches.get(number)
             if id_ is None:
                 continue
             symbol = types[id_]
@@ -203,6 +210,13 @@ class _Facts:
         return name is not None and any(
             name.last.name in base.replace("[", ".").replace("<", ".").split(".") for base in symbol.bases
         )
+
+
+def _implementations(symbols: Sequence[Symbol]) -> dict[str, str]:
+    """What implements the functions that are written as overloads of it, which is what some tools name."""
+    ids = {symbol.id for symbol in symbols}
+    overloads = (symbol.id for symbol in symbols if _OVERLOAD in symbol.modifiers)
+    return {id_: plain for id_ in overloads if (plain := without_suffix(id_)) in ids}
 
 
 def _called_key(one: Named) -> str:

@@ -41,39 +41,37 @@ def symbols_lacking(
     parsed: ParsedFile, comparison: Comparison, matches: Matches, text: str, policy: HashPolicy
 ) -> Lacking:
     """What becomes a symbol of its file."""
-    wanted = [one for one in comparison.definitions if _is_lacking(one, matches)][:MOST_PER_FILE]
+    numbered = list(enumerate(comparison.definitions))
+    matched = {one.named.symbol for number, one in numbered if number in matches}
+    wanted = {one.named.symbol: one for _, one in numbered if _is_lacking(one, matched)}
+    wanted = dict(list(wanted.items())[:MOST_PER_FILE])
     if not wanted:
         return Lacking((), {})
     ids = _ids(wanted, parsed.facts.file_path, {symbol.id for symbol in parsed.symbols})
-    by_key = {
-        one.named.name.key: matches[one.named.symbol] for one in comparison.definitions if one.named.symbol in matches
-    }
-    by_key |= {one.named.name.key: ids[one.named.symbol] for one in wanted}
+    by_key = {one.named.name.key: matches[number] for number, one in numbered if number in matches}
+    by_key |= {one.named.name.key: ids[symbol] for symbol, one in wanted.items()}
     lines = text.split("\n")
     symbols = tuple(
-        _symbol(one, ids[one.named.symbol], by_key, parsed, comparison.information.get(one.named.symbol), lines, policy)
-        for one in {one.named.symbol: one for one in wanted}.values()
+        _symbol(one, ids[symbol], by_key, parsed, comparison.information.get(symbol), lines, policy)
+        for symbol, one in wanted.items()
     )
-    return Lacking(symbols, ids)
+    return Lacking(symbols, {number: ids[one.named.symbol] for number, one in numbered if one.named.symbol in ids})
 
 
-def _is_lacking(definition: Defined, matches: Matches) -> bool:
+def _is_lacking(definition: Defined, matched: Collection[str]) -> bool:
     name = definition.named.name
-    return name.last.suffix in _TYPES and not name.is_local and definition.named.symbol not in matches
+    return name.last.suffix in _TYPES and not name.is_local and definition.named.symbol not in matched
 
 
-def _ids(wanted: Sequence[Defined], path: str, taken: Collection[str]) -> dict[str, str]:
+def _ids(wanted: Mapping[str, Defined], path: str, taken: Collection[str]) -> dict[str, str]:
     """An id for each symbol; one that is taken gets a suffix that is read off the symbol."""
     ids: dict[str, str] = {}
     used = {*taken}
-    for definition in sorted(wanted, key=lambda one: one.named.name.key):
-        named = definition.named
-        if named.symbol in ids:
-            continue
+    for symbol, definition in sorted(wanted.items(), key=lambda one: one[1].named.name.key):
         plain = symbol_id(path, _parts(definition))
-        id_ = f"{plain}#{sha1_hex(named.name.key)[:SUFFIX_DIGITS]}" if plain in used else plain
-        ids[named.symbol] = id_
-        used.add(id_)
+        suffix = f"#{sha1_hex(definition.named.name.key)[:SUFFIX_DIGITS]}" if plain in used else ""
+        ids[symbol] = plain + suffix
+        used.add(ids[symbol])
     return ids
 
 

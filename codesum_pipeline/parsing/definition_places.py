@@ -7,8 +7,8 @@ from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.scip.comparing import Defined
 from codesum_pipeline.scip.symbol_names import Suffix
 
-# The ids of our symbols, by the symbols of an index.
-Matches = Mapping[str, str]
+# The ids of our symbols, by the numbers of an index's definitions.
+Matches = Mapping[int, str]
 
 _FITTING = {
     Suffix.METHOD: (SymbolType.FUNCTION, SymbolType.CLASS),
@@ -22,8 +22,8 @@ _FITTING = {
 _LINES_OF_HEAD = 2
 
 
-def match_definitions(symbols: Sequence[Symbol], definitions: Sequence[Defined]) -> dict[str, str]:
-    """Of each symbol of the index that is one of ours its id: the name is spelled in the head of ours.
+def match_definitions(symbols: Sequence[Symbol], definitions: Sequence[Defined]) -> dict[int, str]:
+    """Of each definition that is one of ours, by its number, the id: the name is spelled in the head of ours.
 
     Of several names in one head, as that of an attribute which a one-line method sets, the first is meant.
     """
@@ -31,15 +31,14 @@ def match_definitions(symbols: Sequence[Symbol], definitions: Sequence[Defined])
     for symbol in symbols:
         by_name[symbol.name].append(symbol)
     first: dict[str, tuple[int, int]] = {}
-    found: dict[str, str] = {}
-    written = [one for one in definitions if not one.is_generated]
-    for definition in sorted(written, key=lambda one: one.named.span):
-        named = definition.named
+    found: dict[int, str] = {}
+    written = [number for number, one in enumerate(definitions) if not one.is_generated]
+    for number in sorted(written, key=lambda number: definitions[number].named.span):
+        named = definitions[number].named
         place = (named.span.line, named.span.start)
-        for symbol in _around(by_name.get(named.text, ()), definition):
-            if first.setdefault(symbol.id, place) == place:
-                found[named.symbol] = symbol.id
-            break
+        around = next(_around(by_name.get(named.text, ()), definitions[number]), None)
+        if around is not None and first.setdefault(around.id, place) == place:
+            found[number] = around.id
     return found
 
 

@@ -9,6 +9,7 @@ from tree_sitter import Tree
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, SymbolType
 from codesum_pipeline.parsing.bounded import parse_within_bounds
+from codesum_pipeline.parsing.callees import call_places
 from codesum_pipeline.parsing.canonical import lay_out
 from codesum_pipeline.parsing.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
@@ -225,6 +226,7 @@ def parse_python(
     tests = judge_tests(symbols, Told(file_path, PYTHON.name, imports))
     reexports = read_package_reexports(file_path, imports, exports)
     globals_ = read_globals(outside, tokens)
+    references = extract_references(tree, source, file_path, symbols)
     facts = FileFacts(
         file_path=file_path,
         blob=blob,
@@ -237,12 +239,13 @@ def parse_python(
         imports=imports,
         globals=globals_,
         exports=exports,
-        references=extract_references(tree, source, file_path, symbols),
+        references=references.json,
         syntax_errors=len(tokens.errors),
         reexports=reexports,
         only_reexports=are_all(reexports, symbols=len(symbols), globals_=globals_, exports=exports),
         is_test=tests.is_test,
         literals=texts.literals_outside([(one.start_byte, one.end_byte) for one in definitions]),
+        call_places=call_places(references, canonical),
     )
     return with_lost_definitions(ParsedFile(facts, with_tests(symbols, tests)), source, tree)
 

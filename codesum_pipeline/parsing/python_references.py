@@ -6,7 +6,7 @@ carries them over. They are one JSON object:
 
 - `scopes`: `[kind, parent scope, end of the symbol's id]`; scope 0 is the file itself. The end of an id is
   the id without the file's path, null where the parser has no symbol for the scope.
-- `names`: per scope, `{name: [binding, …]}` in source order; the name `return` holds what a function returns.
+- `names`: per scope, `{name: [binding, …]}` in source order; the names `return` and `yield` hold what a function gives.
 - `attributes`: per class scope, `{attribute: [[scope, binding], …]}`: what methods assign to their receiver.
 - `functions`: per function scope, `[return annotation, decorators, is a generator]`.
 - `classes`: per class scope, `[bases, decorators]`.
@@ -19,20 +19,22 @@ Callees and values are shapes of expressions, see `references.expressions`.
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Query, QueryCursor, Tree
 
 from codesum_pipeline.model.symbols import Symbol
+from codesum_pipeline.parsing.callees import NAMELESS, References
 from codesum_pipeline.parsing.references.definitions import DefinitionReader
-from codesum_pipeline.parsing.references.expressions import ExpressionReader
+from codesum_pipeline.parsing.references.expressions import ExpressionReader, only_child
 from codesum_pipeline.parsing.references.imports import ImportReader
 from codesum_pipeline.parsing.references.names import Bound, NameTable
-from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind, ScopeRanges
+from codesum_pipeline.parsing.references.narrowing import NarrowingReader
+from codesum_pipeline.parsing.references.reaching import Reaching
+from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind
 from codesum_pipeline.parsing.references.statements import StatementReader
 
-REFERENCES_VERSION = "3"
+REFERENCES_VERSION = "5"
 
 _QUERY_SOURCE = """
 (function_definition) @function
@@ -62,12 +64,16 @@ _QUERY_SOURCE = """
 (delete_statement) @delete
 (return_statement) @return
 (yield) @yield
+[(if_statement) (elif_clause) (else_clause) (for_statement) (while_statement) (try_statement) (except_clause)
+  (case_clause)] @branch
+[(break_statement) (continue_statement)] @jump
+(call function: (identifier) @isinstance (#eq? @isinstance "isinstance")) @narrowing
 """
 _QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
 
 
-def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> str:
-    """The file's facts as compact JSON; `symbols` give the ids of its definitions."""
+def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> References:
+    """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions."""
     captures = QueryCursor(_QUERY).captures(tree.root_node)
     expressions = ExpressionReader(source)
     table = NameTable(expressions)
@@ -78,8 +84,13 @@ def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Seque
     imports = ImportReader(expressions, table, ranges)
     imports.read(captures)
     StatementReader(expressions, table, scopes, ranges).read(captures)
+    narrowing = NarrowingReader(expressions, table, ranges)
+    narrowing.read(captures.get("narrowing", ()))
     _place_names(scopes, table)
     _place_attributes(scopes, table)
+    reaching = Reaching({**captures, "guarded": narrowing.arms}, table.names, scopes, ranges)
+    _choose_bindings(table, reaching)
+    callees = _in_order(captures.get("callee", ()))
     facts = {
         "scopes": [[scope.kind, scope.parent, scope.symbol] for scope in scopes],
         "names": [scope.names for scope in scopes],
@@ -96,20 +107,37 @@ def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Seque
         },
         "imports": imports.imported(),
         "stars": imports.stars(),
-        "calls": _calls(captures.get("callee", ()), expressions, ranges),
+        "calls": [
+            [scope, reaching.chosen(scope, expressions.shape(node), node.start_byte), node.start_point[0] + 1]
+            for node in callees
+            for scope in [ranges.scope_at(node.start_byte)]
+        ],
     }
-    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    written = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    return References(written, tuple([_last_name(node) for node in callees]))
 
 
 def _place_names(scopes: list[Scope], table: NameTable) -> None:
     """Give each scope its names, in source order."""
-    table.names.sort(key=lambda entry: entry[1])
-    for place, _, name, binding in table.names:
-        scopes[place].names.setdefault(name, []).append(binding)
+    _drop_idle_narrowings(scopes, table)
+    table.names.sort(key=lambda one: (one.position, one.moment.holds_from))
+    for one in table.names:
+        scopes[one.scope].names.setdefault(one.name, []).append(one.binding)
     for number, scope in enumerate(scopes):
         outer = [names[0] for names in scope.names.values() if names[0][0] in (Bound.GLOBAL, Bound.NONLOCAL)]
         for bound, name in outer:
             _move_outward(scopes, number, name, is_global=bound == Bound.GLOBAL)
+
+
+def _drop_idle_narrowings(scopes: list[Scope], table: NameTable) -> None:
+    """Leave out what is told of names that the function or file around does not bind itself."""
+    own = {
+        (one.scope, one.name)
+        for one in table.names
+        if one.binding[0] != Bound.NARROWED and scopes[one.scope].kind in (ScopeKind.FUNCTION, ScopeKind.MODULE)
+    }
+    own -= {(one.scope, one.name) for one in table.names if one.binding[0] in (Bound.GLOBAL, Bound.NONLOCAL)}
+    table.names = [one for one in table.names if one.binding[0] != Bound.NARROWED or (one.scope, one.name) in own]
 
 
 def _move_outward(scopes: list[Scope], number: int, name: str, *, is_global: bool) -> None:
@@ -130,8 +158,8 @@ def _move_outward(scopes: list[Scope], number: int, name: str, *, is_global: boo
 
 def _place_attributes(scopes: list[Scope], table: NameTable) -> None:
     """Give each class what its methods assign to their receiver, also in functions inside them."""
-    table.attributes.sort(key=lambda entry: entry[1])
-    for scope, _, owner, attribute, binding in table.attributes:
+    table.attributes.sort(key=lambda one: one.position)
+    for scope, _, owner, attribute, binding, _ in table.attributes:
         method = scope
         while method > 0 and owner not in scopes[method].names:
             method = scopes[method].parent
@@ -139,7 +167,26 @@ def _place_attributes(scopes: list[Scope], table: NameTable) -> None:
             scopes[scopes[method].parent].attributes.setdefault(attribute, []).append([scope, binding])
 
 
-def _calls(callees: Sequence[Node], expressions: ExpressionReader, ranges: ScopeRanges) -> list[list[Any]]:
+def _choose_bindings(table: NameTable, reaching: Reaching) -> None:
+    """Tell in each value which bindings of its root it can be."""
+    read = [(one.scope, one.binding, one.moment.read_at) for one in table.names]
+    read += [(one.scope, one.binding, one.read_at) for one in table.attributes]
+    for scope, binding, position in read:
+        if binding[0] == Bound.VALUE:
+            binding[1] = reaching.chosen(scope, binding[1], position)
+
+
+def _in_order(callees: Sequence[Node]) -> list[Node]:
     calls = [(node.start_byte, -node.end_byte, node) for node in callees]
     calls.sort(key=lambda entry: entry[:2])
-    return [[ranges.scope_at(start), expressions.shape(node), node.start_point[0] + 1] for start, _, node in calls]
+    return [node for _, _, node in calls]
+
+
+def _last_name(callee: Node) -> int:
+    """The first byte of `c` in `a.b.c`; `NAMELESS` for what has no such name."""
+    node: Node | None = callee
+    while node is not None and node.type == "parenthesized_expression":
+        node = only_child(node)
+    if node is not None and node.type == "attribute":
+        node = node.child_by_field_name("attribute")
+    return node.start_byte if node is not None and node.type == "identifier" and not node.is_missing else NAMELESS

@@ -135,12 +135,13 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
     rows = Rows.joined([kept, new])
     symbols = ws.tables.write("symbols", ws.key, rows.symbols).table_hash
     compiled = ws.tables.write("compiler_files", ws.key, rows.compiled).table_hash
-    facts = ws.tables.write("file_facts", ws.key, rows.facts, note=_note(symbols, compiled)).table_hash
+    facts = ws.tables.write("file_facts", ws.key, rows.facts, note=facts_note(symbols, compiled)).table_hash
     report = _report(files, len(carried), failures, rows, new.facts, [symbols, facts])
     return replace(report, compiled=CompiledReport.of(rows.compiled, problems))
 
 
-def _note(symbols: str | None, compiled: str | None) -> str:
+def facts_note(symbols: str | None, compiled: str | None) -> str:
+    """What `file_facts` says of the tables that it goes with, by their hashes."""
     return f"{symbols} {compiled}"
 
 
@@ -170,7 +171,7 @@ def _indexed_files(ws: Workspace) -> list[_File]:
 def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
     """The carry key of every file of the last build; none where the three tables are not of one run."""
     hashes = (ws.tables.content_hash(table, ws.key) for table in ("symbols", "compiler_files"))
-    if ws.tables.note("file_facts", ws.key) != _note(*hashes):
+    if ws.tables.note("file_facts", ws.key) != facts_note(*hashes):
         return set()
     keys = ws.tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
     compiled = ws.tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"])

@@ -184,6 +184,11 @@ class PublishedIndex:
         return bounds
 
     @cached_property
+    def confirmed_uses(self) -> Uses:
+        """The uses that a compiler's index confirms."""
+        return self.uses.confirmed
+
+    @cached_property
     def files_with_passages(self) -> tuple[Array, Array]:
         """The files that have passages, and the first passage of each."""
         is_first = np.ones(len(self.passage_files), dtype=np.bool_)

@@ -5,22 +5,25 @@ document itself names, a sample where there are many.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from codesum_pipeline.indexes.uses import KINDS
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.reader import PublishedIndex
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """Another document, and what it is for."""
+    """Another document, and what it is for; `trusted` where a compiler's index confirms that it uses or is used."""
 
     id: str
     type: str
     summary: str
+    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,42 @@ def surroundings_of(index: PublishedIndex, row: int) -> Surroundings:
     """Read the neighbours of one document."""
     document = index.document(row)
     children = np.flatnonzero(index.arrays["parent_row"] == row).tolist()
+    users, used = _confirmed(index, row)
     return Surroundings(
         parents=_neighbours(index, _rows_above(index, row)),
         children=_neighbours(index, children),
-        called_by=_neighbours(index, _rows_of(index, document["context"]["called_by"])),
-        calls=_neighbours(index, _rows_of(index, document["context"]["calls"])),
+        called_by=_neighbours(index, _rows_of(index, document["context"]["called_by"]), trusted=users),
+        calls=_neighbours(index, _rows_of(index, document["context"]["calls"]), trusted=used),
         dependencies=tuple(document["dependencies"]),
     )
+
+
+def _confirmed(index: PublishedIndex, row: int) -> tuple[Collection[int], Collection[int]]:
+    """Of a document, or of what is in it, the users and the used that a compiler's index confirms, and the folders of
+    these."""
+    uses = index.confirmed_uses
+    if not len(uses.users):
+        return (), ()
+    inside = [one for one in _rows_inside(index, row) if one < len(uses)]
+    users = {user for one in inside for kind in KINDS for user in uses.users_of(one, kind)}
+    used = {one for kind in KINDS for one in uses.used_by_any(inside, kind)}
+    return _with_folders(index, users), _with_folders(index, used)
+
+
+def _rows_inside(index: PublishedIndex, row: int) -> list[int]:
+    """A class with all that it defines, the files of a folder without those below it; else the document itself."""
+    above, level = index.arrays["parent_row"], index.level_of(row)
+    if level is Level.MODULE:
+        return [one for one in np.flatnonzero(above == row).tolist() if index.level_of(one) is Level.FILE]
+    found = [row]
+    for one in found if level is Level.CLASS else ():
+        found += np.flatnonzero(above == one).tolist()
+    return found
+
+
+def _with_folders(index: PublishedIndex, rows: Collection[int]) -> set[int]:
+    files = {int(index.arrays["file_row"][row]) for row in rows}
+    return {*rows, *(int(index.arrays["parent_row"][file]) for file in files)}
 
 
 def _rows_above(index: PublishedIndex, row: int) -> Iterator[int]:
@@ -109,6 +141,6 @@ def _rows_of(index: PublishedIndex, ids: Iterable[str]) -> Iterator[int]:
     return (row for id_ in ids if (row := index.row(id_)) is not None)
 
 
-def _neighbours(index: PublishedIndex, rows: Iterable[int]) -> tuple[Neighbour, ...]:
-    documents = map(index.document, rows)
-    return tuple(Neighbour(document["id"], document["type"], document["summary"]) for document in documents)
+def _neighbours(index: PublishedIndex, rows: Iterable[int], *, trusted: Collection[int] = ()) -> tuple[Neighbour, ...]:
+    found = ((row in trusted, index.document(row)) for row in rows)
+    return tuple(Neighbour(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)

@@ -83,13 +83,9 @@ _KNOWN_ENCODINGS = frozenset(PositionEncoding)
 
 def _compare(document: Any, text: str, encoding: PositionEncoding) -> Comparison:
     lines, spelling, found = Lines(text, encoding), Spelling(text), Comparison()
-    names: dict[str, SymbolName | None] = {}
     for occurrence in document.occurrences:
         found.occurrences += 1
-        symbol = occurrence.symbol
-        if symbol not in names:
-            names[symbol] = parse_symbol(symbol)
-        found.problem = _take_in(found, occurrence, names[symbol], lines, spelling)
+        found.problem = _take_in(found, occurrence, parse_symbol(occurrence.symbol), lines, spelling)
         if found.problem:
             return Comparison(problem=found.problem, occurrences=len(document.occurrences))
     if problem := _unwritten(found):

@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.scip import IndexFile
@@ -14,6 +15,7 @@ MOST_OFFERS = 4
 # So many documents say well enough which folder an index was made in.
 _SAMPLE = 500
 _UNNAMED_TOOL = "unknown"
+_SHOWN_PATH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +74,62 @@ def _of_shared(paths: Sequence[str], first: str) -> str:
 
 def _offers_of(file: IndexFile, index: Path, paths: Collection[str]) -> tuple[dict[str, list[Offer]], list[str]]:
     """The documents of one index that are about files of the repository, and what is to be said about the others."""
-    tool, places, oversized = _UNNAMED_TOOL, list[DocumentPlace](), 0
-    for found in look_through(index):
-        match found:
-            case IndexTool(name, version):
-                tool = f"{name or _UNNAMED_TOOL} {version}".strip()
-            case DocumentPlace():
-                places.append(found)
-            case OversizedDocument():
-                oversized += 1
-    root, misplaced = _root(places, file.root, paths)
+    content = _Content.of(index, {path.rpartition("/")[2] for path in paths})
+    root, notes = _root(content.places, file.root, paths)
     offers: defaultdict[str, list[Offer]] = defaultdict(list)
-    for place in places:
+    for place in content.places:
         path = _path_below(root, place.path)
         if path is not None and path in paths:
-            offers[path].append(Offer(index, file.origin, tool, place))
-    notes = [f"{oversized:,} of its documents are too large to be read"] if oversized else []
-    return offers, notes + misplaced + _foreign(places, root, len(offers))
+            offers[path].append(Offer(index, file.origin, content.tool, place))
+    return offers, notes + content.notes(is_used=bool(offers))
 
 
-def _foreign(places: Sequence[DocumentPlace], root: str, used: int) -> list[str]:
-    outside = [place.path for place in places if _path_below(root, place.path) is None]
-    notes = []
-    if outside:
-        notes.append(f"{len(outside):,} of its paths lead out of the repository: {outside[0]!r}")
-    if places and not used:
-        notes.append(
-            f"none of its {len(places):,} documents is about a file that is indexed here (the first is "
-            f"{places[0].path!r}): it was made of another repository, or its root has to be named"
-        )
-    return notes
+@dataclass(slots=True)
+class _Content:
+    """What an index holds: the documents that have the name of a file at hand, and the paths of some others.
+
+    An index may have a million documents of files that are not here.
+    """
+
+    tool: str = _UNNAMED_TOOL
+    documents: int = 0
+    oversized: int = 0
+    places: list[DocumentPlace] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, index: Path, names: Collection[str]) -> Self:
+        content = cls()
+        for found in look_through(index):
+            match found:
+                case IndexTool(name, version):
+                    content.tool = f"{name or _UNNAMED_TOOL} {version}".strip()
+                case DocumentPlace():
+                    content._add(found, names)
+                case OversizedDocument():
+                    content.oversized += 1
+        return content
+
+    def _add(self, place: DocumentPlace, names: Collection[str]) -> None:
+        self.documents += 1
+        if _slashed(place.path).rpartition("/")[2] in names:
+            self.places.append(place)
+        elif len(self.others) < _SAMPLE:
+            self.others.append(place.path)
+
+    def notes(self, *, is_used: bool) -> list[str]:
+        """What cannot be used."""
+        found = [f"{self.oversized:,} of its documents are too large to be read"] if self.oversized else []
+        some = [*(place.path for place in self.places), *self.others]
+        outside = next((path for path in some if _path_below("", path) is None), None)
+        if outside is not None:
+            found.append(f"it has paths that lead out of the repository, such as {outside[:_SHOWN_PATH]!r}")
+        if some and not is_used:
+            found.append(
+                f"none of its {self.documents:,} documents is about a file that is indexed here (one is about "
+                f"{some[0][:_SHOWN_PATH]!r}): it was made of another repository, or its root has to be named"
+            )
+        return found
 
 
 def _root(places: Sequence[DocumentPlace], stated: str, paths: Collection[str]) -> tuple[str, list[str]]:
@@ -132,9 +160,13 @@ def _roots_of(sample: Iterable[str], paths: Collection[str]) -> list[str]:
     return [root for root, _ in roots.most_common(10)]
 
 
+def _slashed(path: str) -> str:
+    return path.replace("\\", "/")
+
+
 def _path_below(root: str, path: str) -> str | None:
     """A document's path in the repository; None where it leads out of it."""
-    parts = path.replace("\\", "/").split("/")
+    parts = _slashed(path).split("/")
     if path.startswith("/") or ".." in parts or ":" in parts[0]:
         return None
     below = "/".join(part for part in parts if part not in ("", "."))

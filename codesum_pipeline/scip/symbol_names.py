@@ -7,6 +7,7 @@ A symbol is a scheme, a package of three words, and descriptors, each a name and
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 _LOCAL = "local "
 # A word of the head ends at a space; two spaces are one of its letters.
@@ -27,6 +28,9 @@ class Suffix(StrEnum):
     METHOD = "()."
     TYPE_PARAMETER = "[]"
     PARAMETER = "()"
+
+
+_BY_ENDING = {suffix.value: suffix for suffix in Suffix}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ def is_local(symbol: str) -> bool:
     return symbol.startswith(_LOCAL)
 
 
+# The same symbols stand in many places, and in other files.
+@lru_cache(maxsize=1 << 15)
 def parse_symbol(symbol: str) -> SymbolName | None:
     """The names of a symbol, none for a local one; None for what is no symbol."""
     if is_local(symbol):
@@ -112,7 +118,7 @@ def _descriptor(match: re.Match[str]) -> Descriptor:
         return Descriptor(_unescaped(parameter), Suffix.PARAMETER)
     if disambiguator is not None:
         return Descriptor(_unescaped(name), Suffix.METHOD, disambiguator)
-    return Descriptor(_unescaped(name), Suffix(ending))
+    return Descriptor(_unescaped(name), _BY_ENDING[ending])
 
 
 def _unescaped(name: str) -> str:

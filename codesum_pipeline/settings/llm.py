@@ -80,7 +80,9 @@ class LlmSettings(BaseModel):
         "auto: the first of them that LiteLLM says the model can.",
     )
     trust: Trust = Field(
-        Trust.OFF, description="off: all code; scip: only symbols that an edge of a SCIP index touches, and above them."
+        Trust.OFF,
+        description="off: all code; scip: only symbols that an edge touches which a compiler's index confirms, and "
+        "what holds them.",
     )
     tests: bool = Field(False, description="Whether test code is written about, too.")
     documented: bool = Field(

@@ -33,6 +33,7 @@ from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.maintenance import MaintenanceSettings
 from codesum_pipeline.settings.planner import PlannerSettings
 from codesum_pipeline.settings.reading import ReadingSettings
+from codesum_pipeline.settings.scip import ScipSettings
 from codesum_pipeline.settings.storage import StorageSettings
 from codesum_pipeline.settings.webhooks import WebhookSettings
 from codesum_pipeline.store.layout import HomeLayout
@@ -191,6 +192,7 @@ class Settings(BaseModel):
     ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
     compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
     digests: DigestSettings = Field(default_factory=DigestSettings)
+    scip: ScipSettings = Field(default_factory=ScipSettings)  # type: ignore[arg-type]
     maintenance: MaintenanceSettings = Field(default_factory=MaintenanceSettings)  # type: ignore[arg-type]
     audit: AuditSettings = Field(default_factory=AuditSettings)
     delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
@@ -277,4 +279,5 @@ class Settings(BaseModel):
             ask=self.ask.options(),
             compaction=self.compaction.options(home=self.home),
             digests=self.digests.options(home=self.home),
+            scip=self.scip.options(),
         )

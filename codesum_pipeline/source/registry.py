@@ -10,6 +10,8 @@ repositories:
     exclude: ["docs/"]
     worktree: false                              # read the folder as it is, committed or not
     enabled: true
+    scip: [build/index.scip]                     # see `source/index_places.py`
+    scip_command: scip-python index .            # run in a sandbox; what it writes is read as such an index
 organisations:                                   # see `source/organisations.py`
   github:acme: {}
 ```
@@ -32,6 +34,7 @@ from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, Unknow
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.model.organisation import Organisation
 from codesum_pipeline.model.repository import RepositoryEntry, Retirement
+from codesum_pipeline.source.index_places import check_command, full_place
 from codesum_pipeline.source.locations import is_url, key_base, parse_location, redact, slug_of
 from codesum_pipeline.source.organisations import organisation_fields, organisation_of
 from codesum_pipeline.source.plain_yaml import read_plain_yaml
@@ -80,6 +83,8 @@ class _EntryData(BaseModel):
     organisation: str | None = None
     host_id: str | None = None
     retired: _RetirementData | None = None
+    scip: list[str] = []
+    scip_command: str = ""
 
 
 @dataclass(frozen=True)
@@ -348,6 +353,9 @@ class Registry:
         try:
             location = parse_location(data.path or data.url or "", base=self.file.absolute().parent)
             ref = data.ref if data.ref is None else check_ref(data.ref)
+            base = self.file.absolute().parent if is_url(location) else Path(location)
+            scip = tuple(full_place(item, base=base) for item in data.scip)
+            check_command(data.scip_command)
         except ConfigurationError as error:
             raise self._error(key, str(error)) from error
         if data.path is not None and is_url(location):
@@ -366,6 +374,8 @@ class Registry:
             organisation=data.organisation,
             host_id=data.host_id,
             retired=Retirement(data.retired.at, data.retired.why) if data.retired else None,
+            scip=scip,
+            scip_command=data.scip_command,
         )
 
     def _subdir(self, key: str, subdir: str) -> str:
@@ -410,6 +420,8 @@ def _to_raw(entry: RepositoryEntry) -> dict[str, Any]:
         "organisation": entry.organisation,
         "host_id": entry.host_id,
         "retired": entry.retired and asdict(entry.retired),
+        "scip": list(entry.scip),
+        "scip_command": entry.scip_command,
     }
     fields.update((name, value) for name, value in optional.items() if value)
     return fields if entry.enabled else {**fields, "enabled": False}

@@ -19,7 +19,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.languages import LANGUAGES, is_program, language_of_path
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = "scan/3"
+RULES_VERSION = "scan/4"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
@@ -50,6 +50,9 @@ DEFAULT_SKIP_PATTERNS = (
     "*.svg",
     # Code between base64 images and run counters: a line of it says little.
     "*.ipynb",
+    # Compilers' indexes, which are read as such.
+    "*.scip",
+    "*.scip.gz",
 )
 
 # Every folder above a file has a document of its own; the deepest trees that people write have 40.

@@ -37,7 +37,8 @@ MOST_ENTRIES = 1_000_000
 @dataclass(frozen=True, slots=True)
 class SnapshotReport:
     """What a snapshot took in; `files_read` of the indexed and skipped ones were not carried over, `failed` of the
-    skipped ones could not be judged."""
+    skipped ones could not be judged. `scip_indexes` are the compilers' indexes, `scip_problems` say why others are
+    not."""
 
     commit: str
     tree: str
@@ -50,6 +51,8 @@ class SnapshotReport:
     table_hash: str
     failed: int = 0
     failures: tuple[Failure, ...] = ()
+    scip_indexes: int = 0
+    scip_problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,8 @@ class _Listed:
     size: int
 
 
-def take_snapshot(ws: Workspace, *, progress: Progress = no_progress) -> SnapshotReport:
-    """Fetch what the entry asks for and write the tables `snapshot` and `files`.
+def take_snapshot(ws: Workspace, *, index_state: str = "", progress: Progress = no_progress) -> SnapshotReport:
+    """Fetch what the entry asks for and write the tables `snapshot` and `files`; `index_state` is noted in the first.
 
     Raises `ConfigurationError` for what a person has to change, and
     `RepositoryUnavailable` for what may work at another time.
@@ -72,13 +75,15 @@ def take_snapshot(ws: Workspace, *, progress: Progress = no_progress) -> Snapsho
     scan = ws.options.scan
     mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=scan.git_timeout_s)
     head = mirror.update(ws.entry, offline=scan.offline, progress=progress)
-    return snapshot_of(ws, mirror, head, progress=progress)
+    return snapshot_of(ws, mirror, head, index_state=index_state, progress=progress)
 
 
-def snapshot_of(ws: Workspace, mirror: Mirror, head: Head, *, progress: Progress = no_progress) -> SnapshotReport:
+def snapshot_of(
+    ws: Workspace, mirror: Mirror, head: Head, *, index_state: str = "", progress: Progress = no_progress
+) -> SnapshotReport:
     """As `take_snapshot`, of a commit that is in the mirror."""
     rules = PathRules.of(ws.entry, ws.options.scan)
-    snapshot = _describe_commit(ws.key, mirror, head.commit, ref=head.ref)
+    snapshot = replace(_describe_commit(ws.key, mirror, head.commit, ref=head.ref), index_state=index_state)
     listed = _list_tree(mirror, head.commit)
     _check_subdir(ws, listed, commit=head.commit)
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}

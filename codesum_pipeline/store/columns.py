@@ -55,6 +55,17 @@ _TEXTS: Mapping[str, str] = {
     "purpose_source": "Where the summary's first sentence comes from: docstring, name, body, children, …",
 }
 
+_EDGES: Mapping[str, str] = {
+    "src_id": "Id of the function, class or file that uses the other.",
+    "dst": "Id of what is used; outside the repository, its dotted name.",
+    "is_external": "Whether what is used lies outside the repository.",
+    "kind": "call, import or inherit.",
+    "count": "How often it is used.",
+    "confidence": "How sure the target is, from 0 to 1.",
+    "reason": "How the target was found, as in `ast:same-file`.",
+    "is_cross_module": "Whether the two lie in different folders.",
+}
+
 OF_TABLE: Mapping[str, Mapping[str, str]] = {
     "snapshot": {
         "repo": "The repository's key.",
@@ -63,6 +74,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "ref": "The branch, tag or commit that was asked for.",
         "subject": "First line of the commit message.",
         "committed_at": "When the commit was made.",
+        "index_state": "Tells compilers' indexes that are not of the commit from others; empty where there are none.",
     },
     "files": {
         "path": "Path of the file, relative to the git root.",
@@ -106,10 +118,12 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "origin": "The project that the file's first comment says it is of; null without one.",
         "only_reexports": "Whether the file defines nothing itself and hands on what others define.",
         "lost_definitions": "How many lines look like a definition and have no symbol; null where the file parses.",
+        "call_places": "Line (from 1) and column (from 0, in bytes) of the name that each call of references calls.",
     },
     "scip_indexes": {
         "position": "Its place in the order of precedence, from 0.",
         "origin": "Where the index was found, or how it was made.",
+        "signature": "Tells it from another state of the file: git's object id, or what the file system says.",
         "root": "The folder that its paths are relative to; empty: the git root.",
         "sha256": "sha256 of its content, uncompressed; empty where it could not be taken in.",
         "size": "Bytes, uncompressed.",
@@ -132,26 +146,8 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "target": "What is called: a document's id, or a dotted name outside the repository.",
         "reason": "How the target was found; null where it was not.",
     },
-    "syntax_edges": {
-        "src_id": "Id of the function, class or file that uses the other.",
-        "dst": "Id of what is used; outside the repository, its dotted name.",
-        "is_external": "Whether what is used lies outside the repository.",
-        "kind": "call, import or inherit.",
-        "count": "How often it is used.",
-        "confidence": "How sure the target is, from 0 to 1.",
-        "reason": "How the target was found, as in `ast:same-file`.",
-        "is_cross_module": "Whether the two lie in different folders.",
-    },
-    "edges": {
-        "src_id": "Id of the function, class or file that uses the other.",
-        "dst": "Id of what is used; outside the repository, its dotted name.",
-        "is_external": "Whether what is used lies outside the repository.",
-        "kind": "call, import or inherit.",
-        "count": "How often it is used.",
-        "confidence": "How sure the target is, from 0 to 1.",
-        "reason": "How the target was found, as in `ast:same-file`.",
-        "is_cross_module": "Whether the two lie in different folders.",
-    },
+    "syntax_edges": _EDGES,
+    "edges": _EDGES,
     "graph_stats": {
         "id": "Id of a function, class or file.",
         "in_degree": "How many others use it.",

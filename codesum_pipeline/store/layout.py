@@ -63,6 +63,10 @@ class HomeLayout:
     def mirror(self, key: str) -> Path:
         return self.mirrors / f"{key}.git"
 
+    def indexes_beside_mirror(self, key: str) -> tuple[Path, Path]:
+        """Where a person may put a compiler's index, as it is or compressed by gzip."""
+        return self.mirrors / f"{key}.scip", self.mirrors / f"{key}.scip.gz"
+
     def state(self, key: str) -> Path:
         """The repository's in-flight state (SQLite)."""
         return self.home / "state" / f"{key}.sqlite"

@@ -18,12 +18,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.failures import keep_failures
 from codesum_pipeline.store.file_state import FileState
+from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.memos import Memo, inputs_of
 from codesum_pipeline.store.recording import RecordingStore
@@ -117,6 +118,15 @@ def _carry_out(step: Step[R], ws: Workspace, progress: Progress) -> Done[R]:
 def is_current(step: Step[Any], ws: Workspace) -> bool:
     """Whether the step need not run; one that remembers nothing cannot tell."""
     return _standing_memo(step, ws) is not None
+
+
+def last_report(step: Step[R], layout: HomeLayout, key: str) -> R | None:
+    """What the last run of a step reported, whatever changed since; None where it left no memo."""
+    memo = Memo.read(layout.memos(key) / f"{step.name}.json")
+    try:
+        return _json_of(step.report).validate_json(memo.report) if memo else None
+    except ValidationError:
+        return None
 
 
 def is_remembered(step: Step[Any], ws: Workspace) -> bool:

@@ -22,8 +22,8 @@ _OF_MODEL_TEXTS = (
     "enabled", "model", "fallback_models", "language", "max_tokens", "max_attempts",
     "trust", "tests", "documented", "form",
 )  # fmt: skip
-# How an entry came into the registry, and whether it is built at all.
-_NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired")
+# How an entry came into the registry, whether it is built at all, and where indexes are: they count by their content.
+_NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired", "scip", "scip_command")
 # When a context is another one, which only models' texts depend on.
 _OF_CONTEXTS = ("policy", "similarity_threshold", "max_new_callers")
 
@@ -64,9 +64,9 @@ class Workspace:
         create_views(connection, self.tables, repo=self.key, tables=tables or tuple(TABLES))
         return connection
 
-    def fingerprint(self, commit: str) -> str:
-        """What a build of `commit` depends on: the commit, the entry, the options, the algorithms."""
-        return fingerprint(self.entry, self.options, self.versions, commit=commit)
+    def fingerprint(self, commit: str, index_state: str | None = None) -> str:
+        """What a build of `commit` depends on: this, other indexes than its own, the entry, options and algorithms."""
+        return fingerprint(self.entry, self.options, self.versions, commit=state_of(commit, index_state))
 
     def memo_settings(self) -> str:
         """What a step depends on besides tables and files: also how much may be spent on what is left over."""
@@ -77,6 +77,11 @@ class Workspace:
     def timestamp(self) -> str:
         """Now, as ISO 8601 in UTC to the second."""
         return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def state_of(commit: str, index_state: str | None) -> str:
+    """What a build starts from: a commit, and compilers' indexes that are not of it."""
+    return f"{commit} {index_state}" if index_state else commit
 
 
 def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str, str], *, commit: str) -> str:
@@ -103,6 +108,8 @@ def shared_part(options: Options, versions: Mapping[str, str]) -> str:
     del shaping["ask"]
     # It changes what is kept of the past.
     del shaping["compaction"]
+    # It says how indexes are made, whose content counts.
+    del shaping["scip"]
     # It tells of what was built.
     del shaping["digests"]
     if options.llm.enabled:

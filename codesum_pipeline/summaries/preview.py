@@ -10,8 +10,9 @@ from codesum_pipeline.graph.build import build_call_graph
 from codesum_pipeline.model.documents import PlanRow
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
+from codesum_pipeline.scip.taking import lend_indexes, snapshot_with_indexes
 from codesum_pipeline.source.mirror import make_scratch
-from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
+from codesum_pipeline.source.snapshot import SnapshotReport
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.plan import PlanReport, plan_summaries
 
@@ -29,7 +30,8 @@ class PlanPreview:
 def preview_plan(workspace: Workspace, scratch: Workspace, *, progress: Progress = no_progress) -> PlanPreview:
     """Plan the newest state of a repository; `scratch` is `workspace` with its writes redirected."""
     make_scratch(workspace.layout.mirror(workspace.key), scratch.layout.mirror(workspace.key))
-    snapshot = take_snapshot(scratch, progress=progress)
+    lend_indexes(workspace, scratch)
+    snapshot = snapshot_with_indexes(scratch, progress=progress)
     parsing = parse_symbols(scratch, progress=progress)
     build_call_graph(scratch, progress=progress)
     plan = plan_summaries(scratch, progress=progress)

@@ -53,6 +53,11 @@ class Documents:
     def uses(self) -> Uses:
         return self.joined.uses
 
+    @cached_property
+    def confirmed_uses(self) -> Uses:
+        """Those that a compiler's index confirms."""
+        return self.parts[0].confirmed_uses if self.is_one_index else self.uses.confirmed
+
     def locate(self, number: int) -> tuple[PublishedIndex, int]:
         part = bisect_right(self.starts, number) - 1
         return self.parts[part], number - self.starts[part]

@@ -14,6 +14,7 @@ from codesum_pipeline.tools.documents import NOTHING, Documents
 from codesum_pipeline.tools.finding import Found, shortened
 from codesum_pipeline.tools.paging import fitting, tokens_of
 from codesum_pipeline.tools.relations import OF_FILES, OF_SYMBOLS, Related, Relation, external, related
+from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
 from codesum_pipeline.tools.text import indented, row_line, with_frame
 
 _TOOL = "graph"
@@ -50,9 +51,10 @@ class DependencyArguments(PagedArguments):
 
 
 class RelatedRow(Row):
-    """`distance` is by how many steps it is reached."""
+    """`distance` is by how many steps it is reached; `trusted` where a compiler's index confirms them."""
 
     distance: int = 1
+    trusted: bool = False
 
 
 class Group(BaseModel):
@@ -104,11 +106,14 @@ def graph_text(page: GraphPage) -> str:
         shown = len(group.rows) + len(group.names)
         lines.append(f"{group.relation} ({shown:,} of {group.total:,})" if shown < group.total else group.relation)
         lines += indented([_line(row) for row in group.rows] or group.names)
+    if any(row.trusted for group in page.groups for row in group.rows):
+        lines.append(TRUST_LEGEND)
     return with_frame(page, lines, what="related")
 
 
 def _line(row: RelatedRow) -> str:
-    return f"{'' if row.distance == 1 else f'({row.distance} steps)  '}{row_line(row)}"
+    steps = "" if row.distance == 1 else f"({row.distance} steps)  "
+    return f"{steps}{row_line(row)}{f'  {TRUST_MARK}' if row.trusted else ''}"
 
 
 def _wanted(call: Call, names: Sequence[str]) -> list[str]:
@@ -178,4 +183,4 @@ def _group(documents: Documents, number: int, name: str, *, start: int, limit: i
 
 
 def _related_row(documents: Documents, each: Related) -> RelatedRow:
-    return RelatedRow(**documents.row(each.number).model_dump(), distance=each.distance)
+    return RelatedRow(**documents.row(each.number).model_dump(), distance=each.distance, trusted=each.trusted)

@@ -5,7 +5,8 @@
 - Uses among changed files are those of their own index, but for methods of a name that unchanged files have, too.
 - A name that means nothing there is one of an unchanged file where only one can be meant.
 
-Nothing else is taken over, so that no use is invented; the rest is found once the tree is settled.
+Nothing else is taken over, so that no use is invented; the rest is found once the tree is settled. A compiler's index
+confirms only what neither its own file nor one that it imports has changed since: of these it says nothing.
 """
 
 from collections import defaultdict
@@ -68,7 +69,8 @@ def joined_uses(parts: Sequence[PublishedIndex], sources: Sources) -> JoinedUses
     now, edges = np.where(base.visible, np.arange(len(base)), GONE), _edges(base.uses)
     moved = _moved(edges, now)
     is_there = (moved[:2] != GONE).all(axis=0)
-    return JoinedUses(_uses(moved[:, is_there], len(base)), now, _lost(base, edges, moved), gone=_gone(base, now))
+    uses = _uses(moved[:, is_there], len(base), _still_trusted(base, edges, moved)[is_there])
+    return JoinedUses(uses, now, _lost(base, edges, moved), gone=_gone(base, now))
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class _Joining:
         moved = _moved(edges, self.now)
         is_there = (moved[:2] != GONE).all(axis=0)
         is_unchanged = moved[0] < len(self.base)
+        stands = is_there & is_unchanged
         used_before: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         carried = set[Edge]()
         for edge in moved[:, is_there & ~is_unchanged].T.tolist():
@@ -99,10 +102,12 @@ class _Joining:
         sure = {edge for edge in own if edge in carried or self._is_sure(*edge, imports)}
         named, internal = self._named(used_before)
         changed = np.array(sorted(carried | sure | named), dtype=np.int64).reshape(-1, 3).T
-        stands = np.concatenate((moved[:, is_there & is_unchanged], changed), axis=1)
-        size = len(self.base) + len(self.small)
+        trusted = np.zeros(stands.sum() + changed.shape[1], dtype=np.bool_)
+        trusted[: stands.sum()] = _still_trusted(self.base, edges, moved)[stands]
+        found = np.concatenate((moved[:, stands], changed), axis=1)
+        uses = _uses(found, len(self.base) + len(self.small), trusted)
         lost = _lost(self.base, edges, moved)
-        return JoinedUses(_uses(stands, size), self.now, lost, internal, _gone(self.base, self.now))
+        return JoinedUses(uses, self.now, lost, internal, _gone(self.base, self.now))
 
     @cached_property
     def now(self) -> Array:
@@ -239,9 +244,19 @@ def _gone(base: PublishedIndex, now: Array) -> frozenset[str]:
     return frozenset(base.ids[row] for row in np.flatnonzero(now[: len(base)] == GONE).tolist())
 
 
-def _uses(edges: Array, size: int) -> Uses:
-    ordered = edges[:, np.argsort(edges[1], kind="stable")]
-    return Uses(ordered[0], ordered[2], np.searchsorted(ordered[1], np.arange(size + 1)))
+def _still_trusted(base: PublishedIndex, edges: Array, moved: Array) -> Array:
+    """Which uses of a base an index confirms that holds for the tree, too."""
+    files = base.arrays["file_row"][edges[0]]
+    is_changed = (moved[:2] != edges[:2]).any(axis=0)
+    is_doubtful = np.isin(files, files[is_changed & (edges[2] == _IMPORT)])
+    found: Array = base.uses.trusted & ~is_changed & ~is_doubtful
+    return found
+
+
+def _uses(edges: Array, size: int, trusted: Array) -> Uses:
+    order = np.argsort(edges[1], kind="stable")
+    ordered = edges[:, order]
+    return Uses(ordered[0], ordered[2], np.searchsorted(ordered[1], np.arange(size + 1)), trusted[order])
 
 
 def _lost(base: PublishedIndex, edges: Array, moved: Array) -> dict[int, list[str]]:

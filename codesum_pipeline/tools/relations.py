@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.graph import EdgeKind
@@ -40,10 +41,12 @@ OF_FILES = (Relation.PART_OF, Relation.MEMBERS, Relation.IMPORTS, Relation.IMPOR
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another document of the same repository by its number, and by how many steps it is reached."""
+    """Another document of the same repository by its number, and by how many steps it is reached; `trusted` where a
+    compiler's index confirms each step of some way to it."""
 
     number: int
     distance: int = 1
+    trusted: bool = False
 
 
 def related(documents: Documents, number: int, relation: Relation, *, depth: int = 1) -> list[Related]:
@@ -70,7 +73,11 @@ def used_elsewhere(documents: Documents, file: int) -> list[tuple[int, int]]:
     """The definitions of a file that other files use, with how many documents of others do, most used first."""
     found = []
     for number in documents.inside_file(file):
-        users = {user for kind in EdgeKind for user in _users(documents, [number], kind)} if number != file else set()
+        users = (
+            {user for kind in EdgeKind for user in _users(documents, documents.uses, [number], kind)}
+            if number != file
+            else set()
+        )
         outside = sum(documents.files[user] != file for user in users)
         if outside:
             found.append((number, int(outside)))
@@ -92,11 +99,13 @@ def _followed(documents: Documents, number: int, step: "_Step", depth: int) -> l
     """Breadth first, each document once; what is inside of the beginning is no part of the answer."""
     begin = _files_of(documents, number) if documents.level(number) is Level.MODULE else [number]
     seen, frontier, found = {number, *begin}, begin, list[Related]()
+    trusted = {*begin} if len(documents.confirmed_uses.users) else set()
     for distance in range(1, depth + 1):
         checkpoint()
-        frontier = [other for other in dict.fromkeys(step(documents, frontier)) if other not in seen]
+        trusted = {*step(documents, documents.confirmed_uses, [other for other in frontier if other in trusted])}
+        frontier = [other for other in dict.fromkeys(step(documents, documents.uses, frontier)) if other not in seen]
         frontier.sort(key=lambda other: (-documents.importance[other], other))
-        found += [Related(other, distance) for other in frontier]
+        found += [Related(other, distance, other in trusted) for other in frontier]
         seen.update(frontier)
         if not frontier or len(found) > _MOST_FOLLOWED:
             break
@@ -112,12 +121,12 @@ def _files_of(documents: Documents, number: int) -> list[int]:
     return [file for file in documents.numbers(Level.FILE) if documents.id(file).startswith(inside)]
 
 
-def _users(documents: Documents, numbers: Iterable[int], kind: EdgeKind) -> list[int]:
-    return [user for each in numbers if each < len(documents.uses) for user in documents.uses.users_of(each, kind)]
+def _users(documents: Documents, uses: Uses, numbers: Iterable[int], kind: EdgeKind) -> list[int]:
+    return [user for each in numbers if each < len(uses) for user in uses.users_of(each, kind)]
 
 
-def _used(documents: Documents, numbers: Sequence[int], kind: EdgeKind) -> list[int]:
-    return documents.uses.used_by_any(numbers, kind)
+def _used(documents: Documents, uses: Uses, numbers: Sequence[int], kind: EdgeKind) -> list[int]:
+    return uses.used_by_any(numbers, kind)
 
 
 def _with_definitions(documents: Documents, files: Sequence[int]) -> list[int]:
@@ -132,15 +141,15 @@ def _as_files(documents: Documents, numbers: Iterable[int]) -> list[int]:
     return list(dict.fromkeys(int(files[each]) if files[each] != NOTHING else each for each in numbers))
 
 
-def _imports(documents: Documents, numbers: Sequence[int]) -> list[int]:
-    return _as_files(documents, _used(documents, _with_definitions(documents, numbers), EdgeKind.IMPORT))
+def _imports(documents: Documents, uses: Uses, numbers: Sequence[int]) -> list[int]:
+    return _as_files(documents, _used(documents, uses, _with_definitions(documents, numbers), EdgeKind.IMPORT))
 
 
-def _imported_by(documents: Documents, numbers: Sequence[int]) -> list[int]:
-    return _as_files(documents, _users(documents, _with_definitions(documents, numbers), EdgeKind.IMPORT))
+def _imported_by(documents: Documents, uses: Uses, numbers: Sequence[int]) -> list[int]:
+    return _as_files(documents, _users(documents, uses, _with_definitions(documents, numbers), EdgeKind.IMPORT))
 
 
-_Step = Callable[[Documents, Sequence[int]], list[int]]
+_Step = Callable[[Documents, Uses, Sequence[int]], list[int]]
 _STEPS: Mapping[Relation, _Step] = {
     Relation.CALLERS: partial(_users, kind=EdgeKind.CALL),
     Relation.CALLEES: partial(_used, kind=EdgeKind.CALL),

@@ -1,12 +1,15 @@
 """What stands around a document, as its tree has it."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings, surroundings_of
 from codesum_pipeline.tools.documents import Documents
 from codesum_pipeline.tools.relations import Relation, external, related
 
+# Behind what is trusted, and what says once what it means.
+TRUST_MARK = "✓"
+TRUST_LEGEND = f"{TRUST_MARK} confirmed by a compiler's index"
 # As many callers and callees as a document names by default.
 _MOST_NEIGHBOURS = 5
 
@@ -24,8 +27,11 @@ def surroundings_in(documents: Documents, number: int) -> Surroundings:
     inside = [number, *(documents.children(number) if level is Level.CLASS else ())]
 
     def around(relation: Relation) -> tuple[Neighbour, ...]:
-        found = dict.fromkeys(each.number for one in inside for each in related(documents, one, relation))
-        return _neighbours(documents, [other for other in found if other not in inside][:_MOST_NEIGHBOURS])
+        found: dict[int, bool] = {}
+        for each in (other for one in inside for other in related(documents, one, relation)):
+            found[each.number] = each.trusted or found.get(each.number, False)
+        others = [other for other in found if other not in inside][:_MOST_NEIGHBOURS]
+        return _neighbours(documents, others, trusted=[other for other in others if found[other]])
 
     known = [name for name in documents.document(number)["dependencies"] if documents.number(name) is not None]
     return Surroundings(
@@ -37,6 +43,8 @@ def surroundings_in(documents: Documents, number: int) -> Surroundings:
     )
 
 
-def _neighbours(documents: Documents, numbers: Iterable[int]) -> tuple[Neighbour, ...]:
-    read = map(documents.document, numbers)
-    return tuple(Neighbour(each["id"], each["type"], each["summary"]) for each in read)
+def _neighbours(
+    documents: Documents, numbers: Iterable[int], *, trusted: Collection[int] = ()
+) -> tuple[Neighbour, ...]:
+    found = ((number in trusted, documents.document(number)) for number in numbers)
+    return tuple(Neighbour(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)

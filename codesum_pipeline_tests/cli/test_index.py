@@ -16,6 +16,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.building import build, open_home
 from codesum_pipeline_tests.cli.calling import fork_codesum, run_codesum
 from codesum_pipeline_tests.cli.shop import FILES
+from codesum_pipeline_tests.scip.indexes import HandMadeIndex, python_symbol
 
 
 def test_a_newcomer_indexes_a_folder_and_finds_something(git_repo, codesum):
@@ -223,3 +224,28 @@ def test_files_that_do_not_parse_are_told_with_what_was_lost_in_them(git_repo, c
     assert "1 file with syntax errors, about 1 definition lost in it" in status.stdout
     steps = again["steps"]["symbols"]
     assert (steps["files_with_syntax_errors"], steps["lost_definitions"]) == (1, 1)
+
+
+def test_a_compilers_index_that_comes_changes_or_goes_is_built_although_the_commit_is_the_same(git_repo, codesum):
+    repository = git_repo(FILES)
+    (repository.path / ".git" / "info" / "exclude").write_text("index.scip\n.codesum\n")
+    index, home = repository.path / "index.scip", repository.path / ".codesum"
+
+    def built(*options: str) -> list[int]:
+        """The number of indexes that each of two calls took in, where it ran a build."""
+        results = [codesum(home, "index", repository.path, "--json", *options) for _ in range(2)]
+        told.append(results[0].stderr)
+        said = [json.loads(result.stdout) for result in results]
+        return [each["steps"]["repo_snapshot"]["scip_indexes"] for each in said if each.get("run_id")]
+
+    told: list[str] = []
+    found = [built()]
+    index.write_bytes(HandMadeIndex(FILES).module("shop/orders.py", python_symbol("shop.orders")).content())
+    found.append(built())
+    index.write_bytes(b"")
+    found.append(built())
+    index.unlink()
+    found.append(built())
+
+    assert found == [[0], [1], [0], [0]]
+    assert ["project: index folder index.scip: it is empty" in each for each in told] == [False, False, True, False]

@@ -18,6 +18,7 @@ from codesum_pipeline_tests.cli.test_plan_status_doctor import fingerprint
 from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, Fails, Says, ScriptedServer, always_well
 from codesum_pipeline_tests.llm.server.answers import answer_of
 from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.scip.shops import put_index
 from codesum_pipeline_tests.summaries.by_model.building import MODEL
 from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, FUNCTIONS, TAX, TILL
 
@@ -151,6 +152,35 @@ def test_a_plan_says_what_the_caps_allow_and_how_to_go_on(codesum: Any, new: Til
     kept = next(line for line in with_table if line.startswith("where the provider keeps"))
     assert 0 < float(kept.partition("$")[2].split()[0]) < float(whole.split()[5])
     assert one_line.startswith(f"{MODEL}: at most 5 texts asked for, about $0.00")
+
+
+def test_under_trust_a_plan_and_a_run_say_what_passes_and_what_waits(codesum: Any, new: Till) -> None:
+    """The index knows calls of all but two methods and the README."""
+    new.settings('trust = "scip"')
+    put_index(new.home, TILL, key="till")
+
+    planned = words(codesum(new.home, "plan", new.repo.path, "--llm", "--limit", 0).stdout)
+    built = codesum(new.home, "index", new.repo.path).stdout
+    again = json.loads(codesum(new.home, "index", "till", "--force", "--json").stdout.splitlines()[-1])["llm"]
+
+    assert any(
+        line.startswith("llm.trust = 'scip' lets 11 texts, about ") and " pass, and 3 texts, about " in line
+        for line in planned
+    )
+    assert "llm.trust = 'scip': 11 documents pass ($0.0" in built
+    assert " predicted), 3 wait ($0.0" in built
+    assert len({asked.prompt for asked in new.server.seen}) == 11
+    assert (again["trust"]["passing"], again["trust"]["waiting"]["calls"], again["gates"]["trust"]) == (11, 3, 3)
+
+
+def test_under_trust_without_an_index_a_run_says_that_nothing_passes(codesum: Any, new: Till) -> None:
+    new.settings('trust = "scip"')
+
+    done = codesum(new.home, "index", new.repo.path)
+
+    assert f"0 documents pass ($0.0000 predicted), {BY_MODEL} wait ($0.0" in done.stdout
+    assert "llm.trust = 'scip' lets no document pass: no edge is confirmed by a compiler's index" in done.stderr
+    assert new.server.seen == []
 
 
 def test_a_plan_for_a_model_begins_with_what_it_would_cost(codesum: Any, new: Till) -> None:

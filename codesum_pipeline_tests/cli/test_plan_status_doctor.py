@@ -101,6 +101,12 @@ def test_a_changed_setting_is_seen(codesum, own_shop):
     assert state(codesum, own_shop)["state"] == "settings changed"
 
 
+def test_another_compilers_index_is_seen(codesum, own_shop):
+    (own_shop / "mirrors" / "shop.scip").write_bytes(b"index")
+
+    assert state(codesum, own_shop)["state"] == "compilers' indexes changed"
+
+
 def test_a_registered_repository_is_not_indexed_yet(codesum, own_shop, git_repo):
     Registry(own_shop / "repos.yaml").add(RepositoryEntry("second", str(git_repo({"a.py": "x = 1\n"}).path)))
 

@@ -130,3 +130,33 @@ def test_credentials_in_a_url_are_not_printed(codesum, tmp_path):
         result = codesum(home, *arguments)
         assert "example.org" in result.stdout or arguments == ("status",)
         assert "secret" not in result.output
+
+
+def test_compilers_indexes_and_their_command_are_registered_and_listed(codesum, own_shop, project, monkeypatch):
+    monkeypatch.chdir(project)
+
+    added = codesum(own_shop, "add", ".", "--scip", "a.scip", "--scip", "/b.scip@web", "--scip-command", "make it")
+
+    assert added.exit_code == 0
+    listed = [json.loads(line) for line in codesum(own_shop, "repos", "--json").stdout.splitlines()]
+    assert [(one["scip"], one["scip_command"]) for one in listed] == [
+        ([f"{project}/a.scip", "/b.scip@web"], "make it"),
+        ([], ""),
+    ]
+    assert codesum(own_shop, "repos").stdout.splitlines()[-3:] == [
+        f"project: compiler's index {project}/a.scip",
+        "project: compiler's index /b.scip@web",
+        "project: compiler's index made by make it",
+    ]
+
+
+def test_an_empty_command_is_refused(codesum, own_shop, project):
+    refused = codesum(own_shop, "add", project, "--scip-command", "")
+
+    assert (refused.exit_code, "--scip-command '': it is empty" in refused.stderr) == (2, True)
+
+
+def test_a_password_in_a_command_is_not_printed(codesum, own_shop, project):
+    codesum(own_shop, "add", project, "--scip-command", "fetch https://me:hunter2@example.org/x")
+
+    assert "hunter2" not in codesum(own_shop, "repos").stdout + codesum(own_shop, "repos", "--json").stdout

@@ -60,6 +60,17 @@ def test_what_was_never_indexed_is_not_behind(
     assert verdicts(instance) == []
 
 
+def test_a_compilers_index_that_comes_is_built_although_the_commit_is_the_same(
+    register: Register, run_job: RunJob, look: Callable[..., dg.SensorResult], home: Home
+) -> None:
+    register("shop")
+    assert run_job("shop").success
+    before = wanted(look())
+    (home.layout.mirrors / "shop.scip").write_bytes(b"an index that says nothing")
+
+    assert (before, wanted(look())) == ([], ["shop"])
+
+
 def test_a_broken_and_a_disabled_repository_stop_no_other(
     register: Register, look: Callable[..., dg.SensorResult], home: Home
 ) -> None:

@@ -199,3 +199,12 @@ def test_a_sync_after_a_sync_changes_nothing_and_keys_never_change(first: set[in
     assert not found.written
     assert {each.host_id for each in registry.values() if each.enabled} == {f"github.com/{number}" for number in then}
     assert all(each.retired for each in registry.values() if not each.enabled)
+
+
+def test_what_the_owner_set_of_compilers_indexes_stays_and_nothing_of_a_host_sets_it() -> None:
+    ours = replace(entry("shop", 1), scip=("/srv/shop.scip",), scip_command="scip-python index .")
+
+    found = plan([listed(1, "acme/renamed"), listed(2, "acme/new")], [ours])
+
+    assert found.moved == (replace(ours, location="https://github.com/acme/renamed.git"),)
+    assert [(one.scip, one.scip_command) for one in found.added] == [((), "")]

@@ -58,3 +58,25 @@ def test_what_is_written_is_what_is_mapped(tmp_path: Path) -> None:
     uses_of([call_edge("a.py", "a.py::f"), call_edge("a.py::g", "a.py::f")]).write(tmp_path / "uses.npz")
 
     assert names(Uses.map(tmp_path / "uses.npz").users_of(0, EdgeKind.CALL)) == ["a.py::g", "a.py"]
+
+
+def test_uses_that_a_compilers_index_confirms_are_told_apart(tmp_path: Path) -> None:
+    call = call_edge("a.py::g", "a.py::f")
+    trusted = replace(call, reason="scip:scip-python", confidence=1.0)
+    edges = [
+        trusted,
+        replace(call, kind=EdgeKind.IMPORT),
+        replace(trusted, src_id="b.py", confidence=0.97),
+        replace(trusted, src_id="a.py", reason="ast:import"),
+        replace(trusted, src_id="a.py", dst="b.py::Klass"),
+    ]
+
+    uses_of(edges).write(tmp_path / "uses.npz")
+    uses_of(edges[::-1]).write(tmp_path / "again.npz")
+
+    uses = Uses.map(tmp_path / "uses.npz")
+    assert names(uses.users_of(0, EdgeKind.CALL)) == ["a.py::g", "a.py", "b.py"]
+    assert names(uses.confirmed.users_of(0, EdgeKind.CALL)) == ["a.py::g"]
+    assert uses.confirmed.users_of(0, EdgeKind.IMPORT) == []
+    assert names(uses.confirmed.used_by(IDS.index("a.py"), EdgeKind.CALL)) == ["b.py::Klass"]
+    assert (tmp_path / "uses.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()

@@ -225,7 +225,9 @@ def test_callers_of_other_documents_are_found(workspace: Workspace) -> None:
 def test_users_of_other_documents_are_found(workspace: Workspace) -> None:
     def add_a_row(folder: Path) -> None:
         indptr = np.array([0] * 30 + [1], dtype=np.int32)
-        Uses(np.array([99], dtype=np.int32), np.array([0], dtype=np.uint8), indptr).write(folder / USES)
+        Uses(np.array([99], dtype=np.int32), np.array([0], dtype=np.uint8), indptr, np.array([False])).write(
+            folder / USES
+        )
 
     sign_again(workspace, add_a_row)
 

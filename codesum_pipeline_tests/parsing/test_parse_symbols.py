@@ -223,14 +223,17 @@ def _write_until(last: str, write: Callable[..., Any]) -> Callable[..., Any]:
     return written
 
 
-def test_rows_of_a_table_without_a_newer_column_are_carried_over(workspace: Workspace, repo: GitRepo) -> None:
+def test_rows_of_a_table_without_newer_columns_are_carried_over(workspace: Workspace, repo: GitRepo) -> None:
     parse(workspace)
     path = workspace.tables.path("file_facts", workspace.key)
     before = pq.read_table(path)
-    pq.write_table(before.drop_columns("lost_definitions").replace_schema_metadata(before.schema.metadata), path)
+    older = before.drop_columns(["lost_definitions", "call_places"])
+    pq.write_table(older.replace_schema_metadata(before.schema.metadata), path)
     repo.commit({"pkg/c.py": "def h():\n    return 1\n"})
 
     report = parse(workspace)
 
     assert (report.parsed, report.carried) == (1, 4)
-    assert [facts.lost_definitions for facts in rows(workspace)[1]] == [None] * 5
+    read = {facts.file_path: (facts.lost_definitions, facts.call_places) for facts in rows(workspace)[1]}
+    assert read.pop("pkg/c.py") == (None, ())
+    assert [*read.values()] == [(None, None)] * 4

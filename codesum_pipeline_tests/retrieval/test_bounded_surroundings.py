@@ -24,7 +24,7 @@ def test_no_more_is_shown_than_there_is_room_for(tokens: int) -> None:
     found, left = bounded(AROUND, tokens=tokens)
 
     values = [each for part in asdict(found.around).values() for each in part]
-    characters = sum(len(json.dumps(value)) for value in values)
+    characters = sum(len(json.dumps(value, ensure_ascii=False)) for value in values)
     assert characters <= 4 * (tokens - left) <= 4 * tokens
 
 

@@ -29,18 +29,38 @@ class HandMadeIndex:
         return self.place(path, symbol, (0, 0, 0), roles=DEFINITION)
 
     def define(
-        self, path: str, word: str, symbol: str, nth: int = 0, *, lines: int = 0, bases: Sequence[str] = (), text: str = ""
+        self,
+        path: str,
+        word: str,
+        symbol: str,
+        nth: int = 0,
+        *,
+        lines: int = 0,
+        bases: Sequence[str] = (),
+        text: str = "",
     ) -> Self:
         """A definition; `lines` are how many it has, `bases` what it implements, `text` documents it."""
-        number, start, end = self._range(path, word, nth)
+        return self.define_at(path, symbol, self._range(path, word, nth), lines=lines, bases=bases, text=text)
+
+    def define_at(
+        self,
+        path: str,
+        symbol: str,
+        range_: tuple[int, int, int],
+        *,
+        lines: int = 0,
+        bases: Sequence[str] = (),
+        text: str = "",
+    ) -> Self:
+        """A definition whose name has this range."""
         information = message_class("SymbolInformation")(symbol=symbol)
         for base in bases:
             information.relationships.add(symbol=base, is_implementation=True)
         if text:
             information.documentation.append(text)
         self._information.setdefault(path, []).append(information)
-        enclosing = (number, 0, number + lines - 1, 999) if lines else ()
-        return self.place(path, symbol, (number, start, end), roles=DEFINITION, enclosing=enclosing)
+        enclosing = (range_[0], 0, range_[0] + lines - 1, 999) if lines else ()
+        return self.place(path, symbol, range_, roles=DEFINITION, enclosing=enclosing)
 
     def refer(self, path: str, word: str, symbol: str, nth: int = 0) -> Self:
         """A use of a symbol."""

@@ -160,7 +160,18 @@ def test_columns_are_bytes_of_utf8_whatever_an_index_counts(encoding: PositionEn
 
 @pytest.mark.parametrize(
     "range_",
-    [[-1, 0, 1], [0, 5, 2], [0, 0, 2_000_000_000], [99, 0, 1], [0, -3, 1], [], [0], [0, 0], [5, 0, 4, 0], [0, 0, 99, 1]],
+    [
+        [-1, 0, 1],
+        [0, 5, 2],
+        [0, 0, 2_000_000_000],
+        [99, 0, 1],
+        [0, -3, 1],
+        [],
+        [0],
+        [0, 0],
+        [5, 0, 4, 0],
+        [0, 0, 99, 1],
+    ],
     ids=str,
 )
 def test_a_place_that_the_text_does_not_have_is_the_mark_of_another_text(range_: list[int]) -> None:

@@ -232,3 +232,64 @@ def test_entries_added_at_once_are_all_kept(registry: Registry) -> None:
         thread.join()
 
     assert [entry.key for entry in registry.entries()] == sorted(keys)
+
+
+def test_compilers_indexes_and_their_command_come_back_as_they_were_added(registry: Registry, tmp_path: Path) -> None:
+    entry = replace(
+        FLASK, scip=("/srv/a.scip", "/srv/b.scip@web/app"), scip_command="scip-python index --output {output} ."
+    )
+
+    assert registry.add(entry) == entry
+    assert registry.get("flask") == entry
+
+
+def test_an_index_lies_relative_to_a_local_repository_and_else_to_the_registry(
+    registry: Registry, tmp_path: Path
+) -> None:
+    (tmp_path / "near").mkdir()
+    write(
+        registry,
+        "repositories:\n"
+        "  near: {path: ../near, scip: [build/index.scip@./web/, node_modules/@acme/x]}\n"
+        "  flask: {url: 'https://github.com/pallets/flask.git', scip: [flask.scip]}\n",
+    )
+
+    assert registry.get("near").scip == (
+        f"{tmp_path}/near/build/index.scip@web",
+        f"{tmp_path}/near/node_modules/@acme/x",
+    )
+    assert registry.get("flask").scip == (f"{tmp_path}/home/flask.scip",)
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("scip: ['']", "scip '': give the path of a SCIP index"),
+        ("scip: index.scip", "scip = 'index.scip': Input should be a valid list"),
+        ("scip: ['a.scip@../x']", "'../x' is not a folder below the git root"),
+        ("scip: ['a.scip@/x']", "'/x' is not a folder below the git root"),
+        ("scip_command: [a, b]", "scip_command = ['a', 'b']: Input should be a valid string"),
+        ("scip_command: 'a \"b'", "No closing quotation: correct its quotes"),
+        ('scip_command: "a\\nb"', "give one command line, or leave it out"),
+        ("scip_command: ' '", "give one command line, or leave it out"),
+        ("scip_command: \"''\"", "give one command line, or leave it out"),
+    ],
+    ids=[
+        "empty",
+        "no list",
+        "above",
+        "absolute",
+        "command is a list",
+        "open quote",
+        "two lines",
+        "blank",
+        "no program",
+    ],
+)
+def test_an_index_or_command_that_cannot_be_is_named(registry: Registry, field: str, said: str) -> None:
+    write(registry, f"repositories: {{bad: {{path: ., {field}}}}}\n")
+
+    with pytest.raises(ConfigurationError) as error:
+        registry.get("bad")
+
+    assert said in str(error.value)

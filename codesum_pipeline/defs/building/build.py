@@ -98,7 +98,7 @@ class Build:
     def built_from(self) -> str:
         """The fingerprint of the snapshot that stands, under the settings of now."""
         (snapshot,) = self.workspace.tables.read_rows("snapshot", self.key, Snapshot)
-        return self.workspace.fingerprint(snapshot.commit)
+        return self.workspace.fingerprint(snapshot.commit, snapshot.index_state)
 
     def perform(self, step: str) -> StepOutcome:
         """Carry out a step; a step that need not run is `is_reused`."""

@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from codesum_pipeline.defs.building.shows_compiled import compiled_values, disagreement_values
 from codesum_pipeline.defs.building.shows_model import asked_values, forecast_values
 from codesum_pipeline.defs.building.values import Rows, Value, Values
+from codesum_pipeline.graph.build import GraphReport
+from codesum_pipeline.parsing.symbols import ParseReport
 from codesum_pipeline.summaries.level_build import LevelReport
 from codesum_pipeline.summaries.plan import PlanReport
 
@@ -24,14 +27,19 @@ def report_values(report: object) -> dict[str, Value]:
     if not is_dataclass(report):
         raise TypeError(f"a stage reports a dataclass, not {type(report).__name__}")
     given = {field.name: getattr(report, field.name) for field in fields(report) if field.name != "table_hash"}
-    by_model: Values = {}
-    # What a model did, or would do, has entries of its own.
+    others: Values = {}
+    # What a model did, or would do, has entries of its own, as has what compilers' indexes say.
     if isinstance(report, LevelReport):
-        by_model = asked_values(given.pop("asked"))
+        others = asked_values(given.pop("asked"))
     elif isinstance(report, PlanReport):
-        by_model = forecast_values(given.pop("forecast"))
+        others = forecast_values(given.pop("forecast"))
+    elif isinstance(report, ParseReport):
+        others = compiled_values(given.pop("compiled"))
+    elif isinstance(report, GraphReport):
+        edges = report.calls + report.imports + report.inherits
+        others = disagreement_values(given.pop("compiled"), edges=edges)
     found = {name: _value(value) for name, value in given.items()}
-    return {name: value for name, value in found.items() if value is not None} | dict(by_model)
+    return {name: value for name, value in found.items() if value is not None} | dict(others)
 
 
 def _value(value: Any) -> Value | None:

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from codesum_pipeline.defs.building.plots import bars, histogram
+from codesum_pipeline.defs.building.shows_compiled import index_values
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, Markdown, Values
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.markdown import table
+from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
@@ -23,7 +25,7 @@ _LENGTH_STEP = 50
 
 
 def show_files(ws: Workspace) -> Values:
-    """Languages, and how many files were skipped for which reason."""
+    """Languages, how many files were skipped for which reason, and which indexes of compilers were found."""
     with ws.connect("files") as connection:
         languages = _rows(
             connection,
@@ -37,7 +39,8 @@ def show_files(ws: Workspace) -> Values:
             ).fetchall()
         )
     preview = Markdown(table(["language", "indexed", "skipped", "bytes"], languages))
-    return {PREVIEW: preview} | ({PLOT: Markdown(bars("skipped because", skipped))} if skipped else {})
+    indexes = index_values(ws.tables.read_rows_or_empty("scip_indexes", ws.key, IndexFile))
+    return {PREVIEW: preview, **indexes} | ({PLOT: Markdown(bars("skipped because", skipped))} if skipped else {})
 
 
 def show_symbols(ws: Workspace) -> Values:

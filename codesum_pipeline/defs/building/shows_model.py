@@ -50,14 +50,21 @@ def forecast_values(forecast: Mapping[Level, LevelForecast]) -> dict[str, Value]
     if not forecast:
         return {}
     levels = forecast.values()
+    has_waiting = any(one.waiting for one in levels)
+    waiting: dict[str, Value] = {
+        "waiting_for_trust": sum(one.waiting for one in levels),
+        "waiting_for_trust_usd": _number(sum(one.waiting_usd for one in levels)),
+    }
     heads = [
         "level", "calls (above functions at most)", "texts there already", "tokens read", "tokens written",
-        "US dollars", "would summarize", "of US dollars", "stopped by",
+        "US dollars", "would summarize", "of US dollars",
+        *(["wait for trust", "of US dollars"] if has_waiting else []), "stopped by",
     ]  # fmt: skip
     rows = [
         (
             level.value, one.calls, one.kept_texts, one.input_tokens, one.output_tokens, f"{one.usd:.4f}",
             one.would_summarize, f"{one.would_usd:.4f}",
+            *((one.waiting, f"{one.waiting_usd:.4f}") if has_waiting else ()),
             ", ".join(f"{count:,} {gate.value}" for gate, count in one.gates.items()),
         )
         for level, one in forecast.items()
@@ -69,6 +76,7 @@ def forecast_values(forecast: Mapping[Level, LevelForecast]) -> dict[str, Value]
         "predicted_usd_with_cache": _number(sum(one.usd_with_cache for one in levels)),
         "would_summarize": _number(sum(one.would_summarize for one in levels)),
         "would_usd": _number(sum(one.would_usd for one in levels)),
+        **(waiting if has_waiting else {}),
     }
 
 

@@ -1,6 +1,6 @@
 """The tables of a repository's graph, with what compilers' indexes say."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.graph.compiled.merging import merge
 from codesum_pipeline.graph.compiled.targets import IndexedFacts, load_facts
+from codesum_pipeline.graph.trusted import is_of_index, is_trusted
 from codesum_pipeline.model.compiler import CompilerFile
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
 from codesum_pipeline.model.ids import SEPARATOR
@@ -42,6 +43,13 @@ class Disagreement:
     doubtful_edges: int = 0
     lines: tuple[tuple[str, str, str, int], ...] = ()
 
+    def by_language(self) -> dict[str, Counter[str]]:
+        """How often each verdict was given, by language."""
+        found: dict[str, Counter[str]] = {}
+        for language, verdict, _, count in sorted(self.lines):
+            found.setdefault(language, Counter())[verdict] += count
+        return found
+
 
 def read_compiled(tables: TableStore, key: str) -> dict[str, IndexedFacts]:
     """By path, what the indexes say about the files for which they count."""
@@ -64,8 +72,7 @@ def with_compiled(
         languages.keys() - compiled.keys(),
     )
     edges = to_table(merged.edges, Edge)
-    trusted = pc.sum(pc.and_(pc.equal(edges["confidence"], 1.0), pc.starts_with(edges["reason"], "scip:"))).as_py() or 0
-    by_index = pc.sum(pc.starts_with(edges["reason"], "scip:")).as_py() or 0
+    trusted, by_index = (pc.sum(found(edges)).as_py() or 0 for found in (is_trusted, is_of_index))
     lines = sorted(((*key, count) for key, count in merged.verdicts.items()), key=lambda line: (-line[3], line[:3]))
     disagreement = Disagreement(len(compiled), trusted, by_index - trusted, tuple(lines))
     return pa.concat_tables([own.edges.filter(pc.invert(is_compiled)), edges]), disagreement

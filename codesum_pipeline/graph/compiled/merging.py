@@ -8,18 +8,23 @@ the index was made from. Elsewhere it is heard on what the syntax leaves open.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import pyarrow as pa
+from enum import StrEnum
 
 from codesum_pipeline.graph.call_sites import Outcome
 from codesum_pipeline.graph.compiled.targets import End, IndexedFacts, Target, Targets
 from codesum_pipeline.graph.edge_table import folder_of
-from codesum_pipeline.graph.reasons import CONFIDENCE, Reason, of_tool
+from codesum_pipeline.graph.reasons import CONFIDENCE, DOUBTFUL, TRUSTED, Reason, of_tool
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
 
-TRUSTED = 1.0
-# It is what a compiler said of a text that is not wholly the one at hand.
-DOUBTFUL = 0.97
+
+class Verdict(StrEnum):
+    """What an index and the syntax say about one call, import or base."""
+
+    AGREE = "agree"
+    ONLY_INDEX = "only the index"
+    ONLY_SYNTAX = "only the syntax"
+    ANOTHER_TARGET = "another target"
+    OUTSIDE = "outside by the index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,7 @@ class _FileMerger:
         for caller, key, count in self._file.content["others"]:
             target = self._find([key])
             if target.id is not None:
-                self.verdicts["only the index", "no call in the syntax"] += count
+                self.verdicts[Verdict.ONLY_INDEX, "no call in the syntax"] += count
                 self._add(self._file.id_of(caller), target.id, EdgeKind.CALL, count=count)
 
     def _find(self, keys: Sequence[int]) -> Target:
@@ -160,7 +165,7 @@ class _FileMerger:
         self._count(site, own, wanted, target, is_silent=is_silent)
         if wanted is not None and (self._standing.overrules or own in (None, wanted)):
             self._add(site.caller_id, wanted, EdgeKind.CALL)
-        elif self._is_outside(target, own):
+        elif self._is_outside(site, target):
             if target.outside:
                 self._edges.add(site.caller_id, target.outside, EdgeKind.CALL, self._reason, TRUSTED, is_external=True)
         elif site.target is not None:
@@ -170,19 +175,25 @@ class _FileMerger:
                 site.caller_id, site.target, EdgeKind.CALL, reason, CONFIDENCE[reason], is_external=is_external
             )
 
-    def _is_outside(self, target: Target, own: str | None) -> bool:
-        """Whether the index says that a call which the syntax leads to a document leads out of the repository."""
-        return own is not None and target.end is End.OUTSIDE and self._standing.knows_outside
+    def _is_outside(self, site: CallRow, target: Target) -> bool:
+        """Whether the index contradicts a guess of the syntax, since the call leads out of the repository.
+
+        Guesses are by a name that is unique in the repository; what follows types knows more than an indexer that has
+        the builtin `set` for `config.set`.
+        """
+        is_guess = site.reason == Reason.UNIQUE_NAME and target.end is End.OUTSIDE
+        return is_guess and self._standing.knows_outside
 
     def _count(self, site: CallRow, own: str | None, wanted: str | None, target: Target, *, is_silent: bool) -> None:
         """Note whether both say the same."""
         if wanted is not None:
-            verdict = "agree" if own == wanted else "only the index" if own is None else "another target"
+            is_other = Verdict.ONLY_INDEX if own is None else Verdict.ANOTHER_TARGET
+            verdict = Verdict.AGREE if own == wanted else is_other
             self.verdicts[verdict, site.reason or site.outcome] += 1
         elif own is not None:
-            is_other = target.end is End.OUTSIDE
-            verdict = "outside by the index" if is_other else "only the syntax"
-            cause = (site.reason or "") if is_other else "not in the index" if is_silent else str(target.end)
+            is_outside = target.end is End.OUTSIDE
+            verdict = Verdict.OUTSIDE if is_outside else Verdict.ONLY_SYNTAX
+            cause = (site.reason or "") if is_outside else "not in the index" if is_silent else str(target.end)
             self.verdicts[verdict, cause] += 1
 
     def add_others(self, own: Sequence[Edge]) -> None:
@@ -192,7 +203,7 @@ class _FileMerger:
             named = {dst.rpartition(".")[2].rpartition(":")[2] for dst in bases.get(edge.src_id, ())}
             is_other = edge.kind is EdgeKind.INHERIT and edge.dst not in bases.get(edge.src_id, ())
             if is_other and self._standing.overrules and _last_name(edge.dst) in named:
-                self.verdicts["another target", "base"] += 1
+                self.verdicts[Verdict.ANOTHER_TARGET, "base"] += 1
                 continue
             self._edges.add(
                 edge.src_id, edge.dst, edge.kind, edge.reason, edge.confidence,
@@ -200,7 +211,7 @@ class _FileMerger:
             )  # fmt: skip
         known = {(edge.src_id, edge.dst, edge.kind) for edge in own}
         for src, dst, kind in sorted({*self._imports(), *_pairs(bases), *self._overrides()}):
-            verdict = "agree" if (src, dst, kind) in known else "only the index"
+            verdict = Verdict.AGREE if (src, dst, kind) in known else Verdict.ONLY_INDEX
             self.verdicts[verdict, "import" if kind is EdgeKind.IMPORT else "base"] += 1
             self._edges.confirm(src, dst, kind, self._reason, self._standing.confidence)
 
@@ -231,10 +242,3 @@ def _pairs(bases: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str, Edg
 
 def _last_name(id_: str) -> str:
     return id_.rpartition(":")[2].rpartition(".")[2]
-
-
-def verdict_table(verdicts: Mapping[tuple[str, str, str], int]) -> pa.Table:
-    """As rows, the most frequent first."""
-    rows = sorted(((*key, count) for key, count in verdicts.items()), key=lambda row: (-row[3], row[:3]))
-    names = ("language", "verdict", "cause", "count")
-    return pa.table({name: [row[number] for row in rows] for number, name in enumerate(names)})

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from codesum_pipeline.model.compiler import CompilerFile
-from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.scip.symbol_names import Suffix, is_local, parse_symbol
 
 # What the language itself provides gives no edge.
@@ -100,6 +100,7 @@ class Targets:
             if end is End.OUTSIDE and outside is None:
                 outside = outside_name(key)
         if ids:
+            ids = _of_one_name(ids)
             return Target(End.DOCUMENT if len(ids) == 1 else End.SEVERAL, frozenset(ids))
         if ends == {End.OUTSIDE}:
             return Target(End.OUTSIDE, outside=outside)
@@ -114,6 +115,12 @@ class Targets:
             return (End.DOCUMENT if found else End.NO_DOCUMENT), found
         # Some tools give what they cannot resolve the package that they are run in.
         return (End.UNKNOWN if _package(key) in self._packages else End.OUTSIDE), set()
+
+
+def _of_one_name(ids: set[str]) -> set[str]:
+    """Of the overloads of one name, the one that has the plain id: the implementation."""
+    plain = {without_suffix(id_) for id_ in ids}
+    return plain if len(plain) == 1 and plain <= ids else ids
 
 
 @lru_cache(maxsize=1 << 14)

@@ -9,8 +9,10 @@ from tree_sitter import Node, Query, QueryCursor, Tree
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
+from codesum_pipeline.parsing.callees import References, call_places
 from codesum_pipeline.parsing.canonical import Canonical, lay_out
 from codesum_pipeline.parsing.chains import CHAINS_VERSION
+from codesum_pipeline.parsing.declared.callee_names import CalleeNames
 from codesum_pipeline.parsing.declared.comments import COMMENTS_VERSION, Comments
 from codesum_pipeline.parsing.declared.declaration import Code, Declaration, Imported, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions
@@ -186,6 +188,7 @@ class _File:
         globals_ = tuple(read_names(declaration.globals, outline, self._text))
         tests = judge_tests(symbols, self._told(symbols, imports))
         reexports = read_reexports(self._handed_on(), imports, exports or ())
+        references = self._references(symbols)
         facts = FileFacts(
             file_path=self._path,
             blob=blob,
@@ -198,9 +201,7 @@ class _File:
             imports=imports,
             globals=globals_,
             exports=exports,
-            references=read_references(
-                declaration, outline, symbols, self._path, self._text, self._calls, Structures(self._tokens, self._root)
-            ),
+            references=references.json,
             syntax_errors=len(self._tokens.errors),
             reexports=reexports,
             only_reexports=are_all(
@@ -208,8 +209,21 @@ class _File:
             ),
             is_test=tests.is_test,
             literals=self._texts.literals_outside([(one.start_byte, one.end_byte) for one in outline.definitions]),
+            call_places=call_places(references, canonical),
         )
         return ParsedFile(facts, with_tests(symbols, tests))
+
+    def _references(self, symbols: Sequence[Symbol]) -> References:
+        return read_references(
+            self._declaration,
+            self._outline,
+            symbols,
+            self._path,
+            self._text,
+            self._calls,
+            CalleeNames(self._source),
+            Structures(self._tokens, self._root),
+        )
 
     def _told(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> Told:
         """What the file says about tests besides its definitions."""

@@ -25,9 +25,11 @@ from tree_sitter import Node
 
 from codesum_pipeline.model.expressions import CAST, OBJECT
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
+from codesum_pipeline.parsing.callees import References
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.chains import parameter_names
 from codesum_pipeline.parsing.declared.blocks import Blocks, NameRow, ScopedNames
+from codesum_pipeline.parsing.declared.callee_names import CalleeNames
 from codesum_pipeline.parsing.declared.declaration import Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, Outline
 from codesum_pipeline.parsing.declared.facts import Calls
@@ -48,9 +50,11 @@ def read_references(
     file_path: str,
     text: Text,
     calls: Calls,
+    callee_names: CalleeNames,
     structures: Structures,
-) -> str:
-    """The JSON of one file."""
+) -> References:
+    """What one file refers to; `callee_names` says where the names of its callees stand."""
+    names: list[int] = []
     content: dict[str, Any] = {
         "language": declaration.spec.name,
         "package": read_package(declaration, outline, text),
@@ -97,12 +101,13 @@ def read_references(
                 receiver = declaration.short_receiver(node, text) or receiver
             content["calls"].append([scope, structures.receiver(receiver), called.name, int(called.is_new)])
             content["counts"].append(_argument_count(node))
+            names.append(callee_names.start(node, called))
     if declaration.blocks:
         if declaration.given_back is not None:
             content["results"] = list(_results(declaration, outline, blocks, text, structures, content["symbols"]))
         _place(content, declaration, outline, blocks, assigned, text)
     content["receivers"] = structures.receivers
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return References(json.dumps(content, ensure_ascii=False, separators=(",", ":")), tuple(names))
 
 
 def _named_in(

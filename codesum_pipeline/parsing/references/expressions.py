@@ -2,7 +2,10 @@
 
 `self.items[0].run(x)` becomes `self.items[].run()`. The root is a name, a
 literal's type in angle brackets (`<str>.join`), `super()` or `super(Class)`, an
-annotation in braces (from `cast`), or `?` for anything else. Links: `.name`,
+annotation in braces (from `cast`), a display of values (`⟨,a;b()⟩` is a tuple,
+`⟨*a⟩` holds elements of one kind, `⟨:a⟩` values under keys), or `?` for anything
+else. `x@0,2` is a name by which only its first and third binding can be meant
+(`references.reaching`). Links: `.name`,
 `()` a call, `[]` an item, `*` an element drawn by iteration, `>` what a `with`
 statement binds, `#1` the second part of an unpacked tuple; `|` separates
 alternatives. `await` is left out: what an async function is annotated to
@@ -20,8 +23,22 @@ MAX_LINKS = 30
 MAX_ALTERNATIVES = 4
 MAX_ANNOTATION_BYTES = 300
 MAX_DOTTED_LENGTH = 1_000
+MAX_DISPLAYED = 8
+MAX_DISPLAY_LENGTH = 300
 
 _DOTTED = re.compile(rb"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_WORD = re.compile(r"\w+")
+_DISPLAYS = {
+    "tuple": ",",
+    "expression_list": ",",
+    "list": "*",
+    "set": "*",
+    "list_comprehension": "*",
+    "set_comprehension": "*",
+    "generator_expression": "*",
+    "dictionary": ":",
+    "dictionary_comprehension": ":",
+}
 _LITERALS = {
     "string": "<str>",
     "concatenated_string": "<str>",
@@ -94,7 +111,7 @@ class ExpressionReader:
         if kind == "subscript":
             return "[]", node.child_by_field_name("value")
         if kind in ("await", "parenthesized_expression"):
-            return "", _only_child(node)
+            return "", only_child(node)
         return _LITERALS.get(kind, UNKNOWN_ROOT), None
 
     def _call(self, node: Node) -> tuple[str, Node | None]:
@@ -106,18 +123,19 @@ class ExpressionReader:
             return "()", function
         name = self._source[start:end]
         if name in (b"super", b"type"):
-            arguments = _arguments(node)
+            arguments = arguments_of(node)
             if name == b"type":
                 return (".__class__", arguments[0]) if len(arguments) == 1 else (UNKNOWN_ROOT, None)
             return (f"super({self.text(arguments[0])})" if arguments else "super()"), None
         if name.endswith(b"cast") and name.decode("utf-8", "replace") in _CASTS:
-            return self._cast(node), None
+            arguments = arguments_of(node)
+            return self.annotated(arguments[0] if arguments else None) or UNKNOWN_ROOT, None
         return "()", function
 
-    def _cast(self, node: Node) -> str:
-        arguments = _arguments(node)
-        annotation = self.annotation(arguments[0]) if arguments else None
-        return "{" + annotation + "}" if annotation and not set("{}|") & set(annotation) else UNKNOWN_ROOT
+    def annotated(self, node: Node | None) -> str | None:
+        """The root for an object with this annotation, None where there is none or it cannot be written so."""
+        annotation = self.annotation(node)
+        return "{" + annotation + "}" if annotation and not set("{}|") & set(annotation) else None
 
     def value(self, node: Node | None) -> str:
         """The shape of an assigned value, its alternatives separated by `|`."""
@@ -130,7 +148,7 @@ class ExpressionReader:
             current = waiting.pop()
             options = _alternatives(current)
             if options is None:
-                found.append(self.shape(current))
+                found.append(self._display(current) or self.shape(current))
             else:
                 waiting.extend(reversed(options))
                 unwrapped += 1
@@ -148,12 +166,44 @@ class ExpressionReader:
         enumerated = ""
         while node.type == "call" and (function := node.child_by_field_name("function")) is not None:
             name = self.text(function)
-            arguments = _arguments(node)
+            arguments = arguments_of(node)
             if not arguments or not (name in _SAME_ELEMENTS or (name == "enumerate" and not enumerated)):
                 break
             enumerated = enumerated or ("#1" if name == "enumerate" else "")
             node = arguments[0]
-        return enumerated, self.shape(node)
+        return enumerated, self._display(node) or self.shape(node)
+
+    def _display(self, node: Node) -> str | None:
+        """The root for the values of a display or comprehension; None where nothing is told about them."""
+        mark = _DISPLAYS.get(node.type)
+        if mark is None:
+            return None
+        body = node.child_by_field_name("body")
+        elements = [child for child in node.named_children if child.type != "comment"] if body is None else [body]
+        if not 0 < len(elements) <= MAX_DISPLAYED:
+            return None
+        found = [self._element(element) for element in elements]
+        if body is not None and _root_of(found[0]) in self._drawn(node):
+            return None
+        written = f"⟨{mark}{';'.join(found)}⟩"
+        is_told = any(not one.startswith(("<", UNKNOWN_ROOT)) for one in found)
+        return written if is_told and len(written) <= MAX_DISPLAY_LENGTH else None
+
+    def _element(self, node: Node) -> str:
+        if node.type == "pair":
+            value = node.child_by_field_name("value")
+            return self.shape(value) if value is not None else UNKNOWN_ROOT
+        return self.shape(node)
+
+    def _drawn(self, comprehension: Node) -> set[str]:
+        """All words in what the loops of a comprehension bind."""
+        lefts = (child.child_by_field_name("left") for child in comprehension.named_children)
+        return {word for left in lefts if left is not None for word in _WORD.findall(self.text(left))}
+
+
+def _root_of(shape: str) -> str:
+    match = _WORD.match(shape)
+    return match[0] if match else ""
 
 
 def _alternatives(node: Node) -> list[Node] | None:
@@ -169,7 +219,7 @@ def _alternatives(node: Node) -> list[Node] | None:
         # `a and a.b` is `a.b`, or something false that nobody calls.
         return [right] if operator.type == "and" else [left, right]
     if node.type == "parenthesized_expression":
-        inner = _only_child(node)
+        inner = only_child(node)
         return [inner] if inner is not None else None
     if node.type == "assignment":
         inner = node.child_by_field_name("right")
@@ -180,12 +230,14 @@ def _alternatives(node: Node) -> list[Node] | None:
     return None
 
 
-def _only_child(node: Node) -> Node | None:
+def only_child(node: Node) -> Node | None:
+    """The one node inside of brackets; None where there is another number."""
     inner = [child for child in node.named_children if child.type != "comment"]
     return inner[0] if len(inner) == 1 else None
 
 
-def _arguments(call: Node) -> list[Node]:
+def arguments_of(call: Node) -> list[Node]:
+    """What a call is given without a keyword."""
     arguments = call.child_by_field_name("arguments")
     if arguments is None:
         return []

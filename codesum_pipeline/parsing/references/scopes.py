@@ -71,6 +71,10 @@ class ScopeRanges:
             self._own[scope] = number
             open_ranges.append(number)
 
+    def start_of(self, scope: int) -> int:
+        """Where a scope begins."""
+        return self._starts[self._own[scope]]
+
     def scope_at(self, position: int) -> int:
         """The innermost scope at a position. Asked for every name and call of a file."""
         ends = self._ends

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from tree_sitter import Node
 
 from codesum_pipeline.parsing.references.expressions import ExpressionReader
-from codesum_pipeline.parsing.references.names import SEQUENCES, Bound, NameTable
+from codesum_pipeline.parsing.references.names import SEQUENCES, Bound, Moment, NameTable
 from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind, ScopeRanges
 
 RETURN = "return"
+YIELD = "yield"
 
 # Annotations that leave the type to the value.
 _UNTYPED = frozenset({"TypeAlias", "Final", "ClassVar"})
@@ -62,27 +63,31 @@ class StatementReader:
         elif target.type in SEQUENCES and value.type in ("expression_list", "tuple"):
             self._read_parallel(scope, target, value)
         else:
-            self._table.bind_targets(scope, target, self._expressions.value(value))
+            self._table.bind_targets(scope, target, self._expressions.value(value), moment=Moment.of(node, target))
 
     def _read_annotated(self, scope: int, target: Node, value: Node | None, annotation: str) -> None:
+        moment = Moment.of(target.parent, target)
         if annotation.rpartition(".")[2] in _UNTYPED and value is not None:
-            self._table.bind_targets(scope, target, self._expressions.value(value))
+            self._table.bind_targets(scope, target, self._expressions.value(value), moment=moment)
             return
         binding = [Bound.ANNOTATED, annotation]
         if target.type == "identifier":
-            self._table.bind(scope, target.start_byte, self._expressions.text(target), binding)
+            name, is_sure = self._expressions.text(target), value is not None
+            self._table.bind(scope, target.start_byte, name, binding, moment=moment, is_sure=is_sure)
         else:
-            self._table.bind_attribute(scope, target, binding)
+            self._table.bind_attribute(scope, target, binding, read_at=moment.read_at)
 
     def _read_parallel(self, scope: int, target: Node, value: Node) -> None:
         targets, values = target.named_children, value.named_children
         plain = len(targets) == len(values) and not any(n.type.startswith("list_splat") for n in (*targets, *values))
         for position, child in enumerate(targets):
-            self._table.bind_targets(scope, child, self._expressions.value(values[position]) if plain else None)
+            shape = self._expressions.value(values[position]) if plain else None
+            self._table.bind_targets(scope, child, shape, moment=Moment.of(target.parent, target))
 
     def _read_augmented(self, node: Node) -> None:
         # `x += y` keeps what x is, but makes the name local.
-        self._table.bind(self._scope_at(node), node.start_byte, self._expressions.text(node), [Bound.VALUE, "<None>"])
+        binding = [Bound.VALUE, "<None>"]
+        self._table.bind(self._scope_at(node), node.start_byte, self._expressions.text(node), binding, is_sure=False)
 
     def _read_walrus(self, node: Node) -> None:
         scope = self._scope_at(node)
@@ -91,7 +96,9 @@ class StatementReader:
         name = node.child_by_field_name("name")
         if name is not None:
             value = self._expressions.value(node.child_by_field_name("value"))
-            self._table.bind(scope, node.start_byte, self._expressions.text(name), [Bound.VALUE, value])
+            binding = [Bound.VALUE, value]
+            text, moment = self._expressions.text(name), Moment.of(node, node)
+            self._table.bind(scope, node.start_byte, text, binding, moment=moment, is_sure=False)
 
     def _read_loop(self, node: Node) -> None:
         target = node.child_by_field_name("left")
@@ -99,12 +106,13 @@ class StatementReader:
             return
         is_enumerated, drawn_from = self._expressions.elements(node.child_by_field_name("right"))
         scope = self._scope_at(node)
+        moment = Moment(node.start_byte, target.end_byte)
         if not is_enumerated:
-            self._table.bind_targets(scope, target, f"{drawn_from}*")
+            self._table.bind_targets(scope, target, f"{drawn_from}*", moment=moment)
         elif target.type in SEQUENCES and len(target.named_children) == 2:
             counter, element = target.named_children
             self._table.bind_targets(scope, counter, "<int>")
-            self._table.bind_targets(scope, element, f"{drawn_from}*")
+            self._table.bind_targets(scope, element, f"{drawn_from}*", moment=moment)
         else:
             self._table.bind_targets(scope, target, None)
 
@@ -117,13 +125,14 @@ class StatementReader:
                 continue
             value, target = children
             scope = self._scope_at(node)
+            moment = Moment.of(node, target)
             if node.start_byte in matched:
-                self._table.bind_targets(scope, target, None)
+                self._table.bind_targets(scope, target, None, moment=moment)
             elif node.start_byte in caught:
                 instance = f"{self._expressions.shape(value)}()" if value.type in ("identifier", "attribute") else None
-                self._table.bind_targets(scope, target, instance)
+                self._table.bind_targets(scope, target, instance, moment=moment)
             else:
-                self._table.bind_targets(scope, target, f"{self._expressions.shape(value)}>")
+                self._table.bind_targets(scope, target, f"{self._expressions.shape(value)}>", moment=moment)
 
     def _read_captured(self, node: Node) -> None:
         self._table.bind(self._scope_at(node), node.start_byte, self._expressions.text(node), [Bound.UNKNOWN])
@@ -147,7 +156,13 @@ class StatementReader:
     def _read_return(self, node: Node) -> None:
         value = node.named_children
         shape = self._expressions.value(value[0]) if value else "<None>"
-        self._table.bind(self._scope_at(node), node.start_byte, RETURN, [Bound.VALUE, shape])
+        self._table.bind(self._scope_at(node), node.start_byte, RETURN, [Bound.VALUE, shape], is_sure=False)
 
     def _read_yield(self, node: Node) -> None:
-        self._scopes[self._scope_at(node)].is_generator = True
+        scope = self._scope_at(node)
+        self._scopes[scope].is_generator = True
+        value = next((child for child in node.named_children if child.type != "comment"), None)
+        shape = self._expressions.value(value) if value is not None else "<None>"
+        if any(child.type == "from" for child in node.children):
+            shape = "|".join(f"{one}*" for one in shape.split("|"))
+        self._table.bind(scope, node.start_byte, YIELD, [Bound.VALUE, shape], is_sure=False)

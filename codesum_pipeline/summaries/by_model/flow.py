@@ -76,7 +76,7 @@ def layer_by_model(
     sources: list[Source] = []
     for head in heads:
         with build.guard.item(head.id):
-            if model.planned.get(head.id) is not Gate.TRUST and not is_empty(head, below[head.id]):
+            if model.is_trusted(head.id) and not is_empty(head, below[head.id]):
                 sources.append(upper_source(head, below[head.id]))
                 asked[head.id] = head
     choices = {choice.wanted.id: choice for choice in model.choose(sources)}

@@ -50,6 +50,7 @@ from codesum_pipeline.summaries.by_model.outages import forget_outage, note_outa
 from codesum_pipeline.summaries.by_model.room import caps_left, read_plan, rewrites_left
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
+from codesum_pipeline.summaries.by_model.trust import trusted_ids
 from codesum_pipeline.summaries.by_model.wanting import Source
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.extractive import Written
@@ -103,6 +104,8 @@ class ModelLevel:
         self._chooser = Chooser(workspace, setup, level, self._contexts if level is Level.FUNCTION else None)
         self.prompter = Prompter(setup.templates[level], setup.max_prompt_chars)
         self.planned, self._predicted, self._documented = read_plan(workspace, level)
+        # Read here, not off the plan: an index that comes or goes changes nothing else that a level is made from.
+        self._trusted = trusted_ids(workspace, outline)
         self._gates = dict(self.planned)
         self._can_ask = setup.options.backend is not BackendName.NOOP and (
             setup.options.asks_nobody
@@ -128,9 +131,12 @@ class ModelLevel:
         """Whether there is a text for it, or a model may be asked as long as the caps last."""
         id_ = choice.wanted.id
         gate = self.planned.get(id_)
-        if gate is Gate.TRUST or choice.found is not None:
-            return gate is not Gate.TRUST
+        if not self.is_trusted(id_) or choice.found is not None:
+            return self.is_trusted(id_)
         return id_ not in self._waiting and (gate is None or (gate is Gate.CAP and self._can_ask))
+
+    def is_trusted(self, id_: str) -> bool:
+        return self._trusted is None or id_ in self._trusted
 
     def left_to_later(self, choices: Sequence[Choice]) -> set[str]:
         """Those of a layer that wait for what is in them: a later run may have to ask for them."""

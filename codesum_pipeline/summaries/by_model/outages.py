@@ -29,7 +29,7 @@ class Outage:
 def note_outage(workspace: Workspace, level: Level, *, because: str, gave_up: bool) -> None:
     """Write down that a level failed whole."""
     (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
-    outage = Outage(workspace.run_id, workspace.fingerprint(snapshot.commit), because, gave_up)
+    outage = Outage(workspace.run_id, workspace.fingerprint(snapshot.commit, snapshot.index_state), because, gave_up)
     _write(workspace, {**noted_outages(workspace.layout, workspace.key), level: outage})
 
 

@@ -50,7 +50,7 @@ class LevelForecast:
     """One level. Above functions `calls` and their price are at most so many: a child may come out as it was.
 
     `usd_with_cache` is their price where the provider keeps what all prompts share.
-    `would_summarize` counts what a gate but trust keeps from being asked for.
+    `would_summarize` counts what a gate but trust keeps from being asked for, `waiting` what no edge is trusted for.
     """
 
     calls: int
@@ -62,27 +62,33 @@ class LevelForecast:
     would_usd: float
     gates: Mapping[Gate, int]
     usd_with_cache: float = 0.0
+    waiting: int = 0
+    waiting_usd: float = 0.0
 
 
 @dataclass
 class _Tally:
     estimates: list[Estimate] = field(default_factory=list)
     stopped: list[Estimate] = field(default_factory=list)
+    waiting: list[Estimate] = field(default_factory=list)
     kept: int = 0
     gates: Counter[Gate] = field(default_factory=Counter)
 
     def forecast(self, estimator: Estimator) -> LevelForecast:
         usd = sum(one.usd for one in self.estimates)
+        every = (*self.estimates, *self.stopped, *self.waiting)
         return LevelForecast(
             calls=len(self.estimates),
             kept_texts=self.kept,
             would_summarize=len(self.stopped),
-            input_tokens=sum(one.input_tokens for one in (*self.estimates, *self.stopped)),
-            output_tokens=sum(one.output_tokens for one in (*self.estimates, *self.stopped)),
+            input_tokens=sum(one.input_tokens for one in every),
+            output_tokens=sum(one.output_tokens for one in every),
             usd=usd,
             would_usd=sum(one.usd for one in self.stopped),
             gates=dict(sorted(self.gates.items())),
             usd_with_cache=usd - estimator.spared_usd(len(self.estimates)),
+            waiting=len(self.waiting),
+            waiting_usd=sum(one.usd for one in self.waiting),
         )
 
 
@@ -297,5 +303,4 @@ class ModelPlanner:
             tally.estimates.append(estimate)
             return
         tally.gates[gate] += 1
-        if gate is not Gate.TRUST:
-            tally.stopped.append(estimate)
+        (tally.waiting if gate is Gate.TRUST else tally.stopped).append(estimate)

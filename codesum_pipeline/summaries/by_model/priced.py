@@ -46,6 +46,12 @@ class Priced:
         return sum(self.stopped.values(), Saving())
 
     @property
+    def trusted(self) -> Saving:
+        """What passes the gate of trust, whether or not another gate stops it."""
+        others = (saving for gate, saving in self.stopped.items() if gate not in (Gate.OFFLINE, Gate.TRUST))
+        return sum(others, self.asked)
+
+    @property
     def undocumented(self) -> Saving:
         """What nobody documented, of what is asked for and what is stopped."""
         whole, told = self.asked + self.all_stopped, self.documented
@@ -98,9 +104,10 @@ def _offline(key: str, options: Options, priced: Priced) -> str:
 
 
 def _trust(key: str, options: Options, priced: Priced) -> str:
-    documents = priced.stopped[Gate.TRUST].calls
-    trust = options.llm.trust.value
-    return f"llm.trust = {trust!r} leaves {documents:,} documents out: no edge of a SCIP index touches them"
+    return (
+        f"llm.trust = {options.llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and "
+        f"{_so_much(priced.stopped[Gate.TRUST])} wait: no edge that a compiler's index confirms touches them"
+    )
 
 
 def _tests(key: str, options: Options, priced: Priced) -> str:

@@ -39,6 +39,8 @@ quasi-quote makes is not read. Of more than 200 functions of one name in one pla
 
 """
 
+BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="utf-8")
+
 NAMES = {
     "c": "C",
     "cpp": "C++",
@@ -57,7 +59,7 @@ def title(name: str) -> str:
 
 def page() -> str:
     """The whole page."""
-    return HEAD + _overview() + "\n" + "\n".join(map(_section, sorted(DECLARATIONS, key=_name)))
+    return HEAD + _overview() + "\n" + BESIDE + "\n".join(map(_section, sorted(DECLARATIONS, key=_name)))
 
 
 def _name(declaration: Declaration) -> str:

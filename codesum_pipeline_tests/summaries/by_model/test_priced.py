@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow
-from codesum_pipeline.model.options import GraphPolicy, LlmOptions, ModelPrice, Options, ScanOptions
+from codesum_pipeline.model.options import GraphPolicy, LlmOptions, ModelPrice, Options, ScanOptions, Trust
 from codesum_pipeline.summaries.by_model.estimates import Estimator
 from codesum_pipeline.summaries.by_model.priced import Priced, price_all, price_levels, ways_on
 from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
@@ -51,6 +51,12 @@ def test_what_is_asked_for_found_and_stopped_is_told_apart() -> None:
     }
 
 
+def test_what_passes_trust_counts_whatever_else_stops_it() -> None:
+    rows = [row("asked"), row("capped", gate=Gate.CAP), row("offline", gate=Gate.OFFLINE), row("no", gate=Gate.TRUST)]
+
+    assert price_all(rows).trusted == ONE + ONE
+
+
 @pytest.mark.parametrize(
     ("gate", "llm", "said"),
     [
@@ -61,7 +67,10 @@ def test_what_is_asked_for_found_and_stopped_is_told_apart() -> None:
             "the caps (3 texts and $0.50 a run) leave 1 texts", id="caps",
         ),
         pytest.param(Gate.CONFIRM, {}, "more than 50% of the index again: `codesum index shop --yes`", id="held"),
-        pytest.param(Gate.TRUST, {}, "leaves 1 documents out", id="trust"),
+        pytest.param(
+            Gate.TRUST, {"trust": Trust.SCIP},
+            "lets 0 texts, about 0 tokens, $0.0000 pass, and 1 texts, about 110 tokens, $0.0100 wait", id="trust",
+        ),
     ],
 )  # fmt: skip
 def test_each_gate_says_the_way_on(gate: Gate, llm: dict[str, Any], said: str) -> None:

@@ -1,0 +1,123 @@
+"""What `codesum doctor` and `codesum status` say of compilers' indexes, and of the trust that rests on them."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codesum_pipeline.cli.render import count
+from codesum_pipeline.graph.compiled.edges import Disagreement
+from codesum_pipeline.graph.compiled.merging import Verdict
+from codesum_pipeline.model.scip import IndexFile
+from codesum_pipeline.pipeline import CALL_GRAPH, SYMBOLS
+from codesum_pipeline.scip.making import MADE_BY
+from codesum_pipeline.store.reuse import last_report
+from codesum_pipeline.summaries.by_model.trust import TrustCount, count_trust
+from codesum_pipeline.wiring import Home
+
+_MOST_STALE = 3
+_MOST_NOTES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFiles:
+    """Of how many files indexes tell, by the tool that wrote them; `stale` are files of another text, and why."""
+
+    by_tool: dict[str, int]
+    stale: list[tuple[str, str]]
+
+    @classmethod
+    def of(cls, home: Home, key: str) -> "IndexedFiles":
+        columns = ["file_path", "tool", "problem"]
+        rows = home.tables.read_or_empty("compiler_files", key, columns=columns).to_pylist()
+        tools = Counter(row["tool"] for row in rows if not row["problem"])
+        return cls(dict(sorted(tools.items())), [(row["file_path"], row["problem"]) for row in rows if row["problem"]])
+
+    def __bool__(self) -> bool:
+        return bool(self.by_tool or self.stale)
+
+    def __str__(self) -> str:
+        tools = ", ".join(f"{tool} for {count(files, 'file')}" for tool, files in self.by_tool.items())
+        stale = f"{count(len(self.stale), 'file')} of another text than the index" if self.stale else ""
+        return "; ".join(filter(None, [tools or "for no file", stale]))
+
+
+def index_troubles(home: Home, key: str) -> Iterator[tuple[str, str | None]]:
+    """What there is to know, and a way out where something is to be done."""
+    indexes = _indexes(home, key)
+    for index in indexes:
+        if index.problem:
+            yield f"index {index.origin}: {index.problem}", _way_out(index.origin, key)
+    if files := IndexedFiles.of(home, key):
+        yield f"compiler's index: {files}", None
+        for path, problem in files.stale[:_MOST_STALE]:
+            yield f"  of another text: {path}: {problem}", None
+    yield from ((note, None) for note in _notes(home, key, {index.origin for index in indexes if index.problem}))
+    if trust := count_trust(home.tables, key, home.settings.options):
+        yield from _without_trust(trust, key, has_files=bool(files), has_index=bool(indexes))
+
+
+def refused_indexes(home: Home, key: str) -> list[str]:
+    """The indexes that the last build could not take in, each with the reason."""
+    return [f"index {index.origin}: {index.problem}" for index in _indexes(home, key) if index.problem]
+
+
+def _indexes(home: Home, key: str) -> list[IndexFile]:
+    return home.tables.read_rows_or_empty("scip_indexes", key, IndexFile)
+
+
+def _way_out(origin: str, key: str) -> str:
+    if origin.startswith(MADE_BY):
+        return f"correct the entry's scip_command, then `codesum index {key} --force`"
+    return f"make {origin} anew, or remove it"
+
+
+def disagreement_line(found: Disagreement) -> str:
+    """How often an index and the syntax say the same."""
+    total: Counter[str] = sum(found.by_language().values(), Counter())
+    agree = total[Verdict.AGREE]
+    both = agree + total[Verdict.ANOTHER_TARGET] + total[Verdict.OUTSIDE]
+    share = f" ({agree / both:.2%})" if both else ""
+    return (
+        f"the index and the syntax agree on {agree:,} of {both:,} calls, imports and bases that both know{share}; only "
+        f"the index knows {total[Verdict.ONLY_INDEX]:,}, only the syntax {total[Verdict.ONLY_SYNTAX]:,}"
+    )
+
+
+def edges_line(found: Disagreement) -> str:
+    return f"{count(found.trusted_edges, 'edge')} confirmed, {found.doubtful_edges:,} doubtful"
+
+
+def last_disagreement(home: Home, key: str) -> Disagreement:
+    """What the last build found."""
+    report = last_report(CALL_GRAPH, home.layout, key)
+    return report.compiled if report else Disagreement()
+
+
+def _notes(home: Home, key: str, refused: set[str]) -> Iterator[str]:
+    """What of each index cannot be used, and how often the index and the syntax differ."""
+    parsed = last_report(SYMBOLS, home.layout, key)
+    notes = [(origin, note) for origin, note in (parsed.compiled.problems if parsed else ()) if origin not in refused]
+    yield from (f"index {origin}: {note}" for origin, note in notes[:_MOST_NOTES])
+    if len(notes) > _MOST_NOTES:
+        yield f"{len(notes) - _MOST_NOTES:,} more remarks on indexes"
+    if (found := last_disagreement(home, key)).files:
+        yield f"{disagreement_line(found)}; {edges_line(found)}"
+
+
+def _without_trust(
+    trust: TrustCount, key: str, *, has_files: bool, has_index: bool
+) -> Iterator[tuple[str, str | None]]:
+    """A setting under which no text is written by the model."""
+    if trust.edges:
+        return
+    why = (
+        "its index is of other texts than those of the commit"
+        if has_files
+        else "its index says nothing of its files"
+        if has_index
+        else "it has no index"
+    )
+    yield (
+        f"llm.trust = 'scip' keeps the model from all of {count(trust.waiting.calls, 'document')}: {why}",
+        f"put an index of the commit at mirrors/{key}.scip and run `codesum index {key}`, or set llm.trust = 'off'",
+    )

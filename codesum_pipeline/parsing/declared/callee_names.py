@@ -1,0 +1,79 @@
+"""Finds the token in a call that spells the callee's last name.
+
+A name that a hook took from a node knows where that stands. Any other is
+looked for among the last nodes of what can be the callee: never in arguments,
+nor past a fixed number of nodes, so that a chain of calls costs its length.
+"""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from codesum_pipeline.parsing.callees import NAMELESS
+from codesum_pipeline.parsing.declared.declaration import Called, Code
+
+# The fields of grammars that hold a callee; in a call without any of them it may be anywhere before what is given.
+_FIELDS = ("method", "function", "macro", "constructor", "name", "type", "operator", "left_operand")
+# What a call is given besides arguments of values and of types.
+_GIVEN = frozenset({"call_suffix", "initializer_expression", "template_body"})
+# Names with their paths have fewer.
+_MOST_NODES = 100
+
+
+class CalleeNames:
+    """Finds those of one file; `source` is what its offsets are of."""
+
+    def __init__(self, source: bytes) -> None:
+        self._source = source
+
+    def start(self, call: Node, called: Called) -> int:
+        """The first byte of the last name of what is called; `NAMELESS` where no token spells it."""
+        name = called.name
+        if isinstance(name, Code) and name.span is not None:
+            start, end = name.span
+            # PHP names a class by its path.
+            return end - len(self._source[start:end].rpartition(b"\\")[2])
+        found = (self._last_spelled(callee, _spellings(name)) for callee in _callees(call, called))
+        return next((node.start_byte for node in found if node is not None), NAMELESS)
+
+    def _last_spelled(self, callee: Node, spellings: tuple[bytes, ...]) -> Node | None:
+        longest = max(map(len, spellings))
+        waiting = [callee]
+        for _ in range(_MOST_NODES):
+            if not waiting:
+                break
+            node = waiting.pop()
+            start, end = node.start_byte, node.end_byte
+            text = self._source[start:end] if end - start <= longest else b""
+            # `~Name` is a node of two, and so is a name of Haskell in the quotes that make it an operator.
+            if text == spellings[0] or (text in spellings and not node.child_count):
+                return node
+            waiting.extend(child for child in node.children if not _is_given(child.type))
+        return None
+
+
+def _spellings(name: str) -> tuple[bytes, ...]:
+    """Rust's macros are named with their mark, Scala's methods without the quotes around them."""
+    return name.encode(), name.removesuffix("!").encode(), f"`{name}`".encode()
+
+
+def _callees(call: Node, called: Called) -> Iterator[Node]:
+    """The nodes that may hold the name, the likeliest first."""
+    fields = [node for name in _FIELDS if (node := call.child_by_field_name(name)) is not None]
+    yield from fields or [call]
+    if called.is_new:
+        # `Class.new` of Ruby; the type that a variable says for what it is given.
+        around = [call.child_by_field_name("receiver"), *_declared_types(call)]
+        yield from (node for node in around if node is not None)
+
+
+def _declared_types(call: Node) -> Iterator[Node | None]:
+    around = call.parent
+    for _ in range(2):
+        if around is not None:
+            yield around.child_by_field_name("type")
+            around = around.parent
+
+
+def _is_given(kind: str) -> bool:
+    return kind in _GIVEN or "argument" in kind

@@ -1,0 +1,189 @@
+"""Where the indexes of a repository are: named by its entry, beside its mirror, in its tree, in its folder."""
+
+import os
+import stat
+import subprocess
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.errors import RefusedIndex
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.git import start_git, stop
+from codesum_pipeline.source.index_places import IndexPlace
+from codesum_pipeline.source.locations import is_url
+from codesum_pipeline.source.remote import is_git_repository
+from codesum_pipeline.source.rules import SYMLINK_MODE
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.workspace import Workspace
+
+NAMES = ("index.scip", "index.scip.gz")
+# Nobody has an index for each of so many folders; a hostile tree has a million.
+MOST_IN_TREE = 100
+_PART = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FoundIndex:
+    """An index before it is read. `signature` is empty where `open` will fail."""
+
+    origin: str
+    root: str
+    signature: str
+    open: Callable[[], AbstractContextManager[Iterator[bytes]]]
+
+
+def named_indexes(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
+    """The files that the entry names, which may be links: whoever wrote the registry wanted them."""
+    for place in map(IndexPlace.of, entry.scip):
+        yield on_disk(place.path, f"scip {place.path}", place.folder or entry.subdir, layout)
+
+
+def indexes_beside_mirror(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
+    """Those that were put beside the mirror, which in a bucket is each worker's own."""
+    for path in layout.indexes_beside_mirror(entry.key) if layout.bucket is None else ():
+        if os.path.lexists(path):
+            yield on_disk(path, f"mirrors/{path.name}", entry.subdir, layout)
+
+
+def indexes_in_folder(
+    entry: RepositoryEntry, layout: HomeLayout, *, besides: Collection[str] = ()
+) -> Iterator[FoundIndex]:
+    """Those that lie in a local folder, ignored by git or not, but those with paths of `besides`."""
+    folder = Path(entry.location)
+    for root in dict.fromkeys(("", entry.subdir)) if not is_url(entry.location) else ():
+        for name in NAMES:
+            path = _below(root, name)
+            if path not in besides and os.path.lexists(folder / path) and not _is_bare(folder):
+                yield on_disk(folder / path, f"folder {path}", root, layout, within=folder)
+
+
+def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
+    """Those that are committed, by path."""
+    paths = ws.tables.read("files", ws.key, columns=["path"])["path"]
+    named = pc.or_(*(pc.ends_with(paths, name) for name in NAMES))
+    if not pc.any(named, min_count=0).as_py():
+        return {}
+    files = ws.tables.read("files", ws.key, columns=["path", "mode", "blob"]).filter(named)
+    found = {path: _in_tree(ws, path, mode, blob) for path, mode, blob in _rows(files) if blob and _is_named(path)}
+    kept = dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0]))[:MOST_IN_TREE])
+    if left := len(found) - len(kept):
+        kept[""] = FoundIndex("tree", "", "", Refusal(f"{left:,} more index files are left out: name those that count"))
+    return kept
+
+
+def state_of_indexes(entry: RepositoryEntry, layout: HomeLayout) -> list[tuple[str, str, str]]:
+    """What tells the files that are not of a commit from others, without reading them."""
+    found = (
+        *named_indexes(entry, layout),
+        *indexes_beside_mirror(entry, layout),
+        *indexes_in_folder(entry, layout),
+    )
+    return [(one.origin, one.root, one.signature) for one in found]
+
+
+def _rows(files: pa.Table) -> Iterator[tuple[str, str, str]]:
+    yield from zip(*(column.to_pylist() for column in files.columns), strict=True)
+
+
+def _is_named(path: str) -> bool:
+    return path.rpartition("/")[2] in NAMES
+
+
+def _in_tree(ws: Workspace, path: str, mode: str, blob: str) -> FoundIndex:
+    root = path.rpartition("/")[0]
+    if mode == SYMLINK_MODE:
+        return FoundIndex(f"tree {path}", root, "", Refusal("it is a symbolic link, which is not followed"))
+    return FoundIndex(f"tree {path}", root, blob, _Blob(ws.layout.mirror(ws.key), blob))
+
+
+def _is_bare(folder: Path) -> bool:
+    return is_git_repository(folder) and not (folder / ".git").exists()
+
+
+def _below(root: str, name: str) -> str:
+    return f"{root}/{name}" if root else name
+
+
+def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: Path | None = None) -> FoundIndex:
+    """A file, followed through links; `within` is a folder that these may not lead out of."""
+    real = Path(os.path.realpath(path))
+    if within and not real.is_relative_to(os.path.realpath(within)):
+        return FoundIndex(origin, root, "", Refusal(f"{path} leads out of {within}: such links are not followed"))
+    try:
+        found = real.stat()
+        # Another worker sees the file of a shared disk under another number.
+        number = 0 if layout.bucket else found.st_ino
+        signature = f"{number}:{found.st_size}:{found.st_mtime_ns}"
+    except OSError:
+        signature = ""
+    return FoundIndex(origin, root, signature, IndexOnDisk(real, path))
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What is not even opened."""
+
+    why: str
+
+    @contextmanager
+    def __call__(self) -> Iterator[Iterator[bytes]]:
+        raise RefusedIndex(self.why)
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOnDisk:
+    """A file on disk, whose links are followed already; `called` is how a person knows it."""
+
+    path: Path
+    called: Path
+
+    @contextmanager
+    def __call__(self) -> Iterator[Iterator[bytes]]:
+        try:
+            # What has become a pipe or a link in the meantime is not waited for, and not followed.
+            handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        except OSError as error:
+            raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
+        try:
+            before = os.fstat(handle)
+            if not stat.S_ISREG(before.st_mode):
+                raise RefusedIndex(f"{self.called} is no regular file")
+            yield self._parts(handle)
+            after = os.fstat(handle)
+            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+                raise RefusedIndex(f"{self.called} was written while it was read: the next build takes it in")
+        finally:
+            os.close(handle)
+
+    def _parts(self, handle: int) -> Iterator[bytes]:
+        try:
+            while part := os.read(handle, _PART):
+                yield part
+        except OSError as error:
+            raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Blob:
+    """A file of a commit, as git writes it out."""
+
+    git_dir: Path
+    blob: str
+
+    @contextmanager
+    def __call__(self) -> Iterator[Iterator[bytes]]:
+        process = start_git(["cat-file", "blob", self.blob], git_dir=self.git_dir, stderr=subprocess.DEVNULL)
+        try:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.close()
+            yield iter(lambda: process.stdout.read(_PART), b"")  # type: ignore[union-attr]
+            if process.wait() != 0:
+                raise RefusedIndex(f"blob {self.blob} is not in the mirror")
+        finally:
+            stop(process)

@@ -1,0 +1,297 @@
+"""Make a compiler's index of a commit by the command of its entry.
+
+A command is run for a tree once, whatever came of it: what it wrote stays in
+use until another one is made. Only a regular file is taken, without following a
+link, after all that the command started has ended.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.scip.running import Ran, run_bounded
+from codesum_pipeline.scip.sandbox import INDEX_NAME, OUTPUT, Room, Sandbox, is_of_checkout
+from codesum_pipeline.source.checkout import check_out, tree_of
+from codesum_pipeline.source.locations import redact
+from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.store.atomic import replacing, write_text_atomically
+from codesum_pipeline.store.workspace import Workspace
+
+MADE_BY = "made by "
+_INDEX_FILE, _RECORD_FILE = "made.scip", "made.json"
+_ROOM_PREFIX = "codesum-scip-"
+_LONGEST_COMMAND = 80
+# Of what a command printed, as far as it helps to find what went wrong.
+_SAID_LINES, _LONGEST_SAID = 4, 400
+# Shorter ones may stand in any text.
+_SHORTEST_SECRET = 6
+_MB = 1024 * 1024
+_AGAIN = "`codesum index --force` tries it again"
+_RUNNING, _MADE, _FAILED = "running", "made", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class MadeIndex:
+    """What came of the command of an entry: the file that it wrote, or why there is none.
+
+    `path` is kept until the next index is made, and may be of an earlier commit. `problem` is one line: what went
+    wrong and the way out; empty where nothing did.
+    """
+
+    path: Path | None
+    origin: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """The last time that a command was run, for which tree and by which settings; `origin` made the index that stands.
+
+    `room` is where it ran: left over where codesum was killed meanwhile.
+    """
+
+    tree: str
+    command: str
+    settings: str
+    outcome: str
+    problem: str
+    when: str
+    room: str
+    origin: str
+
+
+class _NotMade(Exception):
+    """There is no new index, for a reason that another try does not change."""
+
+
+def made_index(ws: Workspace, mirror: Mirror, commit: str, *, progress: Progress = no_progress) -> MadeIndex | None:
+    """The index that the entry's command makes of a commit, made now if it was not; None where there is no command.
+
+    Whatever goes wrong is its `problem`.
+    """
+    if not ws.entry.scip_command:
+        return None
+    making = _Making(ws, mirror, ws.layout.scip(ws.key))
+    try:
+        problem = making.brought_up(commit, progress=progress)
+    except (ConfigurationError, RepositoryUnavailable, CannotWrite, OSError) as error:
+        problem = f"the compiler's index was not made: {error}"
+    last = making.last()
+    path = making.folder / _INDEX_FILE
+    return MadeIndex(
+        path=path if path.is_file() else None,
+        origin=f"{MADE_BY}{last.origin if last and last.origin else making.shown}",
+        problem=one_line(problem),
+    )
+
+
+def drop_made(folder: Path) -> None:
+    """Delete what is kept of a command that the entry has no more."""
+    for name in (_INDEX_FILE, _RECORD_FILE):
+        (folder / name).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class _Making:
+    """The command of one entry, and the folder in which its index is kept."""
+
+    ws: Workspace
+    mirror: Mirror
+    folder: Path
+
+    @cached_property
+    def shown(self) -> str:
+        """The command line as people read it."""
+        line = one_line(redact(self.ws.entry.scip_command))
+        return line if len(line) <= _LONGEST_COMMAND else f"{line[: _LONGEST_COMMAND - 1]}…"
+
+    def last(self) -> _Attempt | None:
+        """None where nothing is known of an earlier attempt."""
+        try:
+            return _Attempt(**json.loads((self.folder / _RECORD_FILE).read_bytes()))
+        except (FileNotFoundError, ValueError, TypeError):
+            return None
+
+    def brought_up(self, commit: str, *, progress: Progress) -> str:
+        """Run the command if it was not for this tree; the problem that it had, now or then."""
+        last, now = self.last(), self._attempt(tree_of(self.mirror, commit))
+        if last and not self.ws.force and self._is_done(last, now):
+            return last.problem
+        if last:
+            _remove_room(Path(last.room))
+        progress(f"making a compiler's index by {self.shown}", 0, 1)
+        problem = self._run(commit, replace(now, origin=last.origin if last else ""))
+        progress(f"making a compiler's index by {self.shown}", 1, 1)
+        return problem
+
+    def _attempt(self, tree: str) -> _Attempt:
+        entry = self.ws.entry
+        settings = hash_of([asdict(self.ws.options.scip), entry.subdir])
+        return _Attempt(tree, entry.scip_command, settings, _RUNNING, "", self.ws.timestamp(), "", "")
+
+    def _is_done(self, last: _Attempt, now: _Attempt) -> bool:
+        is_same = (last.tree, last.command, last.settings) == (now.tree, now.command, now.settings)
+        has_index = last.outcome == _MADE and (self.folder / _INDEX_FILE).is_file()
+        return is_same and (has_index or last.outcome == _FAILED)
+
+    def _run(self, commit: str, attempt: _Attempt) -> str:
+        """Run the command in a room of its own; what came of it is recorded, a refusal to run it is not."""
+        with _room(self.ws.entry.subdir) as room:
+            sandbox = Sandbox(room, self.ws.options.scip, self.ws.layout.home)
+            words = shlex.split(self.ws.entry.scip_command)
+            # Before a checkout is made in vain.
+            if not is_of_checkout(words[0]) and (problem := sandbox.problem(words[0])):
+                return f"{self.shown} was not run: {problem}"
+            check_out(self.mirror, commit, room.checkout, aside=room.root / "git")
+            _check_subdir(room)
+            if is_of_checkout(words[0]) and (problem := sandbox.problem(words[0])):
+                return f"{self.shown} was not run: {problem}"
+            attempt = replace(attempt, room=str(room.root))
+            self._record(attempt)
+            try:
+                self._make(sandbox, words)
+                attempt = replace(attempt, outcome=_MADE, origin=self.shown)
+            except _NotMade as error:
+                attempt = replace(attempt, outcome=_FAILED, problem=f"{error}; {_AGAIN}")
+        self._record(replace(attempt, room=""))
+        return attempt.problem
+
+    def _make(self, sandbox: Sandbox, words: list[str]) -> None:
+        room, options = sandbox.room, sandbox.options
+        place = _output_place(room, words)
+        (place.root / place.below).unlink(missing_ok=True)
+        ran = run_bounded(sandbox.command(words), options)
+        if why := _why_failed(ran, max_index_mb=options.max_index_mb):
+            raise _NotMade(f"{self.shown}: {why}{_said(ran, self._secrets())}")
+        try:
+            with place.opened() as file, replacing(self.folder / _INDEX_FILE) as kept:
+                _copy(file, kept, most=options.max_index_mb * _MB)
+        except _NotMade as error:
+            raise _NotMade(f"{self.shown}: {error}{_said(ran, self._secrets())}") from error
+
+    def _secrets(self) -> list[str]:
+        values = (os.environ.get(name, "") for name in self.ws.options.scip.environment)
+        return [value for value in values if len(value) >= _SHORTEST_SECRET]
+
+    def _record(self, attempt: _Attempt) -> None:
+        write_text_atomically(self.folder / _RECORD_FILE, json.dumps(asdict(attempt)))
+
+
+@dataclass(frozen=True, slots=True)
+class _OutputPlace:
+    """Where a command is to write its index: a path below a folder of its room."""
+
+    root: Path
+    below: PurePosixPath
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """The file, if it is one: no part of its path is a link, and it is nothing that could block or never end."""
+        folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            for name in self.below.parts[:-1]:
+                deeper = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+                os.close(folder)
+                folder = deeper
+            handle = os.open(self.below.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        except FileNotFoundError as error:
+            raise _NotMade(
+                f"it ended well and wrote no {self.below}: name {OUTPUT} in the command where it says what to write"
+            ) from error
+        except OSError as error:
+            raise _not_regular(self.below) from error
+        finally:
+            os.close(folder)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise _not_regular(self.below)
+        with os.fdopen(handle, "rb") as file:
+            yield file
+
+
+def _not_regular(path: PurePosixPath) -> _NotMade:
+    return _NotMade(f"it wrote {path} as a link or something else that is no regular file")
+
+
+def _output_place(room: Room, words: list[str]) -> _OutputPlace:
+    if any(OUTPUT in word for word in words):
+        return _OutputPlace(room.output, PurePosixPath(INDEX_NAME))
+    return _OutputPlace(room.checkout, PurePosixPath(room.subdir) / INDEX_NAME)
+
+
+def _copy(source: BinaryIO, target: BinaryIO, *, most: int) -> None:
+    copied = 0
+    while part := source.read(_MB):
+        copied += len(part)
+        if copied > most:
+            raise _NotMade(f"its index is larger than {most // _MB} MB: raise scip.max_index_mb")
+        target.write(part)
+    if not copied:
+        raise _NotMade("its index is empty")
+
+
+def _why_failed(ran: Ran, *, max_index_mb: int) -> str:
+    if ran.over:
+        return f"it was ended: {ran.over}"
+    if ran.signal == signal.SIGXFSZ:
+        return f"it wrote a file of more than {max_index_mb} MB: raise scip.max_index_mb"
+    if ran.signal:
+        return f"it was ended by signal {ran.signal}"
+    return f"it ended with status {ran.status}" if ran.status else ""
+
+
+def _said(ran: Ran, secrets: list[str]) -> str:
+    """The last lines that a command printed, without those of a stack trace."""
+    text = ran.tail.decode("utf-8", "replace")
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    lines = [one_line(redact(line)) for line in text.replace("\r", "\n").split("\n")]
+    telling = [line for line in lines if line and not line.startswith(("at ", "Node.js v"))]
+    said = " / ".join(telling[-_SAID_LINES:])
+    shortened = said if len(said) <= _LONGEST_SAID else f"…{said[1 - _LONGEST_SAID :]}"
+    return f"; it said: {shortened}" if said else ""
+
+
+def _check_subdir(room: Room) -> None:
+    """A folder of the tree, and not a link that leads somewhere else."""
+    folder = room.checkout.resolve() / room.subdir
+    if folder.resolve() != folder or not folder.is_dir():
+        raise ConfigurationError(f"subdir {room.subdir!r} is not a folder of the commit: correct it")
+
+
+@contextmanager
+def _room(subdir: str) -> Iterator[Room]:
+    root = Path(tempfile.mkdtemp(prefix=_ROOM_PREFIX))
+    try:
+        room = Room(root, subdir)
+        room.make()
+        yield room
+    finally:
+        _remove_room(root)
+
+
+def _remove_room(root: Path) -> None:
+    """Whatever a command left there: folders that may not be entered, or deeper than Python can follow."""
+    if not root.name.startswith(_ROOM_PREFIX) or not root.is_dir() or root.is_symlink():
+        return
+    with suppress(RecursionError):
+        shutil.rmtree(root, ignore_errors=True)
+    for program in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+        if root.is_dir():
+            with suppress(FileNotFoundError):
+                subprocess.run([*program, "--", str(root)], stdin=subprocess.DEVNULL, capture_output=True, check=False)

@@ -1,0 +1,143 @@
+"""The first step of a build, with the indexes that it takes in: each as a copy, by its content, for later steps."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from codesum_pipeline.model.errors import RefusedIndex
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.options import ScipOptions
+from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.model.scip import IndexFile
+from codesum_pipeline.scip.copying import copy_index, drop_other_copies, is_copied
+from codesum_pipeline.scip.finding import (
+    FoundIndex,
+    Refusal,
+    indexes_beside_mirror,
+    indexes_in_folder,
+    indexes_in_tree,
+    named_indexes,
+    on_disk,
+    state_of_indexes,
+)
+from codesum_pipeline.scip.making import MADE_BY, drop_made, made_index
+from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.tables import Written
+from codesum_pipeline.store.workspace import Workspace
+
+_TABLE = "scip_indexes"
+# By origin and signature.
+_Known = Mapping[tuple[str, str], IndexFile]
+
+
+def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) -> SnapshotReport:
+    """As `take_snapshot`; also write the table `scip_indexes`."""
+    # First: an index that is written meanwhile is found by the next look.
+    state = index_state(ws.entry, ws.layout, ws.options.scip)
+    report = take_snapshot(ws, index_state=state, progress=progress)
+    indexes = take_indexes(ws, report.commit, progress=progress)
+    problems = tuple(f"{one.origin}: {one.problem}" for one in indexes if one.problem)
+    return replace(
+        report,
+        table_hash=hash_of([report.table_hash, _write(ws, indexes).table_hash]),
+        scip_indexes=len(indexes) - len(problems),
+        scip_problems=problems,
+    )
+
+
+def index_state(entry: RepositoryEntry, layout: HomeLayout, options: ScipOptions) -> str:
+    """What tells the indexes that are not of a commit from others, without reading them; empty where there are none."""
+    found = state_of_indexes(entry, layout)
+    # A command that failed may do better with other settings.
+    made = [entry.scip_command, asdict(options)] if entry.scip_command else []
+    return hash_of([found, made]) if found or made else ""
+
+
+def lend_indexes(ws: Workspace, scratch: Workspace) -> None:
+    """Let a scratch read the copies of a home, and what lies beside its mirror."""
+    folder, to = ws.layout.scip(ws.key), scratch.layout.scip(ws.key)
+    beside = zip(ws.layout.indexes_beside_mirror(ws.key), scratch.layout.indexes_beside_mirror(ws.key), strict=True)
+    copies = [(file, to / file.name) for file in folder.iterdir()] if folder.is_dir() else []
+    for file, link in (*beside, *copies):
+        if file.is_file():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(file.absolute())
+
+
+def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress) -> list[IndexFile]:
+    """Copy what is found, unless that was done; each problem belongs to its index alone.
+
+    A preview takes the index that was made last: it runs no command.
+    """
+    rows = ws.tables.read_rows_or_empty(_TABLE, ws.key, IndexFile)
+    made = _made_before(rows) if ws.tables.is_scratch else _made(ws, commit, progress)
+    found = _found(ws, made)
+    folder = ws.layout.scip(ws.key)
+    if not found and not folder.exists():
+        return []
+    known = {(one.origin, one.signature): one for one in rows}
+    taken: list[IndexFile] = []
+    for one in found:
+        most_bytes = (ws.options.scip.max_index_mb << 20) - sum(before.size for before in taken)
+        file = _standing(ws, one, known, folder, most_bytes) or _taken(one, folder, most_bytes, progress)
+        taken.append(replace(file, position=len(taken)))
+    drop_other_copies(folder, {one.sha256 for one in taken})
+    if not ws.entry.scip_command:
+        drop_made(folder)
+    return taken
+
+
+def _made(ws: Workspace, commit: str, progress: Progress) -> list[FoundIndex]:
+    """The index of the entry's command, and why there is no newer one, if so."""
+    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.options.scan.git_timeout_s)
+    made = made_index(ws, mirror, commit, progress=progress)
+    if made is None:
+        return []
+    index = [on_disk(made.path, made.origin, ws.entry.subdir, ws.layout)] if made.path else []
+    return [*index, *([FoundIndex(made.origin, ws.entry.subdir, "", Refusal(made.problem))] if made.problem else [])]
+
+
+def _made_before(rows: Sequence[IndexFile]) -> list[FoundIndex]:
+    made = (row for row in rows if row.origin.startswith(MADE_BY))
+    return [FoundIndex(row.origin, row.root, row.signature, Refusal(row.problem)) for row in made]
+
+
+def _found(ws: Workspace, made: Sequence[FoundIndex]) -> Sequence[FoundIndex]:
+    """In the order of precedence: what a person named or put there first."""
+    in_tree = indexes_in_tree(ws)
+    return (
+        *named_indexes(ws.entry, ws.layout),
+        *made,
+        *indexes_beside_mirror(ws.entry, ws.layout),
+        *in_tree.values(),
+        *indexes_in_folder(ws.entry, ws.layout, besides=in_tree.keys()),
+    )
+
+
+def _standing(ws: Workspace, found: FoundIndex, known: _Known, folder: Path, most_bytes: int) -> IndexFile | None:
+    """The row of the last build, where the same would come of it."""
+    before = known.get((found.origin, found.signature))
+    if before is None or ws.force or not found.signature or before.size > most_bytes:
+        return None
+    return replace(before, root=found.root) if is_copied(folder, before.sha256, before.size) else None
+
+
+def _taken(found: FoundIndex, folder: Path, most_bytes: int, progress: Progress) -> IndexFile:
+    progress(f"taking in {found.origin}", 0, 1)
+    row = IndexFile(0, found.origin, found.root, found.signature, "", 0, "")
+    try:
+        copied = copy_index(found, folder, most_bytes=most_bytes)
+    except RefusedIndex as error:
+        return replace(row, problem=str(error))
+    progress(f"taking in {found.origin}", 1, 1)
+    return replace(row, sha256=copied.sha256, size=copied.size)
+
+
+def _write(ws: Workspace, indexes: Sequence[IndexFile]) -> Written:
+    """Nothing is written where the rows stand as they are."""
+    if ws.tables.content_hash(_TABLE, ws.key) and ws.tables.read_rows(_TABLE, ws.key, IndexFile) == list(indexes):
+        return ws.tables.keep(_TABLE, ws.key)
+    return ws.tables.write_rows(_TABLE, ws.key, indexes, IndexFile)
