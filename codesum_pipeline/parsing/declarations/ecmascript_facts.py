@@ -65,8 +65,15 @@ _MAX_AROUND = 4
 _MAX_LINKS = 80
 # Calls that give their first argument.
 _GIVING_FIRST = ("Object.assign", "Object.freeze", "Object.seal", "Object.preventExtensions")
+_LONGEST_GIVING_FIRST = max(map(len, _GIVING_FIRST))
 _EITHER = ("||", "??")
 _NOTHING = ("null", "undefined")
+
+
+def _is_giving_first(function: Node | None) -> bool:
+    """Whether a call gives its first argument. The text of a long chain is not read: each of its links would ask."""
+    is_short = function is not None and function.end_byte - function.start_byte <= _LONGEST_GIVING_FIRST
+    return is_short and raw_text(function) in _GIVING_FIRST
 
 
 def given_back(value: Node | None) -> Iterator[Node]:
@@ -82,7 +89,7 @@ def given_back(value: Node | None) -> Iterator[Node]:
             waiting += [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
         elif node.type == "binary_expression" and raw_text(node.child_by_field_name("operator")) in _EITHER:
             waiting += [node.child_by_field_name("left"), node.child_by_field_name("right")]
-        elif node.type == "call_expression" and raw_text(node.child_by_field_name("function")) in _GIVING_FIRST:
+        elif node.type == "call_expression" and _is_giving_first(node.child_by_field_name("function")):
             arguments = node.child_by_field_name("arguments")
             waiting.append(arguments.named_children[0] if arguments is not None and arguments.named_children else None)
         else:
