@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks.graded_calls import Definitions, PlacedCall, Tree
 from benchmarks.graded_truth import Said, Truth
 from codesum_pipeline.graph.call_sites import Outcome
+from codesum_pipeline.model.guard import Guard
 
 _FOLLOWED = ("function", "class", "property")
 
@@ -39,11 +40,13 @@ def ask_jedi(tree: Tree, graded: Sequence[Opinion], folder: Path, chooser: Rando
 def _agreement(jedi: Any, project: Any, tree: Tree, definitions: Definitions, call: PlacedCall, truth: Truth) -> str:
     line = tree.line(call.site.file_path, call.line).encode("utf-8")
     column = len(line[: call.column].decode("utf-8", "replace"))
-    try:
+    guard, found = Guard(), []
+    # jedi's own faults are no opinion.
+    with guard.item("jedi"):
         script = jedi.Script(path=str(tree.folder / call.site.file_path), project=project)
         found = script.goto(call.line, column, follow_imports=True, follow_builtin_imports=False)
-    except Exception as error:  # jedi's own faults are no opinion
-        return f"failed: {type(error).__name__}"
+    if guard.failures:
+        return f"failed: {guard.failures[0].reason.partition(':')[0]}"
     followed = [name for name in found if name.type in _FOLLOWED and name.module_path]
     if not followed:
         return "no opinion"
