@@ -9,7 +9,7 @@ from codesum_pipeline.cli.built import built_table, is_held, outcome_json, stand
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of, tracebacks
 from codesum_pipeline.cli.failures import FAILED, complain, exit_code_of_all
-from codesum_pipeline.cli.index_health import refused_indexes
+from codesum_pipeline.cli.index_health import unusable_indexes
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.model_report import model_lines, model_report, model_warnings, shut_out
 from codesum_pipeline.cli.new_entries import NewEntries, was_fetched
@@ -132,7 +132,7 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
     for outcome in outcomes:
         if is_held(outcome) and (why := held_because(home, outcome.key)):
             note(f"{outcome.key}: {why}")
-        for line in refused_indexes(home, outcome.key):
+        for line in unusable_indexes(home, outcome.key):
             note(f"{outcome.key}: {line}")
         for warning in model_warnings(home, outcome):
             note(f"{outcome.key}: {warning}")

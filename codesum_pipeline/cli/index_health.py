@@ -1,7 +1,7 @@
 """What `codesum doctor` and `codesum status` say of compilers' indexes, and of the trust that rests on them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from codesum_pipeline.cli.render import count
@@ -56,9 +56,10 @@ def index_troubles(home: Home, key: str) -> Iterator[tuple[str, str | None]]:
         yield from _without_trust(trust, key, has_files=bool(files), has_index=bool(indexes))
 
 
-def refused_indexes(home: Home, key: str) -> list[str]:
-    """The indexes that the last build could not take in, each with the reason."""
-    return [f"index {index.origin}: {index.problem}" for index in _indexes(home, key) if index.problem]
+def unusable_indexes(home: Home, key: str) -> list[str]:
+    """Which indexes the last build could not take in or use, each with the reason."""
+    refused = {index.origin: index.problem for index in _indexes(home, key) if index.problem}
+    return [*(f"index {origin}: {problem}" for origin, problem in refused.items()), *_remarks(home, key, refused)]
 
 
 def _indexes(home: Home, key: str) -> list[IndexFile]:
@@ -93,13 +94,18 @@ def last_disagreement(home: Home, key: str) -> Disagreement:
     return report.compiled if report else Disagreement()
 
 
-def _notes(home: Home, key: str, refused: set[str]) -> Iterator[str]:
-    """What of each index cannot be used, and how often the index and the syntax differ."""
+def _remarks(home: Home, key: str, refused: Container[str]) -> Iterator[str]:
+    """What of each index that was taken in cannot be used."""
     parsed = last_report(SYMBOLS, home.layout, key)
     notes = [(origin, note) for origin, note in (parsed.compiled.problems if parsed else ()) if origin not in refused]
     yield from (f"index {origin}: {note}" for origin, note in notes[:_MOST_NOTES])
     if len(notes) > _MOST_NOTES:
         yield f"{len(notes) - _MOST_NOTES:,} more remarks on indexes"
+
+
+def _notes(home: Home, key: str, refused: Container[str]) -> Iterator[str]:
+    """What of each index cannot be used, and how often the index and the syntax differ."""
+    yield from _remarks(home, key, refused)
     if (found := last_disagreement(home, key)).files:
         yield f"{disagreement_line(found)}; {edges_line(found)}"
 

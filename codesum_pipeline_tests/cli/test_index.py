@@ -226,6 +226,18 @@ def test_files_that_do_not_parse_are_told_with_what_was_lost_in_them(git_repo, c
     assert (steps["files_with_syntax_errors"], steps["lost_definitions"]) == (1, 1)
 
 
+def test_an_index_of_another_repository_is_told(git_repo, codesum):
+    repository = git_repo(FILES)
+    other = HandMadeIndex({"lib/other.py": ""}).module("lib/other.py", python_symbol("lib.other"))
+    (repository.path / "index.scip").write_bytes(other.content())
+
+    result = codesum(repository.path / ".codesum", "index", repository.path)
+
+    assert "index folder index.scip: none of its 1 documents is about a file that is indexed here" in " ".join(
+        result.stderr.split()
+    )
+
+
 def test_a_compilers_index_that_comes_changes_or_goes_is_built_although_the_commit_is_the_same(git_repo, codesum):
     repository = git_repo(FILES)
     (repository.path / ".git" / "info" / "exclude").write_text("index.scip\n.codesum\n")
