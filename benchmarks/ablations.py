@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from codesum_pipeline.evaluation.bootstrap import paired_interval
-from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, Answer, Setup
+from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes.lanes import LANES
 from codesum_pipeline.retrieval.lanes import SIGNALS
@@ -28,7 +28,7 @@ FILES = ("ndcg@10", "file_mrr@10")
 SYMBOLS_TOO = (*FILES, "function_recall@10")
 _LEFT_OUT = "one lane left out"
 
-Ask = Callable[[Sequence[Setup]], list[Answer]]
+Ask = Callable[[Sequence[EvaluationSetup]], list[QuestionResult]]
 Numbers = npt.NDArray[np.float64]
 
 
@@ -38,7 +38,7 @@ class Choice:
 
     knob: str
     value: str
-    setup: Setup
+    setup: EvaluationSetup
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class Scores:
         return float(np.mean([self.values[kept][names == name].mean() for name in np.unique(names)]))
 
 
-def ablations(default: Sequence[Answer], ask: Ask, *, with_symbols: bool) -> None:
+def ablations(default: Sequence[QuestionResult], ask: Ask, *, with_symbols: bool) -> None:
     """Ask in every way and print two tables for each measure."""
     choices = list(all_choices())
     setups = [_named(choice, choice.setup) for choice in choices]
     if with_symbols:
         setups += [_named(choice, replace(choice.setup, levels=SYMBOLS.levels), SYMBOLS) for choice in choices]
-    by_setup: dict[str, list[Answer]] = {}
+    by_setup: dict[str, list[QuestionResult]] = {}
     for answer in ask(setups):
         by_setup.setdefault(answer.setup, []).append(answer)
     for measure in SYMBOLS_TOO if with_symbols else FILES:
@@ -106,15 +106,15 @@ def _weighing(knob: str, value: float, weights: Weights) -> Choice:
     return Choice(knob, f"{value:.3g}", replace(ALL, weights=weights))
 
 
-def _named(choice: Choice, setup: Setup, way: Setup = ALL) -> Setup:
+def _named(choice: Choice, setup: EvaluationSetup, way: EvaluationSetup = ALL) -> EvaluationSetup:
     return replace(setup, name=_name(choice, way))
 
 
-def _name(choice: Choice, way: Setup) -> str:
+def _name(choice: Choice, way: EvaluationSetup) -> str:
     return f"{way.name}: {choice.knob} {choice.value}"
 
 
-def scores(answers: Sequence[Answer], measure: str) -> Scores:
+def scores(answers: Sequence[QuestionResult], measure: str) -> Scores:
     """One measure of those answers that have it."""
     having = [answer for answer in answers if measure in answer.measures]
     return Scores(

@@ -46,9 +46,9 @@ from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.mcp_server.schemas import input_schema, structured
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.answers import Page
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.answers import AnswerPage
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 
@@ -155,32 +155,32 @@ def checkout_of_tree(tree: Tree, clones: Path, folder: Path) -> Path:
     return folder
 
 
-def index_of(tree: Tree, folder: Path, home: Path) -> Catalogue:
+def index_of(tree: Tree, folder: Path, home: Path) -> IndexCatalogue:
     """A home with this repository alone, under the name that it has for its users."""
     key = tree.repo.rpartition("/")[2]
     entry = RepositoryEntry(key, str(folder.resolve()), subdir=tree.scope)
     build(workspace_of(open_home(home), entry), may_fail=True)
-    return Catalogue.of(load_settings({"home": home}, environ={}))
+    return IndexCatalogue.of(load_settings({"home": home}, environ={}))
 
 
-def asking(catalogue: Catalogue, folder: Path) -> tuple[Ask, Ask]:
+def asking(catalogue: IndexCatalogue, folder: Path) -> tuple[Ask, Ask]:
     """Calls as an agent makes them in the checkout, as text, and as structured content.
 
     Some clients show their model the structured content of a result instead of its text.
     """
-    tools, pages = tools_by_name(), dict[str, Page]()
+    tools, pages = tools_by_name(), dict[str, AnswerPage]()
 
-    def page_of(name: str, arguments: Mapping[str, Any]) -> Page:
+    def page_of(name: str, arguments: Mapping[str, Any]) -> AnswerPage:
         key = call_of(name, arguments)
         if key not in pages:
-            pages[key] = tools[name].ask(Call(catalogue, folder), arguments)
+            pages[key] = tools[name].ask(ToolContext(catalogue, folder), arguments)
         return pages[key]
 
-    def as_text(name: str, arguments: Mapping[str, Any]) -> tuple[Page, str]:
+    def as_text(name: str, arguments: Mapping[str, Any]) -> tuple[AnswerPage, str]:
         page = page_of(name, arguments)
         return page, tools[name].text(page)
 
-    def as_structured(name: str, arguments: Mapping[str, Any]) -> tuple[Page, str]:
+    def as_structured(name: str, arguments: Mapping[str, Any]) -> tuple[AnswerPage, str]:
         page = page_of(name, arguments)
         return page, json.dumps(structured(page), separators=(",", ":"), ensure_ascii=False)
 
@@ -194,7 +194,7 @@ def _semble(arguments: argparse.Namespace, tree: Tree, folder: Path, asked: Sequ
     return Semble.ask(arguments.semble, folder, queries, arguments.home / "semble" / f"{tree.key}.json")
 
 
-def agents(catalogue: Catalogue, grep: Grep, semble: Semble | None) -> dict[str, Callable[[str], Steps]]:
+def agents(catalogue: IndexCatalogue, grep: Grep, semble: Semble | None) -> dict[str, Callable[[str], Steps]]:
     """Each agent by its name, as it looks for an answer in one tree."""
     tree = grep.tree
     ask, ask_structured = asking(catalogue, tree)

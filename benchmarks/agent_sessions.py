@@ -18,9 +18,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.tools.answers import Page
+from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.read import DEFAULT_LINES, ReadPage
 from codesum_pipeline.tools.search import SearchHit, SearchPage
 from codesum_pipeline.tools.text import row_line
@@ -37,7 +37,7 @@ WINDOW = 50
 _END = 1 << 30
 
 # A call of one of our tools: its page, and its text as the agent gets it.
-Ask = Callable[[str, Mapping[str, Any]], tuple[Page, str]]
+Ask = Callable[[str, Mapping[str, Any]], tuple[AnswerPage, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ class Sight:
             if each.is_source and each.last < _END:
                 self.lines.setdefault(each.path, set()).update(range(each.first, each.last + 1))
 
-    def names(self, target: Target) -> bool:
+    def names(self, target: AnswerPlace) -> bool:
         first, last = target.start_line or 1, target.end_line or _END
         return any(each.path == target.file_path and each.first <= last and first <= each.last for each in self.named)
 
-    def has_read(self, target: Target) -> bool:
+    def has_read(self, target: AnswerPlace) -> bool:
         first, last = target.start_line or 1, target.end_line or 1
         wanted = range(first, min(last, first + _LONGEST_TARGET - 1) + 1)
         read = self.lines.get(target.file_path, set())
@@ -119,7 +119,7 @@ def follow(steps: Iterable[Step], question: Question) -> Outcome:
     return outcome
 
 
-def with_lines(question: Question) -> list[Target]:
+def with_lines(question: Question) -> list[AnswerPlace]:
     """The functions and classes that answer, as far as their lines are known."""
     return [target for target in question.symbols if target.start_line is not None]
 

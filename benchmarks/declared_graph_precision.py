@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesum_pipeline.graph.call_sites import CallSite, Outcome
+from codesum_pipeline.graph.call_sites import CallOutcome, CallSite
 from codesum_pipeline.graph.declared.edges import Family, families
 from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.loading import load_files
@@ -130,11 +130,11 @@ def main() -> None:
         site for family in repository.families for path, file in sorted(family.files.items())
         if chosen.language in (None, file.language) for site in repository.sites[path]
     ]  # fmt: skip
-    resolved = [site for site in kept if site.outcome is Outcome.RESOLVED]
+    resolved = [site for site in kept if site.outcome is CallOutcome.RESOLVED]
     if chosen.reason:
         resolved = [site for site in resolved if site.reason == chosen.reason]
     show(folder, repository, draw(resolved, chosen.sample, chosen.seed))
-    open_ones = [site for site in kept if site.outcome in (Outcome.UNKNOWN, Outcome.AMBIGUOUS)]
+    open_ones = [site for site in kept if site.outcome in (CallOutcome.UNKNOWN, CallOutcome.AMBIGUOUS)]
     show(folder, repository, random.Random(chosen.seed).sample(open_ones, min(chosen.unknown, len(open_ones))))
 
 

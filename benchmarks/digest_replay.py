@@ -22,7 +22,7 @@ from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.delivery.web_links import web_url
 from codesum_pipeline.digests.material import items_of
 from codesum_pipeline.digests.plain import write_plain
-from codesum_pipeline.digests.sources import Source
+from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.matching.changes import compare_published
@@ -30,7 +30,7 @@ from codesum_pipeline.matching.grouping import group
 from codesum_pipeline.matching.scores import match
 from codesum_pipeline.matching.wording import reading
 from codesum_pipeline.model.digests import PostId, SummaryResult
-from codesum_pipeline.model.intents import Intent, Match
+from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.store.workspace import Workspace
@@ -50,7 +50,7 @@ def last_commits(clone: Path, since: str, until: str) -> list[tuple[str, str]]:
     return sorted(days.items())
 
 
-def matches_of(ws: Workspace, intents: Sequence[Intent]) -> tuple[int, list[Match]]:
+def matches_of(ws: Workspace, intents: Sequence[Intent]) -> tuple[int, list[IntentMatch]]:
     """How many documents changed since the last call, and the matches of each intent."""
     compared = compare_published(ws)
     if compared is None or not compared.changes:
@@ -70,7 +70,7 @@ def digests_of(
         ws = workspace_of(open_home(folder / "home"), branch.move_to(commit), run_id=day)
         build(ws)
         changed, matches = matches_of(ws, intents)
-        sources = {ws.key: Source(name, ws.layout.mirror(ws.key))}
+        sources = {ws.key: RepositorySource(name, ws.layout.mirror(ws.key))}
         for intent in intents:
             mine = [found for found in matches if found.intent_name == intent.name]
             if mine:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.throughput import edit_one_function, gathered, timed_build
 from codesum_pipeline.indexes.embedders import embedder_of
-from codesum_pipeline.matching.changes import Comparison, compare_published
+from codesum_pipeline.matching.changes import VersionComparison, compare_published
 from codesum_pipeline.matching.grouping import group
 from codesum_pipeline.matching.scores import match
 from codesum_pipeline.matching.wording import reading
@@ -101,7 +101,7 @@ def measure(folder: Path, *, lines: int, intents: int) -> tuple[Meter, dict[str,
     return meter, {"documents": len(index), "intents": intents, "changes": len(compared.changes), "matches": len(found)}
 
 
-def _compared(workspace: Workspace) -> Comparison:
+def _compared(workspace: Workspace) -> VersionComparison:
     compared = compare_published(workspace)
     if compared is None:
         raise SystemExit("nothing is published")

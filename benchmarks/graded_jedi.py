@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.graded_calls import Definitions, PlacedCall, Tree
 from benchmarks.graded_truth import Said, Truth
-from codesum_pipeline.graph.call_sites import Outcome
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.graph.call_sites import CallOutcome
+from codesum_pipeline.model.guard import FailureGuard
 
 _FOLLOWED = ("function", "class", "property")
 
@@ -27,7 +27,7 @@ def ask_jedi(tree: Tree, graded: Sequence[Opinion], folder: Path, chooser: Rando
     by_verdict: defaultdict[str, list[Opinion]] = defaultdict(list)
     for call, truth, verdict in graded:
         is_silent = truth.said in (Said.SILENT, Said.MISNAMED, Said.UNRESOLVED)
-        is_resolved = call.site.outcome is Outcome.RESOLVED
+        is_resolved = call.site.outcome is CallOutcome.RESOLVED
         if call.language == "python" and call.line and (verdict not in ("right", "not graded") or is_silent):
             name = f"{truth.said}, {'resolved' if is_resolved else 'not resolved'}" if is_silent else verdict
             by_verdict[name].append((call, truth, verdict))
@@ -40,7 +40,7 @@ def ask_jedi(tree: Tree, graded: Sequence[Opinion], folder: Path, chooser: Rando
 def _agreement(jedi: Any, project: Any, tree: Tree, definitions: Definitions, call: PlacedCall, truth: Truth) -> str:
     line = tree.line(call.site.file_path, call.line).encode("utf-8")
     column = len(line[: call.column].decode("utf-8", "replace"))
-    guard, found = Guard(), []
+    guard, found = FailureGuard(), []
     # jedi's own faults are no opinion.
     with guard.item("jedi"):
         script = jedi.Script(path=str(tree.folder / call.site.file_path), project=project)
@@ -51,7 +51,7 @@ def _agreement(jedi: Any, project: Any, tree: Tree, definitions: Definitions, ca
     if not followed:
         return "no opinion"
     ids = {target for name in followed for target in _ids(tree, definitions, name)}
-    if call.site.outcome is Outcome.RESOLVED and call.site.target in ids:
+    if call.site.outcome is CallOutcome.RESOLVED and call.site.target in ids:
         return "with the graph"
     if ids & truth.targets or (not ids and truth.said is Said.OUTSIDE):
         return "with the index"

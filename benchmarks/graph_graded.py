@@ -27,7 +27,7 @@ from pathlib import Path
 from benchmarks.graded_calls import PlacedCall, Tree, read_tree
 from benchmarks.graded_jedi import ask_jedi
 from benchmarks.graded_truth import Judge, Said, Truth
-from codesum_pipeline.graph.call_sites import Outcome
+from codesum_pipeline.graph.call_sites import CallOutcome
 from codesum_pipeline.model.symbols import SymbolType
 
 _DECORATOR = re.compile(r"^\s*@\s*[\w.]*$")
@@ -110,7 +110,7 @@ def grade(tree: Tree, judge: Judge, languages: Sequence[str] = ()) -> list[Grade
 
 
 def _verdict(call: PlacedCall, truth: Truth) -> Verdict:
-    is_resolved = call.site.outcome is Outcome.RESOLVED
+    is_resolved = call.site.outcome is CallOutcome.RESOLVED
     if truth.said is Said.INSIDE:
         if not is_resolved:
             return Verdict.MISSED
@@ -166,7 +166,7 @@ def print_ungraded(graded: Sequence[GradedCall]) -> None:
     ungraded = [one for one in graded if one.verdict is Verdict.NOT_GRADED]
     counts = Counter((one.call.language, str(one.truth.said)) for one in ungraded)
     resolved = Counter(
-        (one.call.language, str(one.truth.said)) for one in ungraded if one.call.site.outcome is Outcome.RESOLVED
+        (one.call.language, str(one.truth.said)) for one in ungraded if one.call.site.outcome is CallOutcome.RESOLVED
     )
     print("\n| not graded | calls | of them resolved |\n|---|---:|---:|")
     for (language, said), count in sorted(counts.items()):

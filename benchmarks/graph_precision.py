@@ -23,7 +23,7 @@ from typing import Any
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
-from codesum_pipeline.graph.call_sites import CallSite, Outcome, resolve_calls
+from codesum_pipeline.graph.call_sites import CallOutcome, CallSite, resolve_calls
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.graph.module_paths import ModulePaths
 from codesum_pipeline.graph.resolver import Resolver
@@ -99,7 +99,7 @@ def draw(calls: Sequence[Located], count: int, seed: int) -> list[Located]:
     """At most `count` internal calls, as evenly over the reasons as they allow."""
     by_reason: defaultdict[str, list[Located]] = defaultdict(list)
     for call in calls:
-        if call.site.outcome is Outcome.RESOLVED:
+        if call.site.outcome is CallOutcome.RESOLVED:
             by_reason[str(call.site.reason)].append(call)
     chooser = random.Random(seed)
     for group in by_reason.values():
@@ -193,7 +193,7 @@ def main() -> None:
     if chosen.show:
         show(repository, draw(repository.calls, chosen.sample, chosen.seed))
     if chosen.unknown:
-        unknown = [c for c in repository.calls if c.site.outcome in (Outcome.UNKNOWN, Outcome.AMBIGUOUS)]
+        unknown = [c for c in repository.calls if c.site.outcome in (CallOutcome.UNKNOWN, CallOutcome.AMBIGUOUS)]
         show(repository, random.Random(chosen.seed).sample(unknown, min(chosen.unknown, len(unknown))))
     if chosen.jedi:
         if find_spec("jedi") is None:

@@ -38,7 +38,7 @@ from benchmarks.plain_provider import PlainProvider
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.call_load import CallLoad
-from codesum_pipeline.llm.checking import Shown
+from codesum_pipeline.llm.checking import AnswerBounds
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
@@ -121,7 +121,7 @@ def _write(options: LlmOptions, calls: int, moments: Moments, load: CallLoad) ->
             level=Level.FUNCTION,
             template_blake3=templates()[Level.FUNCTION].digest,
             prompt=(prompt := prompt_for(Level.FUNCTION, source(number))),
-            shown=Shown(Level.FUNCTION, line_count=source(number).count("\n")),
+            shown=AnswerBounds(Level.FUNCTION, line_count=source(number).count("\n")),
             exact_key=f"exact-{number}",
             body_key=f"body-{number}",
             context=None,

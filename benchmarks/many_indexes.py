@@ -37,7 +37,7 @@ from codesum_pipeline.settings import load_settings
 from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.opened_copies import reading_copy
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.published_bucket import commit
 from codesum_pipeline_tests.repositories import GitRepo
@@ -120,7 +120,7 @@ def measure(home: str, bound: int) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
     begun = time.perf_counter()
     settings = for_reading(load_settings({"home": home, "reading": {"open_indexes": bound}}))
-    catalogue = Catalogue.of(settings)
+    catalogue = IndexCatalogue.of(settings)
     embedder = embedder_of(settings.options)
     row: dict[str, Any] = {"ready_s": time.perf_counter() - begun, "ready_cpu_s": time.process_time()}
     digest = hashlib.sha256()

@@ -36,7 +36,7 @@ from typing import Any
 from benchmarks.ablations import ablations
 from benchmarks.text_levels import TEXT_LEVELS, index_with
 from codesum_pipeline.evaluation.bootstrap import paired_interval
-from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, Answer, Setup, evaluate
+from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, evaluate
 from codesum_pipeline.evaluation.metrics import DEPTH
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.report import signed
@@ -81,7 +81,7 @@ def main() -> None:
     names = {tree.key: tree.repo for tree in trees.values()}
     setups = [ALL, SYMBOLS] if any(question.cited_symbols for question in questions) else [ALL]
     embedders = arguments.embedder or ["static"]
-    answers: dict[str, list[Answer]] = {}
+    answers: dict[str, list[QuestionResult]] = {}
     for embedder in embedders:
         indexes = build_indexes(home, sorted(set(trees.values())), embedder, like=embedders[0], texts=arguments.texts)
         answers[embedder] = ask(indexes, asked, embedder, setups)
@@ -169,8 +169,8 @@ def build_indexes(
 
 
 def ask(
-    indexes: Sequence[PublishedIndex], questions: Sequence[Question], embedder: str, setups: Sequence[Setup]
-) -> list[Answer]:
+    indexes: Sequence[PublishedIndex], questions: Sequence[Question], embedder: str, setups: Sequence[EvaluationSetup]
+) -> list[QuestionResult]:
     """The answers, with the count of ways on stderr."""
 
     def progress(doing: str, done: int, total: int) -> None:
@@ -180,7 +180,7 @@ def ask(
     return evaluate(indexes, questions, embedder=load_embedder(embedder), setups=setups, progress=progress)
 
 
-def print_scores(answers: Sequence[Answer], names: Mapping[str, str], published: Mapping[str, Any]) -> None:
+def print_scores(answers: Sequence[QuestionResult], names: Mapping[str, str], published: Mapping[str, Any]) -> None:
     """Means per repository, category and language; overall over repositories, as the published figures are."""
     by_repo = _parted(answers, lambda question: question.repo or "")
     peers = sorted(published.get("mean", {}), key=lambda peer: -published["mean"][peer])
@@ -210,7 +210,9 @@ def print_scores(answers: Sequence[Answer], names: Mapping[str, str], published:
     print(f"\n{len(latencies):,} searches for {DEPTH} hits: median {latencies[len(latencies) // 2]:.1f} ms")
 
 
-def print_difference(before: Sequence[Answer], after: Sequence[Answer], first: str, second: str) -> None:
+def print_difference(
+    before: Sequence[QuestionResult], after: Sequence[QuestionResult], first: str, second: str
+) -> None:
     """Another embedder against the first, question by question."""
     rows: Table = [[f"{second} minus {first}", "difference"]]
     for name in (*COLUMNS, *SYMBOL_COLUMNS):
@@ -220,19 +222,19 @@ def print_difference(before: Sequence[Answer], after: Sequence[Answer], first: s
     print_table(rows)
 
 
-def scores(answers: Sequence[Answer], columns: Sequence[str]) -> list[str]:
+def scores(answers: Sequence[QuestionResult], columns: Sequence[str]) -> list[str]:
     """How many questions, and the means."""
     found = scores_of(answers, columns)
     return [f"{len(_questions(answers)):,}", *(_number(found.get(name)) for name in columns)]
 
 
-def scores_of(answers: Sequence[Answer], columns: Sequence[str]) -> dict[str, float]:
+def scores_of(answers: Sequence[QuestionResult], columns: Sequence[str]) -> dict[str, float]:
     """The means of those measures that any question has."""
     found = {name: by_question(answers, name) for name in columns}
     return {name: _mean(list(values.values())) for name, values in found.items() if values}
 
 
-def by_question(answers: Sequence[Answer], measure: str) -> dict[str, float]:
+def by_question(answers: Sequence[QuestionResult], measure: str) -> dict[str, float]:
     """A measure by question: of functions where functions were looked for, of files where everything was."""
     setup = SYMBOLS.name if measure.startswith("function") else ALL.name
     return {
@@ -242,7 +244,7 @@ def by_question(answers: Sequence[Answer], measure: str) -> dict[str, float]:
     }
 
 
-def write_run(file: Path, answers: Sequence[Answer], indexes: Sequence[PublishedIndex]) -> None:
+def write_run(file: Path, answers: Sequence[QuestionResult], indexes: Sequence[PublishedIndex]) -> None:
     """What was found, for other programs to judge: `{"id", "results": [{"file_path", "start_line"?, …}]}`."""
     by_key = {index.repo: index for index in indexes}
     fields = {"file_path": "file_path", "start_line": "start_line", "end_line": "end_line", "qualified_name": "symbol"}
@@ -267,14 +269,14 @@ def print_table(rows: Table) -> None:
         print(f"| {' | '.join(line)} |")
 
 
-def _parted(answers: Sequence[Answer], value_of: Any) -> dict[str, list[Answer]]:
-    groups: dict[str, list[Answer]] = {}
+def _parted(answers: Sequence[QuestionResult], value_of: Any) -> dict[str, list[QuestionResult]]:
+    groups: dict[str, list[QuestionResult]] = {}
     for answer in answers:
         groups.setdefault(value_of(answer.question), []).append(answer)
     return groups
 
 
-def _questions(answers: Sequence[Answer]) -> set[str]:
+def _questions(answers: Sequence[QuestionResult]) -> set[str]:
     return {answer.question.id for answer in answers}
 
 

@@ -25,8 +25,8 @@ import psutil
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import TOOLS, Tool
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 
@@ -72,7 +72,7 @@ def files_of(documents: int) -> Iterator[tuple[str, str]]:
         yield path, "\n".join(lines)
 
 
-def indexed(folder: Path, documents: int) -> Catalogue:
+def indexed(folder: Path, documents: int) -> IndexCatalogue:
     """The home of a generated repository, built unless it was."""
     home = folder / f"home-{documents}"
     if not home.exists():
@@ -85,7 +85,7 @@ def indexed(folder: Path, documents: int) -> Catalogue:
             identity = ("-c", "user.name=Test", "-c", "user.email=test@example.org")
             subprocess.run(["git", *identity, *arguments], cwd=repository, check=True)
         build(workspace_of(open_home(home), RepositoryEntry(key="made", location=str(repository))))
-    return Catalogue.of(load_settings({"home": home}, environ={}))
+    return IndexCatalogue.of(load_settings({"home": home}, environ={}))
 
 
 def calls_of(number: int) -> Mapping[str, Mapping[str, Any]]:
@@ -111,12 +111,12 @@ def calls_of(number: int) -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-def measure(tool: Tool, catalogue: Catalogue, rounds: int) -> tuple[float, float, float, int]:
+def measure(tool: Tool, catalogue: IndexCatalogue, rounds: int) -> tuple[float, float, float, int]:
     """Median and 90th percentile of the wall time in ms, the median processor time, and characters."""
     walls, processor, characters = [], [], 0
     for number in range(rounds + 1):
         begin, used = time.perf_counter(), time.process_time()
-        page = tool.ask(Call(catalogue, Path("/")), calls_of(number)[tool.name])
+        page = tool.ask(ToolContext(catalogue, Path("/")), calls_of(number)[tool.name])
         characters = len(tool.text(page))
         walls.append((time.perf_counter() - begin) * 1000)
         processor.append((time.process_time() - used) * 1000)
@@ -200,7 +200,7 @@ def main() -> None:
                 print(f"| `{tool.name}` | {median:.0f} | {ninety:.0f} | {used:.0f} | {characters:,} |", flush=True)
             begin = time.perf_counter()
             try:
-                Call(catalogue, Path("/")).find("area_1/part_x/unitt_9.py")
+                ToolContext(catalogue, Path("/")).find("area_1/part_x/unitt_9.py")
             except ConfigurationError:
                 print(f"| an unknown id, with the nearest | {(time.perf_counter() - begin) * 1000:.0f} | | | |")
             print("\n| from the start of a process to its first answer | s | processor s |\n|---|---|---|")

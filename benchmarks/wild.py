@@ -28,7 +28,7 @@ from benchmarks.retrieval import Table, find_clone, print_table
 from benchmarks.text_levels import TEXT_LEVELS, index_with
 from benchmarks.wild_questions import KINDS, make_questions
 from codesum_pipeline.evaluation.bootstrap import paired_interval
-from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, Answer, evaluate
+from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, QuestionResult, evaluate
 from codesum_pipeline.evaluation.metrics import DEPTH, measure
 from codesum_pipeline.evaluation.questions import Question, read_questions, write_questions
 from codesum_pipeline.evaluation.report import signed
@@ -96,7 +96,7 @@ def main() -> None:
     ]
     written = [question for file in arguments.also for question in read_questions(file)]
     asked: list[Asked] = []
-    answers: list[Answer] = []
+    answers: list[QuestionResult] = []
     for number, repository in enumerate(repositories, start=1):
         print(f"repository {number} of {len(repositories)}: {repository.name}", file=sys.stderr)
         try:
@@ -189,7 +189,7 @@ def _hit(path: str, start_line: int, end_line: int) -> Hit:
 
 
 def joined(
-    questions: Sequence[Question], answers: Iterable[Answer], theirs: Mapping[str, Sequence[Hit]]
+    questions: Sequence[Question], answers: Iterable[QuestionResult], theirs: Mapping[str, Sequence[Hit]]
 ) -> list[Asked]:
     """Each question with all that was found."""
     by_setup: dict[str, dict[str, Measured]] = {ALL.name: {}, SYMBOLS.name: {}}
@@ -206,7 +206,7 @@ def joined(
     ]
 
 
-def write_run(file: Path, answers: Iterable[Answer]) -> None:
+def write_run(file: Path, answers: Iterable[QuestionResult]) -> None:
     """What was found: ids of documents, best first."""
     with file.open("w", encoding="utf-8") as out:
         for answer in answers:

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codesum_pipeline.evaluation.commit_questions import commit_questions
-from codesum_pipeline.evaluation.docstring_questions import Documented, sample_documented
+from codesum_pipeline.evaluation.docstring_questions import DocstringSource, sample_documented
 from codesum_pipeline.evaluation.docstring_removal import without_docstrings
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.indexes.tokens import split_identifier
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.parsing.parsers import PARSERS
@@ -86,7 +86,7 @@ def make_questions(ws: Workspace, tree: Path) -> list[Question]:
     return [question for question in questions if not {target.file_path for target in question.relevant} & tested]
 
 
-Made = tuple[Documented | None, Question]
+Made = tuple[DocstringSource | None, Question]
 
 
 def _sample(some: Sequence[Made], most: int, chance: random.Random) -> list[Made]:
@@ -131,9 +131,9 @@ def _docstrings(ws: Workspace) -> list[Made]:
     ]
 
 
-def _question(query: str, path: str, language: str, *symbols: "Documented | _Place") -> Question:
-    cited = tuple(Target(path, each.start_line, each.end_line, each.qualified_name, each.type) for each in symbols)
-    return Question(id="", query=query, relevant=(Target(path),), cited_symbols=cited, language=language)
+def _question(query: str, path: str, language: str, *symbols: "DocstringSource | _Place") -> Question:
+    cited = tuple(AnswerPlace(path, each.start_line, each.end_line, each.qualified_name, each.type) for each in symbols)
+    return Question(id="", query=query, relevant=(AnswerPlace(path),), cited_symbols=cited, language=language)
 
 
 @dataclass(frozen=True, slots=True)

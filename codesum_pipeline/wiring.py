@@ -78,11 +78,11 @@ class Home:
     def digest_desk(self, *, now: Callable[[], datetime] = utc_now) -> "DigestDesk":
         """What digests are written and sent with; the keys of channels are in this process's environment."""
         # Few commands send anything.
-        from codesum_pipeline.delivery.sending import Sender
+        from codesum_pipeline.delivery.sending import OutboxSender
         from codesum_pipeline.digests.tick import DigestDesk
 
         settings = self.settings
-        sender = Sender(settings.home, settings.delivery, now, offline=settings.offline)
+        sender = OutboxSender(settings.home, settings.delivery, now, offline=settings.offline)
         return DigestDesk(self.layout, self.registry, self.intents, settings.options, sender)
 
     def syncer(self, *, now: Callable[[], datetime] = utc_now) -> "Syncer":

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from codesum_pipeline.alerts.book import AlertBook, Message
 from codesum_pipeline.alerts.conditions import Condition, ConditionKind
 from codesum_pipeline.delivery.posts import Post, PostKind
-from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.settings.alerts import AlertSettings
@@ -28,7 +28,7 @@ _SHORT_CHARS = 160
 _LONGEST = timedelta(days=1)
 
 
-def announce(book: AlertBook, settings: AlertSettings, sender: Sender) -> int:
+def announce(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> int:
     """Put what is to be told into the outbox; how many messages that are."""
     decide(book, settings)
     messages = book.messages()

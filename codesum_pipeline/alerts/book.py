@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from codesum_pipeline.alerts.conditions import Condition, ConditionKind, Observed
+from codesum_pipeline.alerts.conditions import Condition, ConditionKind, ConditionState
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.sqlite_tables import one_of, open_tables
@@ -71,7 +71,7 @@ class AlertBook:
         """One transaction for all that is written in the block."""
         return one_transaction(self._connection, self._path)
 
-    def note(self, observed: Iterable[Observed]) -> None:
+    def note(self, observed: Iterable[ConditionState]) -> None:
         """Write down what changed. What was never wrong and is right leaves no row."""
         seen = list(observed)
         bad = [each for each in seen if each.is_bad]

@@ -14,7 +14,7 @@ class ConditionKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ConditionState:
     """How a condition is now. `name` is the check's; `cause` is what it may share with others, as a host."""
 
     kind: ConditionKind

@@ -9,7 +9,7 @@ from codesum_pipeline.asking.repository_files import RepositoryFiles
 _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 
-class Blocks:
+class MessageBlocks:
     """The blocks of one message after the other. A block ends with an empty line outside of fenced code."""
 
     def __init__(self, sources: RepositoryFiles, on_event: OnEvent) -> None:

@@ -13,7 +13,7 @@ from codesum_pipeline.llm.marking import visible
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 
 # Of a result a model is shown so much.
 HEAD_CHARACTERS = 32_000
@@ -75,7 +75,7 @@ def _run(call: ToolCall, tools: Mapping[str, ModelTool], is_over: threading.Even
     tool = tools.get(call.name)
     if tool is None:
         return _error(f"there is no tool {call.name!r}; there are: {', '.join(tools)}")
-    guard = Guard()
+    guard = FailureGuard()
     with wanted_until(partial(_end_if, is_over)), guard.item(call.name):
         try:
             found = tool.run(read_arguments(tool.arguments, call.arguments))

@@ -15,7 +15,7 @@ _DROPPED = "\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedText:
     """A text whose citations all resolve; how many it has, and how many were taken out."""
 
     text: str
@@ -23,7 +23,7 @@ class Checked:
     dropped: int
 
 
-def check_citations(text: str, sources: RepositoryFiles) -> Checked:
+def check_citations(text: str, sources: RepositoryFiles) -> CheckedText:
     """Take out what names lines that the sources do not have."""
     kept = dropped = 0
 
@@ -36,7 +36,7 @@ def check_citations(text: str, sources: RepositoryFiles) -> Checked:
         return match[0] if verdict else _DROPPED
 
     checked = _CITATION.sub(judged, text)
-    return Checked(_without_dropped(checked) if dropped else text, kept, dropped)
+    return CheckedText(_without_dropped(checked) if dropped else text, kept, dropped)
 
 
 def _resolves(match: re.Match[str], sources: RepositoryFiles) -> bool | None:

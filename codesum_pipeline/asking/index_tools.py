@@ -5,7 +5,7 @@ from typing import Any
 
 from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline.tools.answers import Arguments
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import TOOLS, Tool
 
 # Those that speak of a repository as a whole; the others give what they were asked for, which the model uses itself.
@@ -15,12 +15,12 @@ _LEFT_OUT = "overview"
 _BOUNDS = ("limit", "tokens")
 
 
-def index_tools(call: Call, repos: Sequence[str]) -> list[ModelTool]:
+def index_tools(call: ToolContext, repos: Sequence[str]) -> list[ModelTool]:
     """The tools, which look at these repositories where the model names none; all answer of what `call` has opened."""
     return [_for_model(tool, call, repos) for tool in TOOLS if tool.name != _LEFT_OUT]
 
 
-def _for_model(tool: Tool, call: Call, repos: Sequence[str]) -> ModelTool:
+def _for_model(tool: Tool, call: ToolContext, repos: Sequence[str]) -> ModelTool:
     is_overview = tool.name in OVERVIEW_TOOLS
 
     def run(asked: Arguments) -> ToolResult:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from codesum_pipeline.asking.schema import PartKind, Role
+from codesum_pipeline.asking.schema import PartKind, Speaker
 from codesum_pipeline.asking.store import AskStore, MessagePart
 from codesum_pipeline.model.errors import CannotWrite
 
@@ -27,7 +27,7 @@ class Notebook:
         self.turn = turn
         self.problems: list[str] = []
 
-    def begin(self, role: Role, *parts: MessagePart) -> str:
+    def begin(self, role: Speaker, *parts: MessagePart) -> str:
         """A message that is being written; its id, empty where it could not be noted."""
         return self._try(lambda: self._store.begin_message(self.turn, role, parts)) or ""
 

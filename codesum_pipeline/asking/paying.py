@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from codesum_pipeline.llm.chat import ChatBackend, ChatRequest, ChatResponse, OnText
-from codesum_pipeline.llm.ledger import Attempt, Ledger, Settled
+from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger
 from codesum_pipeline.llm.paying import Cap, Till
 from codesum_pipeline.llm.prices import Price, worst_case_usd
 from codesum_pipeline.llm.retrying import wait_before_retry
@@ -87,7 +87,7 @@ class Payer:
         if self.llm.asks_nobody:
             return await self.backend.chat(request, on_text, timeout_s=timeout_s)
         worst = worst_case_usd(self.price_of(request.model_name), tokens_upper(*request.texts), request.max_tokens)
-        attempt = Attempt(self.turn, LEVEL, request.request_hash, request.model_name, number, worst)
+        attempt = CallAttempt(self.turn, LEVEL, request.request_hash, request.model_name, number, worst)
         return await self._till().pay(
             attempt, lambda: self.backend.chat(request, on_text, timeout_s=timeout_s), _settled, self._count
         )
@@ -104,7 +104,7 @@ class Payer:
         )
         return Till(self.ledger, caps, CostCapReached, "ask a cheaper model")
 
-    def _count(self, settled: Settled) -> None:
+    def _count(self, settled: AttemptResult) -> None:
         self.usd = self.ledger.spent()
         if settled.outcome is not AttemptOutcome.NOT_SENT:
             self.calls += 1
@@ -113,8 +113,8 @@ class Payer:
             self.completion_tokens += settled.usage.completion_tokens
 
 
-def _settled(response: ChatResponse, latency_s: float) -> Settled:
-    return Settled(
+def _settled(response: ChatResponse, latency_s: float) -> AttemptResult:
+    return AttemptResult(
         AttemptOutcome.GOOD,
         response.cost_usd,
         latency_s,

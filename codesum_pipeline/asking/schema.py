@@ -26,7 +26,7 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-class Role(StrEnum):
+class Speaker(StrEnum):
     """Who speaks."""
 
     USER = "user"
@@ -45,7 +45,7 @@ _TABLES = {
     "turns": "id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL REFERENCES conversations (id), "
     f"question TEXT NOT NULL, model TEXT, answer TEXT, {_STATE}",
     "messages": "id TEXT PRIMARY KEY, turn_id TEXT NOT NULL REFERENCES turns (id), sequence INTEGER NOT NULL, "
-    f"role TEXT NOT NULL {one_of('role', Role)}, {_STATE}, UNIQUE (turn_id, sequence)",
+    f"role TEXT NOT NULL {one_of('role', Speaker)}, {_STATE}, UNIQUE (turn_id, sequence)",
     "parts": "message_id TEXT NOT NULL REFERENCES messages (id), sequence INTEGER NOT NULL, "
     f"kind TEXT NOT NULL {one_of('kind', PartKind)}, content TEXT NOT NULL, PRIMARY KEY (message_id, sequence)",
     "whole_results": "message_id TEXT NOT NULL REFERENCES messages (id), call_id TEXT NOT NULL, text TEXT NOT NULL, "

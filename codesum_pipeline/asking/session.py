@@ -26,8 +26,8 @@ from codesum_pipeline.llm.templates import SYNTHESIS_NAME, TURN_NAME, render_sys
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.finding import shortened
 from codesum_pipeline.tools.trees import repositories
 
@@ -37,7 +37,7 @@ NO_MODEL = "no-model"
 # Of the conversations about the same repositories the one in which something was asked last.
 LATEST = "latest"
 # Of a call that has opened the indexes, and the keys of the repositories that the question is about.
-MakeTools = Callable[[Call, Sequence[str]], Sequence[ModelTool]]
+MakeTools = Callable[[ToolContext, Sequence[str]], Sequence[ModelTool]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class AskedQuestion:
 
     text: str
     repos: Sequence[str]
-    catalogue: Catalogue
+    catalogue: IndexCatalogue
     folder: Path
     now: Callable[[], datetime]
     tell: Tell
@@ -58,14 +58,14 @@ class AskedQuestion:
         """The answer, never empty; raises `ConfigurationError` for a question that is none, and what opening an index
         or the store does."""
         _check(self.text)
-        call = Call(self.catalogue, self.folder)
+        call = ToolContext(self.catalogue, self.folder)
         indexes = call.current(self.repos)
         for note in call.notes:
             self.tell(note)
         answer = await self._answer(call, indexes, on_event)
         return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, repositories(indexes))))
 
-    async def _answer(self, call: Call, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
+    async def _answer(self, call: ToolContext, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
         keys = repositories(indexes)
         tools = {tool.name: tool for tool in self.make_tools(call, keys)}
         options = self.catalogue.settings.options

@@ -16,7 +16,7 @@ from typing import Any, overload
 from uuid import uuid4
 
 from codesum_pipeline.asking.earlier import Exchange
-from codesum_pipeline.asking.schema import PartKind, Role, Status, open_file
+from codesum_pipeline.asking.schema import PartKind, Speaker, Status, open_file
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment
@@ -118,10 +118,10 @@ class AskStore:
                 "VALUES (?, ?, ?, ?, 'streaming', ?, ?)",
                 (turn, conversation, _storable(question), model, moment, moment),
             )
-            self.add_message(turn, Role.USER, [MessagePart(PartKind.TEXT, question)])
+            self.add_message(turn, Speaker.USER, [MessagePart(PartKind.TEXT, question)])
         return turn
 
-    def begin_message(self, turn: str, role: Role, parts: Sequence[MessagePart] = ()) -> str:
+    def begin_message(self, turn: str, role: Speaker, parts: Sequence[MessagePart] = ()) -> str:
         """A message that is being written; its id."""
         id_, moment = uuid4().hex, self._moment()
         with self.together():
@@ -133,7 +133,7 @@ class AskStore:
             self.add_parts(id_, parts)
         return id_
 
-    def add_message(self, turn: str, role: Role, parts: Sequence[MessagePart]) -> str:
+    def add_message(self, turn: str, role: Speaker, parts: Sequence[MessagePart]) -> str:
         """A whole message; its id."""
         with self.together():
             id_ = self.begin_message(turn, role, parts)

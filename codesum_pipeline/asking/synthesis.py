@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.asking.blocks import Blocks
+from codesum_pipeline.asking.blocks import MessageBlocks
 from codesum_pipeline.asking.calls import CapturedCall
 from codesum_pipeline.asking.earlier import Exchange
 from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoid
@@ -17,7 +17,7 @@ from codesum_pipeline.asking.grounding import Material, gather
 from codesum_pipeline.asking.notebook import Notebook
 from codesum_pipeline.asking.paying import CostCapReached, Payer
 from codesum_pipeline.asking.repository_files import RepositoryFiles
-from codesum_pipeline.asking.schema import PartKind, Role
+from codesum_pipeline.asking.schema import PartKind, Speaker
 from codesum_pipeline.asking.store import MessagePart
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse
@@ -44,7 +44,7 @@ class Synthesiser:
 
     async def write(self, question: str, overview: CapturedCall, tool_message: str) -> str | None:
         """The answer, or None where there is none; raises `CancelledError` when the caller cancels."""
-        message = self.notebook.begin(Role.ASSISTANT)
+        message = self.notebook.begin(Speaker.ASSISTANT)
         failed = "error"
         try:
             async with asyncio.timeout(self.payer.ask.synthesis_timeout_s):
@@ -91,7 +91,7 @@ class Synthesiser:
         )
         self.on_event(SynthesisBegan(overview.call.name, (*material.documents, *material.files)))
         prompt = _prompt(question, overview, material)
-        blocks = Blocks(self.sources, self.on_event)
+        blocks = MessageBlocks(self.sources, self.on_event)
         response = await self.payer.next_message(
             self._request(prompt),
             blocks.hear,

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from codesum_pipeline.asking.blocks import Blocks
+from codesum_pipeline.asking.blocks import MessageBlocks
 from codesum_pipeline.asking.calls import CapturedCall, carry_out, first_overview
 from codesum_pipeline.asking.citations import check_citations
 from codesum_pipeline.asking.earlier import Exchange
@@ -20,7 +20,7 @@ from codesum_pipeline.asking.fitting import within
 from codesum_pipeline.asking.notebook import STORE_FAILED, Notebook, text_part
 from codesum_pipeline.asking.paying import CostCapReached, Payer
 from codesum_pipeline.asking.repository_files import RepositoryFiles
-from codesum_pipeline.asking.schema import PartKind, Role
+from codesum_pipeline.asking.schema import PartKind, Speaker
 from codesum_pipeline.asking.store import MessagePart
 from codesum_pipeline.asking.synthesis import CANCELLED, Synthesiser
 from codesum_pipeline.asking.tool import ModelTool
@@ -133,9 +133,9 @@ class Turn:
 
     async def _ask(self, choice: ToolChoice) -> ChatResponse:
         """The next message, noted; raises `TurnFailed`."""
-        message = self.notebook.begin(Role.ASSISTANT, MessagePart(PartKind.STEP_START, {"step": self.steps + 1}))
+        message = self.notebook.begin(Speaker.ASSISTANT, MessagePart(PartKind.STEP_START, {"step": self.steps + 1}))
         failed: str | None = CANCELLED
-        blocks = Blocks(self.sources, self.on_event)
+        blocks = MessageBlocks(self.sources, self.on_event)
         try:
             response = await self.payer.next_message(
                 lambda model: self._request(model, choice),
@@ -197,7 +197,7 @@ class Turn:
             self.on_event(ToolAnswered(call.name, len(result.text), result.is_error))
             content = {"id": call.id, "name": call.name, "text": entry.head, "characters": len(entry.whole)}
             parts.append(MessagePart(PartKind.TOOL_RESULT, {**content, "is_error": result.is_error}))
-        message = self.notebook.begin(Role.TOOL, *parts)
+        message = self.notebook.begin(Speaker.TOOL, *parts)
         self.notebook.whole(message, [(entry.call.id, entry.whole) for entry in entries if entry.is_cut])
         self.notebook.end(message)
         return message

@@ -8,7 +8,7 @@ import typer
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.model.avoided import Avoided, AvoidedRow, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, Saving
 from codesum_pipeline.store.tables import TableStore
 
 _NUMBERS = ("calls", "tokens", "US dollars", "share")
@@ -39,18 +39,18 @@ def show_avoided(rows: Sequence[AvoidedRow], *, as_json: bool) -> None:
         note("no build with a model is on the books: `llm.enabled` lets builds keep them")
 
 
-def add_up(rows: Iterable[AvoidedRow]) -> dict[Avoided, Saving]:
+def add_up(rows: Iterable[AvoidedRow]) -> dict[AvoidanceReason, Saving]:
     """By cause, in the order of the causes."""
-    found: dict[Avoided, Saving] = {}
+    found: dict[AvoidanceReason, Saving] = {}
     for row in rows:
         saving = Saving(row.calls, row.input_tokens, row.output_tokens, row.usd)
         found[row.cause] = found.get(row.cause, Saving()) + saving
-    return {cause: found[cause] for cause in Avoided if cause in found}
+    return {cause: found[cause] for cause in AvoidanceReason if cause in found}
 
 
-def avoided_line(found: Mapping[Avoided, Saving]) -> str:
+def avoided_line(found: Mapping[AvoidanceReason, Saving]) -> str:
     """What was not asked for, and why, in one line."""
-    spared = {cause: saving for cause, saving in found.items() if cause is not Avoided.ASKED}
+    spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.ASKED}
     saving = sum(spared.values(), Saving())
     causes = ", ".join(f"{each.calls:,} {cause.value}" for cause, each in spared.items())
     tokens = saving.input_tokens + saving.output_tokens

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, table
-from codesum_pipeline.cli.standing import Standing
+from codesum_pipeline.cli.standing import LastBuild
 from codesum_pipeline.model.documents import LEVELS, Level
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ def outcome_json(outcome: "RunOutcome", *, commit: str | None) -> dict[str, Any]
     }
 
 
-def standing_line(key: str, standing: Standing) -> str:
+def standing_line(key: str, standing: LastBuild) -> str:
     """A repository that needed no run."""
     if standing.held_because:
         return f"{key}: held back at {standing.commit[:SHORT_COMMIT]}: {standing.held_because}"
     return f"{key}: up to date at {standing.commit[:SHORT_COMMIT]}, nothing to do"
 
 
-def standing_json(key: str, standing: Standing) -> dict[str, Any]:
+def standing_json(key: str, standing: LastBuild) -> dict[str, Any]:
     """As `outcome_json`, of a repository that needed no run."""
     return {
         "repo": key,

@@ -11,7 +11,7 @@ from codesum_pipeline.cli.ports import check_free
 from codesum_pipeline.wiring import Home
 
 
-class Part(StrEnum):
+class UiProcess(StrEnum):
     """One of the two processes of the UI."""
 
     WEBSERVER = "webserver"
@@ -32,7 +32,7 @@ def dev(
     ] = None,
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The port to listen on.")] = 3000,
     only: Annotated[
-        Part | None,
+        UiProcess | None,
         typer.Option(
             show_default=False,
             help="Run one of the two parts alone, where several machines or a service manager run them; default: both.",
@@ -45,7 +45,7 @@ def dev(
     in the UI. Pages of others in the same browser are not answered. Stop with Ctrl-C.
     """
     home = Home(invocation(ctx).settings)
-    if only is not Part.DAEMON:
+    if only is not UiProcess.DAEMON:
         check_free(host, port)
     from codesum_pipeline.defs.control import UiPart, start_ui
 

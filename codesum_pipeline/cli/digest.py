@@ -17,7 +17,7 @@ from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
 from codesum_pipeline.delivery.schema import DeliveryState
-from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.digests.running import deliver as deliver_due
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
@@ -149,9 +149,9 @@ def _problem(ctx: typer.Context, name: str) -> str:
     return ""
 
 
-def _sender(ctx: typer.Context) -> Sender:
+def _sender(ctx: typer.Context) -> OutboxSender:
     settings = invocation(ctx).settings
-    return Sender(settings.home, settings.delivery, utc_now, offline=settings.offline)
+    return OutboxSender(settings.home, settings.delivery, utc_now, offline=settings.offline)
 
 
 def _show_deliveries(found: list[Delivery] | tuple[Delivery, ...]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, note
-from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, Answer, Setup, evaluate, indexes_of
+from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, evaluate, indexes_of
 from codesum_pipeline.evaluation.own_questions import ask_own_questions
 from codesum_pipeline.evaluation.questions import Question
 from codesum_pipeline.indexes.embedders import embedder_of
@@ -28,28 +28,28 @@ class Ways:
     each_lane: bool
     each_level: bool
 
-    def setups(self, indexes: Sequence[PublishedIndex], *, with_symbols: bool) -> list[Setup]:
+    def setups(self, indexes: Sequence[PublishedIndex], *, with_symbols: bool) -> list[EvaluationSetup]:
         """What was chosen first; `with_symbols`, functions and classes are looked for among themselves as well. Of the
         lanes each is asked alone that all indexes have."""
         name = ALL.name if self.lanes == LANES else " + ".join(self.lanes)
         if self.levels != LEVELS:
             name = f"{name}, {' + '.join(self.levels)}"
-        setups = [Setup(name, self.lanes, self.levels)]
+        setups = [EvaluationSetup(name, self.lanes, self.levels)]
         if with_symbols and self.levels == LEVELS:
-            setups.append(Setup(SYMBOLS.name, self.lanes, SYMBOLS.levels))
+            setups.append(EvaluationSetup(SYMBOLS.name, self.lanes, SYMBOLS.levels))
         if self.each_lane:
             there = [lane for lane in self.lanes if all(has_lane(index, lane) for index in indexes)]
-            setups += [Setup(f"lane {lane}", (lane,), self.levels) for lane in there]
+            setups += [EvaluationSetup(f"lane {lane}", (lane,), self.levels) for lane in there]
         if self.each_level:
-            setups += [Setup(f"level {level}", self.lanes, (level,)) for level in self.levels]
+            setups += [EvaluationSetup(f"level {level}", self.lanes, (level,)) for level in self.levels]
         return setups
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EvaluationAnswers:
     """The answers, and what a person should know about them."""
 
-    answers: Sequence[Answer]
+    answers: Sequence[QuestionResult]
     notes: tuple[str, ...]
 
 
@@ -60,7 +60,7 @@ def ask_given(
     ways: Ways,
     *,
     progress: Progress,
-) -> Asked:
+) -> EvaluationAnswers:
     """Ask all questions about what is indexed; raises `ConfigurationError` where there are none."""
     left_out = Counter(question.repo for question in questions if not indexes_of(indexes, question))
     kept = [question for question in questions if question.repo not in left_out]
@@ -78,13 +78,15 @@ def ask_given(
     answers = evaluate(indexes, kept, embedder=embedder_of(called.settings.options), setups=setups, progress=progress)
     if not answers:
         raise ConfigurationError(f"no question is asked at level {', '.join(ways.levels)}: leave out --level")
-    return Asked(answers, tuple(notes))
+    return EvaluationAnswers(answers, tuple(notes))
 
 
-def ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress) -> Asked:
+def ask_own(
+    called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress
+) -> EvaluationAnswers:
     """Ask of each repository what its docstrings and commit messages say."""
     home = Home(called.settings)
-    answers: list[Answer] = []
+    answers: list[QuestionResult] = []
     notes = []
     for index in indexes:
         workspace = home.workspace(index.repo, run_id="eval")
@@ -107,7 +109,7 @@ def ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *
             f"no docstrings or commit messages to ask {', '.join(index.repo for index in indexes)}: "
             "give a file of questions"
         )
-    return Asked(answers, tuple(notes))
+    return EvaluationAnswers(answers, tuple(notes))
 
 
 def _other_commits(indexes: Sequence[PublishedIndex], questions: Sequence[Question]) -> list[str]:

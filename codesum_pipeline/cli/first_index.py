@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from codesum_pipeline.cli.first_use import Unindexed, in_time
+from codesum_pipeline.cli.first_use import UnindexedCheckout, in_time
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTable
@@ -67,7 +67,7 @@ class FirstIndex:
         """None where the checkout has an index; else how far it is, or why there will be none, and the way out."""
         with self._lock:
             try:
-                found = Unindexed.find(self.called, checkout)
+                found = UnindexedCheckout.find(self.called, checkout)
                 return None if found is None else self._advance(found)
             except CodesumError as error:
                 return error
@@ -94,7 +94,7 @@ class FirstIndex:
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 
-    def _advance(self, found: Unindexed) -> CodesumError:
+    def _advance(self, found: UnindexedCheckout) -> CodesumError:
         """Start what is to be started, and say how far it is."""
         files = _Files.of(found)
         if self._process and self._process.poll() is not None:
@@ -111,7 +111,7 @@ class FirstIndex:
             self._start(found, files)
         return self._told(found, files)
 
-    def _start(self, found: Unindexed, files: "_Files") -> None:
+    def _start(self, found: UnindexedCheckout, files: "_Files") -> None:
         """Unless another server did."""
         make_home(self.called.settings)
         files.folder.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ class FirstIndex:
                     start_new_session=True,
                 )
 
-    def _told(self, found: Unindexed, files: "_Files") -> BeingIndexed:
+    def _told(self, found: UnindexedCheckout, files: "_Files") -> BeingIndexed:
         passed = files.seconds_since_start()
         # Beside other work it takes longer, and who knows how much.
         left = max(self._seconds - passed, passed / 2, _LEAST_WAIT_S)
@@ -154,7 +154,7 @@ class _Files:
     name: str
 
     @classmethod
-    def of(cls, found: Unindexed) -> "_Files":
+    def of(cls, found: UnindexedCheckout) -> "_Files":
         return cls(found.called.layout.first_uses, hash_of([str(found.checkout.git_dir)]))
 
     @property

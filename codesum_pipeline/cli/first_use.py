@@ -45,7 +45,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Unindexed:
+class UnindexedCheckout:
     """A checkout without an index, and what is to be indexed for it: `targets` are keys, or where it lies."""
 
     called: Invocation
@@ -54,7 +54,7 @@ class Unindexed:
     problem: str = ""
 
     @classmethod
-    def find(cls, called: Invocation, checkout: Checkout) -> "Unindexed | None":
+    def find(cls, called: Invocation, checkout: Checkout) -> "UnindexedCheckout | None":
         """None where one of the entries of the checkout is published."""
         entries = entries_of(checkout, called.registry.survey().entries)
         enabled = [entry.key for entry in entries if entry.enabled]
@@ -106,7 +106,7 @@ def index_on_first_use(called: Invocation, checkout: Checkout, *, may_ask: bool)
     False where it is not indexed and other indexes are meant. Raises `MissingTable`, which names the command, where
     there are none.
     """
-    found = Unindexed.find(called, checkout)
+    found = UnindexedCheckout.find(called, checkout)
     if found is None:
         return True
     others = _others_are_meant(called)
@@ -120,7 +120,7 @@ def index_on_first_use(called: Invocation, checkout: Checkout, *, may_ask: bool)
     return False
 
 
-def _is_wanted(found: Unindexed) -> bool:
+def _is_wanted(found: UnindexedCheckout) -> bool:
     size = found.size()
     note(
         f"{found.checkout.root} is not indexed yet: {count(size.files, 'file')}, about {in_time(size.seconds)}; "
@@ -129,7 +129,7 @@ def _is_wanted(found: Unindexed) -> bool:
     return typer.confirm("Index it now?", default=True, err=True)
 
 
-def _build(found: Unindexed) -> None:
+def _build(found: UnindexedCheckout) -> None:
     """On this terminal; what it prints is no part of the answer."""
     process = subprocess.Popen(found.build_command(), stdin=subprocess.DEVNULL, stdout=sys.stderr)
     while True:

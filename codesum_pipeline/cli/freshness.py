@@ -12,7 +12,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.store.lease import Holder, current_holder
-from codesum_pipeline.tools.published_state import Published, read_published
+from codesum_pipeline.tools.published_state import PublishedState, read_published
 from codesum_pipeline.wiring import Home
 
 # Waiting for git and for other machines, not computing.
@@ -42,7 +42,7 @@ class Freshness:
 
     entry: RepositoryEntry
     state: State
-    published: Published | None
+    published: PublishedState | None
     head: str | None
     holder: Holder | None
     why: str = ""
@@ -86,7 +86,7 @@ def _hold(home: Home, entry: RepositoryEntry, head: str | None) -> Hold | None:
 
 
 def _judge(
-    home: Home, entry: RepositoryEntry, published: Published | None, holder: Holder | None, head: str | None
+    home: Home, entry: RepositoryEntry, published: PublishedState | None, holder: Holder | None, head: str | None
 ) -> State:
     if not entry.enabled:
         return State.DISABLED

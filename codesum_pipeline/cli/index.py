@@ -26,7 +26,7 @@ from codesum_pipeline.cli.registration import (
 )
 from codesum_pipeline.cli.render import note, show, styled
 from codesum_pipeline.cli.safe_text import escaped, safe_json
-from codesum_pipeline.cli.standing import Standing, held_because, standing_builds
+from codesum_pipeline.cli.standing import LastBuild, held_because, standing_builds
 from codesum_pipeline.cli.uncommitted import tell_uncommitted, uncommitted_json
 from codesum_pipeline.model.errors import ConfigurationError, LeaseHeld
 from codesum_pipeline.store.holding import hold_repository
@@ -112,7 +112,7 @@ def index(
         raise typer.Exit(FAILED)
 
 
-def _standing_json(home: Home, key: str, last: Standing) -> str:
+def _standing_json(home: Home, key: str, last: LastBuild) -> str:
     return safe_json(standing_json(key, last) | uncommitted_json(home, key))
 
 

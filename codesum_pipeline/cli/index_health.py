@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.cli.render import count
 from codesum_pipeline.graph.compiled.edges import Disagreement
-from codesum_pipeline.graph.compiled.merging import Verdict
+from codesum_pipeline.graph.compiled.merging import Agreement
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.pipeline import CALL_GRAPH, SYMBOLS
 from codesum_pipeline.scip.making import MADE_BY
@@ -75,12 +75,12 @@ def _way_out(origin: str, key: str) -> str:
 def disagreement_line(found: Disagreement) -> str:
     """How often an index and the syntax say the same."""
     total: Counter[str] = sum(found.by_language().values(), Counter())
-    agree = total[Verdict.AGREE]
-    both = agree + total[Verdict.ANOTHER_TARGET] + total[Verdict.OUTSIDE]
+    agree = total[Agreement.AGREE]
+    both = agree + total[Agreement.ANOTHER_TARGET] + total[Agreement.OUTSIDE]
     share = f" ({agree / both:.2%})" if both else ""
     return (
         f"the index and the syntax agree on {agree:,} of {both:,} calls, imports and bases that both know{share}; only "
-        f"the index knows {total[Verdict.ONLY_INDEX]:,}, only the syntax {total[Verdict.ONLY_SYNTAX]:,}"
+        f"the index knows {total[Agreement.ONLY_INDEX]:,}, only the syntax {total[Agreement.ONLY_SYNTAX]:,}"
     )
 
 

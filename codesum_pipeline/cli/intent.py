@@ -21,7 +21,7 @@ from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.intents.due import next_due
 from codesum_pipeline.intents.fields import FieldProblem, intent_of
 from codesum_pipeline.intents.file import Intents
-from codesum_pipeline.intents.remarks import Surroundings
+from codesum_pipeline.intents.remarks import IntentContext
 from codesum_pipeline.intents.repositories import covers
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import DEFAULT_THRESHOLD, Cadence, Intent, Weekday
@@ -189,9 +189,9 @@ def _intents(called: Invocation) -> Intents:
     return Intents(Path(called.settings.options.digests.intents_file))
 
 
-def _surroundings(called: Invocation) -> Surroundings:
+def _surroundings(called: Invocation) -> IntentContext:
     settings = called.settings
-    return Surroundings(
+    return IntentContext(
         home=settings.home,
         prompts_dir=Path(settings.options.llm.prompts_folder),
         repositories=[entry.key for entry in called.entries()],
@@ -200,7 +200,7 @@ def _surroundings(called: Invocation) -> Surroundings:
     )
 
 
-def _row(each: Intent, surroundings: Surroundings) -> dict[str, Any]:
+def _row(each: Intent, surroundings: IntentContext) -> dict[str, Any]:
     """An intent as JSON has it."""
     schedule, due = each.schedule, next_due(each.schedule, utc_now())
     remarks = surroundings.remarks_on(each)
@@ -255,7 +255,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…"
 
 
-def _tell_added(called: Invocation, written: Intent, surroundings: Surroundings) -> None:
+def _tell_added(called: Invocation, written: Intent, surroundings: IntentContext) -> None:
     show(f"{written.name}: added to {_intents(called).file}")
     due = next_due(written.schedule, utc_now())
     first = f", first on {_local(due, written)}" if due else " that changes something about it"

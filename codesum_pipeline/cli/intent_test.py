@@ -21,7 +21,7 @@ from codesum_pipeline.intents.repositories import covers
 from codesum_pipeline.matching.past import PastMatches, past_matches
 from codesum_pipeline.matching.scores import score_of
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable
-from codesum_pipeline.model.intents import Intent, Match
+from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.wiring import Home
 
@@ -144,7 +144,7 @@ def _row(asked: Intent, key: str, found: Sequence[PastMatches]) -> dict[str, Any
     }
 
 
-def _document(match: Match) -> dict[str, Any]:
+def _document(match: IntentMatch) -> dict[str, Any]:
     change = match.change
     return {
         "id": change.document_id,
@@ -177,9 +177,9 @@ def _told(asked: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[Any
     )
 
 
-def _best_of_each_document(found: Sequence[PastMatches]) -> list[tuple[Match, PastMatches]]:
+def _best_of_each_document(found: Sequence[PastMatches]) -> list[tuple[IntentMatch, PastMatches]]:
     """The best of what does not match, each document at its best and latest."""
-    best: dict[str, tuple[Match, PastMatches]] = {}
+    best: dict[str, tuple[IntentMatch, PastMatches]] = {}
     for past in found:
         for match in past.others:
             known = best.get(match.change.document_id)
@@ -202,7 +202,7 @@ def _head(past: PastMatches) -> Text:
     return line
 
 
-def _line(match: Match, *, of: PastMatches | None = None) -> Any:
+def _line(match: IntentMatch, *, of: PastMatches | None = None) -> Any:
     change = match.change
     line = Text(f"{score_of(match):.2f}", style="cyan")
     line.append(f" {'moved' if change.renamed_from else change.kind}", style="dim")

@@ -12,8 +12,8 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.catalogue import Catalogue
-from codesum_pipeline.tools.finding import Found, no_such_document, with_id
+from codesum_pipeline.tools.catalogue import IndexCatalogue
+from codesum_pipeline.tools.finding import IndexedDocument, no_such_document, with_id
 from codesum_pipeline.tools.trees import Trees
 
 RepoOption = Annotated[
@@ -27,17 +27,17 @@ RepoOption = Annotated[
 ]
 
 
-def catalogue_of(called: Invocation) -> Catalogue:
+def catalogue_of(called: Invocation) -> IndexCatalogue:
     """What the home of a call holds."""
-    return Catalogue(called.settings, called.layout, called.registry)
+    return IndexCatalogue(called.settings, called.layout, called.registry)
 
 
 def open_published(called: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:
-    """As `Catalogue.open_all`; what is left out is told on stderr."""
+    """As `IndexCatalogue.open_all`; what is left out is told on stderr."""
     return catalogue_of(called).open_all(names, tell=complain)
 
 
-def find_document(called: Invocation, doc_id: str, *, repo: str | None, trees: Trees | None = None) -> Found:
+def find_document(called: Invocation, doc_id: str, *, repo: str | None, trees: Trees | None = None) -> IndexedDocument:
     """The one document with an id; of several, that of the folder's repository, and this is said.
 
     With `trees`, as the folder's work tree is. Raises `ConfigurationError` where there is none, or more than one.
@@ -50,7 +50,7 @@ def find_document(called: Invocation, doc_id: str, *, repo: str | None, trees: T
     return found[0] if len(found) == 1 else _of_this_folder(called, doc_id, found)
 
 
-def _of_this_folder(called: Invocation, doc_id: str, found: Sequence[Found]) -> Found:
+def _of_this_folder(called: Invocation, doc_id: str, found: Sequence[IndexedDocument]) -> IndexedDocument:
     here = catalogue_of(called).keys_of_folder(Path.cwd())
     ours = [each for each in found if each.repo in here]
     if len(ours) != 1:

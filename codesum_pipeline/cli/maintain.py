@@ -8,7 +8,7 @@ import typer
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.upkeep.freed import Freed, Maintenance, Untouched
+from codesum_pipeline.upkeep.freed import FreedSpace, Maintenance, SkippedUpkeep
 from codesum_pipeline.wiring import Home
 
 _UNITS = ("bytes", "KB", "MB", "GB")
@@ -39,8 +39,8 @@ def maintain(
         note("nothing is old enough to go")
 
 
-def _tell(found: Freed | Untouched) -> None:
-    if isinstance(found, Untouched):
+def _tell(found: FreedSpace | SkippedUpkeep) -> None:
+    if isinstance(found, SkippedUpkeep):
         note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
 
 
@@ -51,13 +51,13 @@ def _show(done: Maintenance) -> None:
     note(f"{size_text(done.size)} {'would be ' if done.is_dry_run else ''}freed in {done.seconds:.1f} s")
 
 
-def _by_repository(done: Maintenance) -> list[Freed]:
+def _by_repository(done: Maintenance) -> list[FreedSpace]:
     """One line per kind and repository."""
-    sums: dict[tuple[str, str], Freed] = {}
+    sums: dict[tuple[str, str], FreedSpace] = {}
     for each in done.freed:
         place = (each.kind.value, each.repository)
-        before = sums.get(place, Freed(each.kind, each.repository, 0, 0))
-        sums[place] = Freed(each.kind, each.repository, before.count + each.count, before.size + each.size)
+        before = sums.get(place, FreedSpace(each.kind, each.repository, 0, 0))
+        sums[place] = FreedSpace(each.kind, each.repository, before.count + each.count, before.size + each.size)
     return list(sums.values())
 
 

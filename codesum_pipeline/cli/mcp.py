@@ -19,13 +19,13 @@ from codesum_pipeline.mcp_server.installing import Installer
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.settings.own_homes import state_folder
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from codesum_pipeline.mcp_server.http import MakeServer
-    from codesum_pipeline.serving.tokens import Token
+    from codesum_pipeline.serving.tokens import AccessToken
 
 
 class WhichTools(StrEnum):
@@ -95,7 +95,7 @@ def mcp(
     audit = auditor_of(called, "mcp")
     with served_catalogue(called, repo or ()) as catalogue:
 
-        def make(token: "Token | None") -> "MCPServer[Any]":
+        def make(token: "AccessToken | None") -> "MCPServer[Any]":
             held = catalogue.held_by(token.name, token.scope) if token else catalogue
             its = audit.of(token.name) if token else Auditor(None, "mcp")
             return make_server(held, folder=folder, every_tool=every_tool, is_text_only=text_only, audit=its)
@@ -109,7 +109,7 @@ def mcp(
 def _serve_http(
     make: "MakeServer",
     http: str,
-    catalogue: Catalogue,
+    catalogue: IndexCatalogue,
     audit: Auditor,
     *,
     read_from: Path | None,

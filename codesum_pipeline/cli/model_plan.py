@@ -15,7 +15,7 @@ from codesum_pipeline.model.documents import LEVELS, Level, PlanRow
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import BackendName, Options
 from codesum_pipeline.settings import Settings
-from codesum_pipeline.summaries.by_model.priced import Priced, price_all, price_levels, spared_by_cache, ways_on
+from codesum_pipeline.summaries.by_model.priced import PlanPrice, price_all, price_levels, spared_by_cache, ways_on
 
 _NUMBERS = ("asked for", "there already", "tokens read", "written", "US dollars", "stopped", "of US dollars")
 
@@ -91,12 +91,12 @@ def model_line(key: str, options: Options, rows: Sequence[PlanRow]) -> str:
     return f"{asked}{stopped}: `codesum plan {key} --llm` says more"
 
 
-def _whole(options: Options, found: Priced) -> Saving:
+def _whole(options: Options, found: PlanPrice) -> Saving:
     """What a model would be asked for if nothing stopped it; nothing where nobody is asked."""
     return Saving() if options.llm.asks_nobody else found.asked + found.all_stopped
 
 
-def _cells(found: Priced) -> tuple[object, ...]:
+def _cells(found: PlanPrice) -> tuple[object, ...]:
     asked, stopped = found.asked, found.all_stopped
     by = ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in sorted(found.stopped.items()))
     return (
@@ -105,7 +105,7 @@ def _cells(found: Priced) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _by_documentation(found: Priced) -> Iterator[str]:
+def _by_documentation(found: PlanPrice) -> Iterator[str]:
     """What is asked for and what is stopped, by whether an author wrote what it is for."""
     if found.documented.calls:
         told, untold = found.documented, found.undocumented
@@ -115,7 +115,7 @@ def _by_documentation(found: Priced) -> Iterator[str]:
         )
 
 
-def _with_cache(options: Options, levels: Mapping[Level, Priced], found: Priced) -> Iterator[str]:
+def _with_cache(options: Options, levels: Mapping[Level, PlanPrice], found: PlanPrice) -> Iterator[str]:
     """Where the provider has a price for what it keeps of a prompt: what is left of the dollars above."""
     savings = [found.asked, found.all_stopped]
     prices = [
@@ -129,7 +129,7 @@ def _with_cache(options: Options, levels: Mapping[Level, Priced], found: Priced)
         yield f"where the provider keeps the beginning that all prompts share: about {', '.join(prices)}"
 
 
-def _remarks(key: str, is_enabled: bool, options: Options, found: Priced) -> Iterator[str]:
+def _remarks(key: str, is_enabled: bool, options: Options, found: PlanPrice) -> Iterator[str]:
     llm = options.llm
     if not is_enabled:
         yield "llm.enabled is false: this is what it would be"
@@ -143,7 +143,7 @@ def _remarks(key: str, is_enabled: bool, options: Options, found: Priced) -> Ite
         yield f"`codesum index {key}` asks for them"
 
 
-def _as_json(found: Priced) -> Mapping[str, Any]:
+def _as_json(found: PlanPrice) -> Mapping[str, Any]:
     return {
         "asked": asdict(found.asked),
         "found": found.found,

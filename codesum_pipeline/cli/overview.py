@@ -19,7 +19,7 @@ from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.checkout import checkout_of, entries_of
 from codesum_pipeline.tools.facts import read_overview, tell_differing
 from codesum_pipeline.tools.published_state import read_published
@@ -52,18 +52,18 @@ def overview(
         typer.echo(safe_json({**json.loads(row["facts"]), "page": row["page"]}))
         return
     _say_if_behind(called, entry.key, row["commit"])
-    call = Call(catalogue_of(called), Path.cwd(), on_note=note)
+    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
     # The page can be read where its index cannot.
     with suppress(MissingTable, BrokenStore):
         tell_differing(call, call.index(entry.key), json.loads(row["facts"]))
     if not on_terminal():
         typer.echo(clean(row["page"]), nl=False)
         return
-    show_parts(Page(_DIAGRAM.sub("", clean(row["page"]))))
+    show_parts(MarkdownPage(_DIAGRAM.sub("", clean(row["page"]))))
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MarkdownPage:
     """Markdown whose code keeps the terminal's own background."""
 
     text: str

@@ -13,7 +13,7 @@ import typer
 from codesum_pipeline.cli.compaction import compaction_as_json
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.render import Rows, count, fields, note, show, table
+from codesum_pipeline.cli.render import TableView, count, fields, note, show, table
 from codesum_pipeline.cli.safe_text import clean, escaped, safe_json
 from codesum_pipeline.compaction.attestation import Attestation
 from codesum_pipeline.delivery.outbox import Delivery, open_outbox
@@ -22,7 +22,7 @@ from codesum_pipeline.digests.store import DigestStore, open_digests
 from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.intents import Match
+from codesum_pipeline.model.intents import IntentMatch
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.wiring import utc_now
 
@@ -163,7 +163,7 @@ def _is_asked_for(record: CompactionRecord, intent: str | None, since: str | Non
     return is_of_intent and (since is None or since < (selection.before or ""))
 
 
-def _listed(rows: Sequence[DigestRow], compacted: Sequence[CompactionRecord]) -> Rows:
+def _listed(rows: Sequence[DigestRow], compacted: Sequence[CompactionRecord]) -> TableView:
     """Newest first; a compaction stands where its digests end."""
     columns = ("on (UTC)", "intent", "kind", "repositories", "items", "by", "cost", "state", "id")
     said = [(each.created_at, _row(each)) for each in rows]
@@ -225,7 +225,7 @@ def _told(row: DigestRow) -> dict[str, Any]:
     }
 
 
-def _sources(result: SummaryResult) -> Rows:
+def _sources(result: SummaryResult) -> TableView:
     said = [
         (
             f"[{number}]",
@@ -240,7 +240,7 @@ def _sources(result: SummaryResult) -> Rows:
     return table(("", "source", "place", "repository", "date", "score"), said, right=("score",))
 
 
-def _deliveries(found: Sequence[Delivery]) -> Rows:
+def _deliveries(found: Sequence[Delivery]) -> TableView:
     said = [
         (each.channel, each.state.value, each.tries, each.sent_at or each.due_at, clean(each.detail)) for each in found
     ]
@@ -256,14 +256,14 @@ def _why_nowhere(row: DigestRow) -> str:
     }[row.state]
 
 
-def _as_json(row: DigestRow, matches: Sequence[Match], deliveries: Sequence[Delivery]) -> dict[str, Any]:
+def _as_json(row: DigestRow, matches: Sequence[IntentMatch], deliveries: Sequence[Delivery]) -> dict[str, Any]:
     return asdict(row) | {
         "matched": list(_matched(matches)),
         "deliveries": [asdict(each) for each in deliveries],
     }
 
 
-def _matched(matches: Sequence[Match]) -> Iterator[dict[str, Any]]:
+def _matched(matches: Sequence[IntentMatch]) -> Iterator[dict[str, Any]]:
     for each in matches:
         yield {
             "repository": each.change.repository,

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from codesum_pipeline.cli.safe_text import clean, one_line
 from codesum_pipeline.retrieval.excerpts import Excerpt
-from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings
+from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument
 from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
 
 _TAB = 4
@@ -19,7 +19,7 @@ _TAB = 4
 _SHORTEST_SUMMARY = 20
 
 
-def described(around: Surroundings) -> dict[str, list[RenderableType]]:
+def described(around: DocumentRelations) -> dict[str, list[RenderableType]]:
     """What stands around a document, a line each."""
     return {
         "part of": _lines(around.parents),
@@ -30,7 +30,7 @@ def described(around: Surroundings) -> dict[str, list[RenderableType]]:
     }
 
 
-def legend(shown: Iterable[Surroundings]) -> Iterator[RenderableType]:
+def legend(shown: Iterable[DocumentRelations]) -> Iterator[RenderableType]:
     """What the mark behind neighbours means, where one of them has it."""
     if any(each.trusted for around in shown for each in (*around.called_by, *around.calls)):
         yield Text(f"  {TRUST_LEGEND}", style="dim")
@@ -57,7 +57,7 @@ def excerpt_json(excerpt: Excerpt | None) -> dict[str, Any] | None:
 class _Line:
     """An id, whole, and what it is for as far as its line has room."""
 
-    neighbour: Neighbour
+    neighbour: RelatedDocument
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         if cell_len(self._id) + _SHORTEST_SUMMARY <= options.max_width:
@@ -79,7 +79,7 @@ class _Line:
         return Text.assemble(self._id, (f"  {one_line(self.neighbour.summary)}", "dim"))
 
 
-def _lines(neighbours: Sequence[Neighbour]) -> list[RenderableType]:
+def _lines(neighbours: Sequence[RelatedDocument]) -> list[RenderableType]:
     return [_Line(neighbour) for neighbour in neighbours]
 
 

@@ -82,13 +82,13 @@ def note(message: str) -> None:
     sys.stderr.flush()
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> "Rows":
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> "TableView":
     """Rows under a head; the columns named in `right` hold numbers."""
-    return Rows(tuple(columns), tuple(tuple(row) for row in rows), frozenset(right))
+    return TableView(tuple(columns), tuple(tuple(row) for row in rows), frozenset(right))
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class TableView:
     """A table; on a terminal that is too narrow for it one block per row, so that no name is cut into pieces."""
 
     columns: tuple[str, ...]

@@ -26,7 +26,7 @@ from codesum_pipeline.wiring import Home, utc_now
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _RollupRequest:
     """A roll-up that a command is about."""
 
     desk: DigestDesk
@@ -98,13 +98,13 @@ def send(
 
 
 @contextmanager
-def _asked(ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None) -> Iterator[_Asked]:
+def _asked(ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None) -> Iterator[_RollupRequest]:
     called = invocation(ctx)
     home = Home(called.settings)
     desk, wanted = home.digest_desk(), home.intents.survey().named(intent)
     first, end = window(since, until)
     with open_digests(called.layout.digests, now=utc_now) as store:
-        yield _Asked(desk, store, wanted, plan_rollup(desk, store, wanted, Window(first, end)))
+        yield _RollupRequest(desk, store, wanted, plan_rollup(desk, store, wanted, Window(first, end)))
 
 
 def _tell_price(plan: RollupPlan) -> None:

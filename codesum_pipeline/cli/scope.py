@@ -14,7 +14,7 @@ from codesum_pipeline.tools.checkout import checkout_of, entries_of
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SearchScope:
     """The indexes to search; `remark` says why it is these where nobody named them.
 
     It `leaves_out` others that a question of a batch may name.
@@ -25,14 +25,14 @@ class Scope:
     leaves_out: bool = False
 
 
-def open_scope(called: Invocation, names: Sequence[str], *, everything: bool, may_ask: bool = False) -> Scope:
+def open_scope(called: Invocation, names: Sequence[str], *, everything: bool, may_ask: bool = False) -> SearchScope:
     """Open the indexes that a search is about; in a checkout, those of its repository.
 
     One that is not indexed is, if somebody at the terminal may be asked and wants it.
     """
     checkout = None if names or everything else checkout_of(Path.cwd())
     if checkout is None:
-        return Scope(open_published(called, names))
+        return SearchScope(open_published(called, names))
     published = [
         entry
         for entry in called.registry.entries()
@@ -44,14 +44,14 @@ def open_scope(called: Invocation, names: Sequence[str], *, everything: bool, ma
     others = len(published) - len(ours)
     if not ours:
         remark = f"the repository of this folder is not indexed (`codesum index {checkout.root}`)"
-        return Scope(open_published(called), f"{remark}: searching {_all(others)}" if published else None)
+        return SearchScope(open_published(called), f"{remark}: searching {_all(others)}" if published else None)
     keys = [entry.key for entry in ours]
     if not others:
-        return Scope(open_published(called))
+        return SearchScope(open_published(called))
     is_one = len(keys) == 1
     remark = f"searching {', '.join(keys)}, the {'repository' if is_one else 'repositories'} of this folder"
     rest = "the other one" if others == 1 else f"the other {others:,}"
-    return Scope(open_published(called, keys), f"{remark}; --all searches {rest} too", leaves_out=True)
+    return SearchScope(open_published(called, keys), f"{remark}; --all searches {rest} too", leaves_out=True)
 
 
 def _all(number: int) -> str:

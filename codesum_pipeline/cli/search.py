@@ -23,21 +23,21 @@ from codesum_pipeline.cli.lookup import catalogue_of, open_published
 from codesum_pipeline.cli.render import note, show
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.cli.scope import open_scope
-from codesum_pipeline.cli.shown_hits import CONTEXT_TOKENS, Aids, Shown, answer_json, blocks, with_aids
+from codesum_pipeline.cli.shown_hits import CONTEXT_TOKENS, Aids, HitView, answer_json, blocks, with_aids
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.lanes import LANES
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.batch import Addressed, BadRow, read_batch
+from codesum_pipeline.retrieval.batch import BadRow, RoutedQuestion, read_batch
 from codesum_pipeline.retrieval.filters import ANYTHING, WhichTests, check_filters, parse_filters
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import DEFAULT_TOP, SearchAnswer, answer
 from codesum_pipeline.tools.as_of import AsOf
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.changed_files import changed_files
-from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline.tools.trees import repositories
 
 _STDIN = "-"
@@ -104,10 +104,10 @@ def search(
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
     scope = open_scope(called, repo or (), everything=everything, may_ask=batch is None)
     nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
-    call = Call(catalogue_of(called), Path.cwd(), on_note=note)
+    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
     check_filters(nameable, filters)
-    asking = _Asking(
+    asking = _SearchView(
         call=call,
         sources=call.sources(nameable),
         ask=partial(
@@ -135,11 +135,11 @@ def search(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _SearchView:
     """How each question of a call is asked and shown."""
 
-    call: Call
-    sources: Sources
+    call: ToolContext
+    sources: SourceReader
     ask: Callable[..., SearchAnswer]
     levels: tuple[Level, ...]
     aids: Aids
@@ -147,7 +147,7 @@ class _Asking:
 
     def hits(
         self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]
-    ) -> tuple[SearchAnswer, list[Shown]]:
+    ) -> tuple[SearchAnswer, list[HitView]]:
         """The answer, and its hits with what helps to judge them."""
         found = self.ask(indexes, query, levels=levels, read=self.sources.read)
         self.as_of(found.hits, indexes)
@@ -179,7 +179,7 @@ def _files_of(hits: Iterable[Hit]) -> dict[str, set[str]]:
     return found
 
 
-def _print_answers(rows: Iterable[Addressed | BadRow], file: str, asking: _Asking) -> None:
+def _print_answers(rows: Iterable[RoutedQuestion | BadRow], file: str, asking: _SearchView) -> None:
     """One line out per line in; a line that cannot be answered is told on stderr, and the rest goes on."""
     bad = 0
     for row in rows:

@@ -19,7 +19,7 @@ from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.serving.audit_log import AuditLog
 from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.wiring import utc_now
 
 HostNames = Annotated[
@@ -48,7 +48,7 @@ def auditor_of(called: Invocation, entrance: str) -> Auditor:
     return Auditor(log, entrance, audit.questions)
 
 
-def told_tokens(source: TokenSource, catalogue: Catalogue) -> None:
+def told_tokens(source: TokenSource, catalogue: IndexCatalogue) -> None:
     """Say what a token names that is not there now, which may come, and which tokens have expired."""
     try:
         keys = {entry.key for entry in catalogue.entries(lambda _: None)}
@@ -66,7 +66,7 @@ def told_tokens(source: TokenSource, catalogue: Catalogue) -> None:
 
 
 @contextmanager
-def served_catalogue(called: Invocation, names: Sequence[str]) -> Iterator[Catalogue]:
+def served_catalogue(called: Invocation, names: Sequence[str]) -> Iterator[IndexCatalogue]:
     """What the home of a call holds, or of that the named repositories, kept up to date while a server runs.
 
     The checkout of the current folder is indexed, unless it is or others are named.

@@ -19,10 +19,10 @@ from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, one_line, safe_json
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.surroundings import Surroundings, surroundings_of
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.retrieval.surroundings import DocumentRelations, surroundings_of
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.changed_files import changed_files
-from codesum_pipeline.tools.finding import Found
+from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.surroundings import surroundings_in
 
 _ORIGIN_FIELDS = (
@@ -50,7 +50,7 @@ def show(
     if answer and prompt:
         raise ConfigurationError("--answer and --prompt: choose one of them")
     called = invocation(ctx)
-    call = Call(catalogue_of(called), Path.cwd(), on_note=note)
+    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
     found = find_document(called, id, repo=repo, trees=None if answer or prompt else call.trees)
     if answer:
         refused = refused_answer(called.layout.warehouse, found.repo, found.id)
@@ -84,7 +84,7 @@ def show(
     show_parts(*_sections(found.repo, document, around))
 
 
-def _around(call: Call, found: Found) -> Surroundings:
+def _around(call: ToolContext, found: IndexedDocument) -> DocumentRelations:
     documents = call.documents(found.repo)
     number = documents.number(found.id)
     if number is None:
@@ -93,7 +93,7 @@ def _around(call: Call, found: Found) -> Surroundings:
     return surroundings_in(documents, number)
 
 
-def _sections(repo: str, document: Mapping[str, Any], around: Surroundings) -> Iterator[RenderableType]:
+def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations) -> Iterator[RenderableType]:
     yield Text.assemble((one_line(document["id"]), "bold"), (f"  {lines_of(document)}".rstrip(), "cyan"))
     marks = [name for name in ("placeholder", "test", "vendored") if document[f"is_{name}"]]
     kind = (document["type"], document["language"], repo, *marks)

@@ -16,8 +16,8 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import SearchAnswer
 from codesum_pipeline.retrieval.surroundings import BoundedSurroundings, bounded
 from codesum_pipeline.tools.as_of import AsOf
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline.tools.surroundings import surroundings_in
 from codesum_pipeline.tools.trees import repositories
 
@@ -44,7 +44,7 @@ class Aids:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class HitView:
     """One hit with the aids that were asked for, and whether its file changed since the commit that is searched."""
 
     hit: Hit
@@ -56,12 +56,12 @@ class Shown:
 def with_aids(
     hits: Sequence[Hit],
     query: str,
-    call: Call,
-    sources: Sources,
+    call: ToolContext,
+    sources: SourceReader,
     aids: Aids,
     *,
     changed: Mapping[str, Collection[str]],
-) -> Iterator[Shown]:
+) -> Iterator[HitView]:
     """Read what was asked for of each hit; what stands around them shares one bound, evenly."""
     tokens = aids.context_tokens
     for place, hit in enumerate(hits):
@@ -73,13 +73,13 @@ def with_aids(
             around, left = bounded(surroundings_in(documents, number), tokens=share)
             tokens -= share - left
         excerpt = sources.excerpt(hit, query, size=aids.excerpt_lines) if aids.excerpt_lines else None
-        yield Shown(hit, hit.file_path in changed.get(hit.repo, ()), around, excerpt)
+        yield HitView(hit, hit.file_path in changed.get(hit.repo, ()), around, excerpt)
 
 
 def answer_json(
     query: str,
     answer: SearchAnswer,
-    shown: Sequence[Shown],
+    shown: Sequence[HitView],
     *,
     searched: Sequence[PublishedIndex],
     aids: Aids,
@@ -95,14 +95,14 @@ def answer_json(
     }
 
 
-def _hit_json(shown: Shown, aids: Aids) -> dict[str, Any]:
+def _hit_json(shown: HitView, aids: Aids) -> dict[str, Any]:
     """The hit's own fields, then those of each aid that was asked for."""
     around: Mapping[str, Any] = {**asdict(shown.around.around), "more": dict(shown.around.more)} if shown.around else {}
     excerpt = {"excerpt": excerpt_json(shown.excerpt)} if aids.excerpt_lines else {}
     return {**asdict(shown.hit), "changed_since": shown.changed_since, **around, **excerpt}
 
 
-def blocks(shown: Sequence[Shown], *, several: bool) -> Iterator[RenderableType]:
+def blocks(shown: Sequence[HitView], *, several: bool) -> Iterator[RenderableType]:
     """One block per hit: where it is, how it is called, what it does, why it was found; `several` repositories are
     named."""
     width = len(str(len(shown)))

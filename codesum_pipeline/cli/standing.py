@@ -18,14 +18,14 @@ from codesum_pipeline.wiring import Home
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LastBuild:
     """The commit that the last build stands for, and why it was not published, where it was held back."""
 
     commit: str
     held_because: str | None = None
 
 
-def standing_builds(home: Home, keys: Sequence[str], *, is_confirmed: bool = False) -> dict[str, Standing]:
+def standing_builds(home: Home, keys: Sequence[str], *, is_confirmed: bool = False) -> dict[str, LastBuild]:
     """Of those repositories that need no run, by key; a build that is confirmed is another one."""
     found = {key: _standing(home, key, is_confirmed=is_confirmed) for key in keys}
     return {key: standing for key, standing in found.items() if standing is not None}
@@ -37,7 +37,7 @@ def held_because(home: Home, key: str) -> str | None:
     return standing.held_because if standing else None
 
 
-def _standing(home: Home, key: str, *, is_confirmed: bool = False) -> Standing | None:
+def _standing(home: Home, key: str, *, is_confirmed: bool = False) -> LastBuild | None:
     """None where a run is needed, if only to say what is wrong."""
     try:
         workspace = home.workspace(key, run_id="look", is_confirmed=is_confirmed)
@@ -57,7 +57,7 @@ def _standing(home: Home, key: str, *, is_confirmed: bool = False) -> Standing |
             return None
         if not is_standing(workspace) or mirror.head_commit(workspace.entry, offline=home.settings.offline) != commit:
             return None
-        return Standing(commit, hold.because if hold else None) if _is_recorded(home, key, fingerprint) else None
+        return LastBuild(commit, hold.because if hold else None) if _is_recorded(home, key, fingerprint) else None
     except CodesumError:
         return None
 

@@ -35,7 +35,7 @@ MakeBackend = Callable[[LlmOptions, Templates], SummaryBackend]
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class CompactionResult:
     """What a job led to; `is_done_before` where an earlier run had carried it out."""
 
     record: CompactionRecord
@@ -90,17 +90,17 @@ class Compactor:
         request_of(attestation, rows, template, llm)
         return attestation
 
-    def run(self, signed: SignedAttestation, source: CompactionSource) -> Compacted:
+    def run(self, signed: SignedAttestation, source: CompactionSource) -> CompactionResult:
         """Carry out a job; raises `CompactionRefused`, `SummaryError`, `LeaseHeld`."""
         with source.held(signed.attestation.job_id):
             done = _done_before(signed, source)
             if done:
-                return Compacted(done, is_done_before=True)
+                return CompactionResult(done, is_done_before=True)
             request, template = self._checked(signed, source)
             response = asyncio.run(self._answer(request, template))
             record = self._record(signed, request, response)
             source.replace(record, signed.attestation)
-            return Compacted(record, is_done_before=False)
+            return CompactionResult(record, is_done_before=False)
 
     def check(self, signed: SignedAttestation, source: CompactionSource) -> CompactionRecord | None:
         """Raise what a run would be refused for before its call; what was done where the job is done."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.llm.attempts import settled_good
 from codesum_pipeline.llm.backend import SummaryBackend, checked
-from codesum_pipeline.llm.ledger import Attempt, Ledger
+from codesum_pipeline.llm.ledger import CallAttempt, Ledger
 from codesum_pipeline.llm.paying import Cap, Till
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import price_of, worst_case_usd
@@ -54,7 +54,9 @@ class JobPayer:
             tokens_upper(self.system, *request.sources),
             request.parameters.max_tokens,
         )
-        attempt = Attempt(request.job_id or "", LEVEL, request.request_hash, request.model_name, self._attempt, worst)
+        attempt = CallAttempt(
+            request.job_id or "", LEVEL, request.request_hash, request.model_name, self._attempt, worst
+        )
         return await self._till().pay(attempt, call, settled_good)
 
     def _till(self) -> Till:

@@ -13,7 +13,7 @@ from dagster._core.scheduler.instigation import TickStatus
 from codesum_pipeline.alerts.absence import note_absence
 from codesum_pipeline.alerts.announcing import announce
 from codesum_pipeline.alerts.book import AlertBook, open_book
-from codesum_pipeline.alerts.conditions import ConditionKind, Observed
+from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.defs.building.values import NO_DATA, OFF, STATE
 from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.defs.outcomes import complaint_of
@@ -144,7 +144,7 @@ def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:
             error = ended[0].error
             kind = "sensor" if state.instigator_type is InstigatorType.SENSOR else "schedule"
             observed.append(
-                Observed(
+                ConditionState(
                     ConditionKind.DAEMON,
                     f"{kind} {state.instigator_name}",
                     is_bad=ended[0].status is TickStatus.FAILURE,
@@ -175,10 +175,10 @@ def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg
         if failures is not None:
             is_bad = failures >= home.settings.alerts.failed_builds
             said = f"{failures} runs in a row failed; the last one: {complaint}" if failed else ""
-            book.note([Observed(ConditionKind.BUILDS, subject, is_bad, said), *judged])
+            book.note([ConditionState(ConditionKind.BUILDS, subject, is_bad, said), *judged])
 
 
-def _judged(home: Home, found: AssetCheckEvaluation) -> list[Observed]:
+def _judged(home: Home, found: AssetCheckEvaluation) -> list[ConditionState]:
     """Nothing of a check without threshold, or of one that had nothing to look at."""
     state = found.metadata.get(STATE)
     if found.check_name not in _CHECKS or not found.partition or (state and state.value in _UNJUDGED):
@@ -186,7 +186,7 @@ def _judged(home: Home, found: AssetCheckEvaluation) -> list[Observed]:
     counts = home.settings.alerts.severity == "WARN" or found.severity is dg.AssetCheckSeverity.ERROR
     is_bad = not found.passed and counts
     said = found.description or ""
-    return [Observed(ConditionKind.CHECK, str(found.partition), is_bad, said, str(found.check_name))]
+    return [ConditionState(ConditionKind.CHECK, str(found.partition), is_bad, said, str(found.check_name))]
 
 
 def _subject(run: dg.DagsterRun) -> str:

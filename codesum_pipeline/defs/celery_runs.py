@@ -108,9 +108,9 @@ class CeleryRuns(CeleryRunLauncher):
         if is_of_command_line(run):
             return processes_word(run)
         seen = self._sightings.of(run.run_id)
-        if seen is Sighting.LOST:
+        if seen is WorkerReport.LOST:
             return CheckRunHealthResult(WorkerStatus.FAILED, "no worker carries it out any more")
-        if seen is Sighting.MISSED and self._has_ended(run.run_id):
+        if seen is WorkerReport.MISSED and self._has_ended(run.run_id):
             return CheckRunHealthResult(WorkerStatus.FAILED, "its process ended without a word")
         return CheckRunHealthResult(WorkerStatus.RUNNING)
 
@@ -125,7 +125,7 @@ class CeleryRuns(CeleryRunLauncher):
         return f"It was carried out by process {holder.pid} on {holder.host}." if holder else None
 
 
-class Sighting(Enum):
+class WorkerReport(Enum):
     """What the workers say of a run."""
 
     SEEN = auto()
@@ -148,7 +148,7 @@ class Sightings:
         self._seen: frozenset[str] | None = None
         self._missed_since: dict[str, float] = {}
 
-    def of(self, run_id: str) -> Sighting:
+    def of(self, run_id: str) -> WorkerReport:
         """What is known of a run now; a look that fails says nothing about any."""
         with self._lock:
             now = time.monotonic()
@@ -157,15 +157,15 @@ class Sightings:
                 if self._seen is None:
                     self._missed_since.clear()
             if self._seen is None:
-                return Sighting.UNKNOWN
+                return WorkerReport.UNKNOWN
             if run_id in self._seen:
                 self._missed_since.pop(run_id, None)
-                return Sighting.SEEN
+                return WorkerReport.SEEN
             since = self._missed_since.setdefault(run_id, now)
             if now - since < self._lost_after_s:
-                return Sighting.MISSED
+                return WorkerReport.MISSED
             del self._missed_since[run_id]
-            return Sighting.LOST
+            return WorkerReport.LOST
 
 
 def carried_out(app: Celery) -> frozenset[str] | None:

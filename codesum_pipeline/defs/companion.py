@@ -18,11 +18,11 @@ from codesum_pipeline.defs.building.exchange import (
     HOLD,
     PERFORM,
     SHOW,
-    Failed,
-    Interrupted,
+    BuilderRequest,
+    FailureMessage,
+    InterruptMessage,
     NothingAhead,
-    Opening,
-    Question,
+    OpeningMessage,
     Reply,
     RunRequest,
     Stop,
@@ -69,7 +69,7 @@ def index_repositories(
     outcomes = []
     apply_engine(home.layout, home.settings.engine)
     with taken_recorder() as recorder:
-        recorder.send(Opening(home.settings.home, tuple(keys), stage_facts()))
+        recorder.send(OpeningMessage(home.settings.home, tuple(keys), stage_facts()))
         for key in keys:
             told = progress_about(key, among=keys, progress=progress) or no_progress
             build = Build(home, key, str(uuid.uuid4()), options, progress=told)
@@ -80,7 +80,7 @@ def index_repositories(
 
 
 @dataclass
-class _Serving:
+class _RunServer:
     """Answers what the assets and checks of one run ask, most of it before they do."""
 
     build: "Build"
@@ -92,14 +92,14 @@ class _Serving:
         last = self._work_ahead()
         self.recorder.send(NothingAhead())
         while True:
-            is_tried_again = isinstance(last, Failed) and isinstance(last.error, RetryLater)
+            is_tried_again = isinstance(last, FailureMessage) and isinstance(last.error, RetryLater)
             self.build.progress("waiting to try again" if is_tried_again else "recording the run", 0, 0)
             match self.recorder.receive():
                 case RunOutcome() as outcome:
                     return outcome
-                case Interrupted():
+                case InterruptMessage():
                     raise KeyboardInterrupt
-                case Failed() as failed:
+                case FailureMessage() as failed:
                     failed.raise_again()
                 case question:
                     last = self._answer(question)
@@ -111,34 +111,34 @@ class _Serving:
         deadline = time.monotonic() + CANCEL_S
         with suppress(CodesumError):
             while self.recorder.connection.poll(max(0.0, deadline - time.monotonic())):
-                if not isinstance(self.recorder.receive(), Question):
+                if not isinstance(self.recorder.receive(), BuilderRequest):
                     return
 
-    def _work_ahead(self) -> Reply | Failed | None:
+    def _work_ahead(self) -> Reply | FailureMessage | None:
         """Answer in the order of the steps, while the child says nothing: it speaks first where it cannot go on.
 
         Nothing is built upon what failed, or upon what a check found wrong. Returns the last answer.
         """
-        answer: Reply | Failed | None = None
+        answer: Reply | FailureMessage | None = None
         for question in _in_order():
             # What an unchanged table showed last time holds, and Dagster has it.
             if question.what == SHOW and isinstance(answer, Reply) and answer.value.is_reused:
                 continue
             answer = self._answer(question)
             self.recorder.send(answer)
-            if isinstance(answer, Failed) or self.recorder.connection.poll():
+            if isinstance(answer, FailureMessage) or self.recorder.connection.poll():
                 break
             if question.what == CHECK and not all(finding.passed for finding in answer.value):
                 break
         return answer
 
-    def _answer(self, question: Question) -> Reply | Failed:
+    def _answer(self, question: BuilderRequest) -> Reply | FailureMessage:
         try:
             return Reply(question, self._value(question))
         except Exception as error:
-            return Failed.of(error, question)
+            return FailureMessage.of(error, question)
 
-    def _value(self, question: Question) -> Any:
+    def _value(self, question: BuilderRequest) -> Any:
         build = self.build
         answers: dict[str, Callable[[str], Any]] = {
             HOLD: lambda _: self._hold(),
@@ -155,15 +155,15 @@ class _Serving:
         self.until_end.enter_context(lease)
 
 
-def _in_order() -> Iterator[Question]:
+def _in_order() -> Iterator[BuilderRequest]:
     from codesum_pipeline.defs.building.facts import MAIN_TABLES
 
-    yield Question(HOLD)
+    yield BuilderRequest(HOLD)
     for step in MAIN_TABLES:
-        yield Question(PERFORM, step)
-        yield Question(SHOW, step)
+        yield BuilderRequest(PERFORM, step)
+        yield BuilderRequest(SHOW, step)
         if check := _CHECKED_AFTER.get(step):
-            yield Question(CHECK, check)
+            yield BuilderRequest(CHECK, check)
 
 
 def _build_one(build: "Build", recorder: Recorder) -> RunOutcome:
@@ -172,7 +172,7 @@ def _build_one(build: "Build", recorder: Recorder) -> RunOutcome:
     until_end = ExitStack()
     try:
         database = until_end.enter_context(connect())
-        serving = _Serving(replace(build, new_connection=database.cursor), recorder, until_end)
+        serving = _RunServer(replace(build, new_connection=database.cursor), recorder, until_end)
         try:
             return serving.serve()
         except KeyboardInterrupt:

@@ -51,7 +51,7 @@ def served_hosts(listen_on: str, allowed: Iterable[str] = ()) -> frozenset[str]:
     return frozenset((*_LOOPBACK, *names))
 
 
-class Guard:
+class UiGuard:
     """An ASGI application that passes on what is not refused."""
 
     def __init__(self, app: App, *, hosts: Collection[str]) -> None:

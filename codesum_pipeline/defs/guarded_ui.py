@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from codesum_pipeline.defs.daemon import MODULE as DAEMON
-from codesum_pipeline.defs.guard import Guard
+from codesum_pipeline.defs.guard import UiGuard
 
 MODULE = "codesum_pipeline.defs.guarded_ui"
 # Nothing of the folder that it is started in is imported.
@@ -59,8 +59,8 @@ def run_webserver(hosts: Sequence[str], arguments: Sequence[str]) -> None:
 
     make_app = getattr(cli, _MAKES_APP)
 
-    def make_guarded(*given: Any, **named: Any) -> Guard:
-        return Guard(make_app(*given, **named), hosts=frozenset(hosts))
+    def make_guarded(*given: Any, **named: Any) -> UiGuard:
+        return UiGuard(make_app(*given, **named), hosts=frozenset(hosts))
 
     setattr(cli, _MAKES_APP, make_guarded)
     cli.dagster_webserver.main(list(arguments), prog_name="dagster-webserver", auto_envvar_prefix="DAGSTER_WEBSERVER")

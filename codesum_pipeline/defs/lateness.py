@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from codesum_pipeline.alerts.book import open_book
-from codesum_pipeline.alerts.conditions import ConditionKind, Observed
+from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.defs.assets.publishing import published_index
-from codesum_pipeline.defs.planner import Plan, Verdict
+from codesum_pipeline.defs.planner import BuildDecision, Plan
 from codesum_pipeline.delivery.web_links import host_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.checks import CheckName
@@ -18,8 +18,8 @@ from codesum_pipeline.wiring import Home, utc_now
 if TYPE_CHECKING:
     from codesum_pipeline.alerts.book import AlertBook
 
-_BEHIND = (Verdict.BUILD, Verdict.DEFERRED, Verdict.HELD, Verdict.EXHAUSTED)
-_AT_HEAD = (Verdict.UP_TO_DATE, Verdict.LEFT_OVER, Verdict.GO_ON)
+_BEHIND = (BuildDecision.BUILD, BuildDecision.DEFERRED, BuildDecision.HELD, BuildDecision.EXHAUSTED)
+_AT_HEAD = (BuildDecision.UP_TO_DATE, BuildDecision.LEFT_OVER, BuildDecision.GO_ON)
 
 
 def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Sequence[RepositoryEntry]) -> None:
@@ -54,18 +54,18 @@ def severity_of(home: Home, check: CheckName) -> dg.AssetCheckSeverity:
     return dg.AssetCheckSeverity.ERROR if check in home.settings.checks.errors else dg.AssetCheckSeverity.WARN
 
 
-def _observed_sources(plan: Plan, hosts: Mapping[str, str]) -> Sequence[Observed]:
+def _observed_sources(plan: Plan, hosts: Mapping[str, str]) -> Sequence[ConditionState]:
     """Of a repository that is being built nothing is known."""
     return [
-        Observed(
+        ConditionState(
             ConditionKind.REMOTE,
             key,
-            is_bad=verdict is Verdict.UNREADABLE,
+            is_bad=verdict is BuildDecision.UNREADABLE,
             detail=plan.complaints.get(key, ""),
             cause=hosts.get(key, ""),
         )
         for key, verdict in plan.verdicts.items()
-        if verdict is not Verdict.ACTIVE
+        if verdict is not BuildDecision.ACTIVE
     ]
 
 
@@ -90,8 +90,8 @@ def _note_late(home: Home, book: "AlertBook", late: Mapping[str, str], in_time: 
     alarms = home.settings.alerts.severity == "WARN" or CheckName.FRESH in home.settings.checks.errors
     name = CheckName.FRESH.value
     if alarms:
-        book.note(Observed(ConditionKind.CHECK, key, True, said, name) for key, said in late.items())
-    book.note(Observed(ConditionKind.CHECK, key, False, name=name) for key in in_time)
+        book.note(ConditionState(ConditionKind.CHECK, key, True, said, name) for key, said in late.items())
+    book.note(ConditionState(ConditionKind.CHECK, key, False, name=name) for key in in_time)
 
 
 def _report(instance: dg.DagsterInstance, evaluation: dg.AssetCheckEvaluation) -> None:

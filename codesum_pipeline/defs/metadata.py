@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from codesum_pipeline.defs.building.facts import stage_facts
-from codesum_pipeline.defs.building.values import Markdown, Rows, Value, Values
+from codesum_pipeline.defs.building.values import Markdown, PreviewRows, Value, Values
 
 
 def column_schema(table: str) -> dg.TableSchema:
@@ -38,13 +38,13 @@ def _metadata_value(value: Value) -> dg.MetadataValue:
             return dg.MetadataValue.float(value)
         case Markdown(text):
             return dg.MetadataValue.md(text)
-        case Rows():
+        case PreviewRows():
             return _table(value)
         case str():
             return dg.MetadataValue.text(value)
 
 
-def _table(value: Rows) -> dg.MetadataValue:
+def _table(value: PreviewRows) -> dg.MetadataValue:
     """A count that a row lacks is 0."""
     columns = list(dict.fromkeys(column for row in value.rows for column in row))
     records = [dg.TableRecord({column: row.get(column, 0) for column in columns}) for row in value.rows]

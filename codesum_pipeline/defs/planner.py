@@ -15,7 +15,7 @@ NAMED = 5
 MAX_REASON_CHARACTERS = 200
 
 
-class Verdict(StrEnum):
+class BuildDecision(StrEnum):
     """What the planner says about one repository."""
 
     BUILD = "to build"
@@ -93,13 +93,13 @@ class Plan:
     """What one tick does, and what it says about every repository it looked at."""
 
     requests: tuple[Request, ...]
-    verdicts: dict[str, Verdict]
+    verdicts: dict[str, BuildDecision]
     complaints: dict[str, str]
 
     def summary(self) -> str:
         """One line for the tick."""
         counts = Counter(self.verdicts.values())
-        line = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+        line = ", ".join(f"{counts[verdict]} {verdict}" for verdict in BuildDecision if counts[verdict])
         unreadable = self.unreadable()
         return (
             f"{line}: {unreadable}" if unreadable else line or "no repository is registered: add one with `codesum add`"
@@ -107,13 +107,13 @@ class Plan:
 
     def unreadable(self, among: Container[str] | None = None) -> str:
         """The first repositories that cannot be read, each with its reason, and how many more there are."""
-        keys = (key for key, verdict in self.verdicts.items() if verdict is Verdict.UNREADABLE)
+        keys = (key for key, verdict in self.verdicts.items() if verdict is BuildDecision.UNREADABLE)
         found = sorted(key for key in keys if among is None or key in among)
         return named([_with_key(key, self.complaints.get(key, "")) for key in found], mark="; ")
 
     def without(self, keys: Collection[str]) -> "Plan":
         """The same plan, but that others look after these repositories."""
-        verdicts = {**self.verdicts, **dict.fromkeys(keys, Verdict.ACTIVE)}
+        verdicts = {**self.verdicts, **dict.fromkeys(keys, BuildDecision.ACTIVE)}
         requests = tuple(request for request in self.requests if request.key not in keys)
         return Plan(requests, verdicts, self.complaints)
 
@@ -133,18 +133,18 @@ def plan_builds(
     """
     ordered = sorted(observations, key=lambda seen: (seen.attempts, seen.key))
     requests: list[Request] = []
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, BuildDecision] = {}
     goes_on = False
     for seen in ordered:
         verdict = _judge(seen, max_attempts)
-        if verdict in (Verdict.BUILD, Verdict.GO_ON) and len(requests) >= max_requests:
-            verdict = Verdict.DEFERRED
-        if verdict is Verdict.GO_ON and (usd_left <= 0 or goes_on):
-            verdict = Verdict.LEFT_OVER
-        if verdict is Verdict.GO_ON and seen.left_over is not None:
+        if verdict in (BuildDecision.BUILD, BuildDecision.GO_ON) and len(requests) >= max_requests:
+            verdict = BuildDecision.DEFERRED
+        if verdict is BuildDecision.GO_ON and (usd_left <= 0 or goes_on):
+            verdict = BuildDecision.LEFT_OVER
+        if verdict is BuildDecision.GO_ON and seen.left_over is not None:
             goes_on = True
             requests.append(Request(seen.key, seen.left_over, seen.launches + 1, usd_left))
-        if verdict is Verdict.BUILD and seen.wanted is not None:
+        if verdict is BuildDecision.BUILD and seen.wanted is not None:
             requests.append(Request(seen.key, seen.wanted, seen.launches + 1))
         verdicts[seen.key] = verdict
     complaints = {seen.key: seen.complaint for seen in ordered if seen.wanted is None}
@@ -165,18 +165,18 @@ def _with_key(key: str, reason: str) -> str:
     return said if repr(key) in said else f"{key}: {said}" if said else key
 
 
-def _judge(seen: Observation, max_attempts: int) -> Verdict:
+def _judge(seen: Observation, max_attempts: int) -> BuildDecision:
     if seen.is_active:
-        return Verdict.ACTIVE
+        return BuildDecision.ACTIVE
     if seen.wanted is None:
-        return Verdict.UNREADABLE
+        return BuildDecision.UNREADABLE
     if seen.is_up_to_date:
-        return _judge_left_over(seen, max_attempts) if seen.left_over else Verdict.UP_TO_DATE
+        return _judge_left_over(seen, max_attempts) if seen.left_over else BuildDecision.UP_TO_DATE
     if seen.is_held and seen.wanted == seen.recorded == seen.begun:
-        return Verdict.HELD
-    return Verdict.EXHAUSTED if seen.attempts >= max_attempts else Verdict.BUILD
+        return BuildDecision.HELD
+    return BuildDecision.EXHAUSTED if seen.attempts >= max_attempts else BuildDecision.BUILD
 
 
-def _judge_left_over(seen: Observation, max_attempts: int) -> Verdict:
+def _judge_left_over(seen: Observation, max_attempts: int) -> BuildDecision:
     """What a model gives nothing for is not asked for all day long."""
-    return Verdict.LEFT_OVER if seen.attempts >= max_attempts else Verdict.GO_ON
+    return BuildDecision.LEFT_OVER if seen.attempts >= max_attempts else BuildDecision.GO_ON

@@ -28,7 +28,7 @@ from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorag
 from dagster._core.storage.tags import BACKFILL_ID_TAG
 
 from codesum_pipeline.defs.resource import PARTITION_TAG
-from codesum_pipeline.upkeep.freed import Freed, Kind, size_of
+from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, size_of
 
 ENDED = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
 # Rows of a transaction: another process waits for it.
@@ -46,7 +46,7 @@ _SHOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class PastRun:
+class PrunableRun:
     """An ended run that may go, and of which repository it was; empty where of none."""
 
     run_id: str
@@ -60,7 +60,7 @@ class RunRecords:
     instance: dg.DagsterInstance
     folder: Path
 
-    def prune(self, *, keep: int, is_dry_run: bool) -> Iterator[Freed]:
+    def prune(self, *, keep: int, is_dry_run: bool) -> Iterator[FreedSpace]:
         """Delete what is not kept; `keep` newest runs of each repository and job stay."""
         old = self._old_runs(keep)
         for start in range(0, len(old), _AT_ONCE):
@@ -73,10 +73,10 @@ class RunRecords:
             if not is_dry_run:
                 self._delete([run.run_id for run in some])
             for repository in sorted(counts):
-                yield Freed(Kind.RUNS, repository, counts[repository], sizes[repository])
+                yield FreedSpace(RemovalKind.RUNS, repository, counts[repository], sizes[repository])
         yield from self._drop_orphans(is_dry_run=is_dry_run)
 
-    def _old_runs(self, keep: int) -> list[PastRun]:
+    def _old_runs(self, keep: int) -> list[PrunableRun]:
         """Oldest first, so that a maintenance that is killed leaves the newest."""
         seen: Counter[tuple[str, str]] = Counter()
         old = []
@@ -89,7 +89,7 @@ class RunRecords:
             return []
         kept, backfills = self._shown_runs(), self._active_backfills()
         return [
-            PastRun(run.run_id, run.tags.get(PARTITION_TAG, ""))
+            PrunableRun(run.run_id, run.tags.get(PARTITION_TAG, ""))
             for run in reversed(old)
             if run.run_id not in kept and run.tags.get(BACKFILL_ID_TAG) not in backfills
         ]
@@ -164,7 +164,7 @@ class RunRecords:
             found += [events.with_name(events.name + end) for end in ("", "-wal", "-shm", "-journal")]
         return [path for path in found if path.exists()]
 
-    def _drop_orphans(self, *, is_dry_run: bool) -> Iterator[Freed]:
+    def _drop_orphans(self, *, is_dry_run: bool) -> Iterator[FreedSpace]:
         """Files of runs that are gone: a page that was open makes an empty one."""
         orphans = [run_id for run_id in self._runs_with_files() if self.instance.get_run_by_id(run_id) is None]
         files = [path for run_id in orphans for path in self._files(run_id)]
@@ -173,7 +173,7 @@ class RunRecords:
             size = size_of(old)
             if not is_dry_run:
                 _unlink(old)
-            yield Freed(Kind.LEFTOVERS, "", len(old), size)
+            yield FreedSpace(RemovalKind.LEFTOVERS, "", len(old), size)
 
     def _runs_with_files(self) -> Collection[str]:
         storage = self.instance.event_log_storage

@@ -35,7 +35,7 @@ def _import_dagster() -> None:
 
 
 def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
-    from codesum_pipeline.defs.building.exchange import Failed, Interrupted, RemoteBuilder, RunRequest
+    from codesum_pipeline.defs.building.exchange import FailureMessage, InterruptMessage, RemoteBuilder, RunRequest
     from codesum_pipeline.defs.building.facts import use_facts
     from codesum_pipeline.defs.building.run_outcome import RunOutcome
 
@@ -55,13 +55,13 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
                 if not isinstance(wanted, RunRequest):
                     continue
                 with called_by(Caller(builder=RemoteBuilder(connection, wanted.process))):
-                    outcome: RunOutcome | Interrupted
+                    outcome: RunOutcome | InterruptMessage
                     try:
                         outcome = runs.execute(
                             wanted.key, run_id=wanted.run_id, options=wanted.options, process=wanted.process
                         )
                     except KeyboardInterrupt:
-                        outcome = Interrupted()
+                        outcome = InterruptMessage()
                     try:
                         connection.send(outcome)
                     except ConnectionError:
@@ -70,7 +70,7 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
     except (EOFError, ConnectionError):
         raise
     except Exception as error:
-        connection.send(Failed.of(error))
+        connection.send(FailureMessage.of(error))
 
 
 def _tell_of_crash(layout: "HomeLayout", key: str) -> None:

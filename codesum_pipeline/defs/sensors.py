@@ -7,7 +7,7 @@ from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.steps import OWNER
-from codesum_pipeline.defs.ticks import Tick, report_behind, take_tick
+from codesum_pipeline.defs.ticks import SensorTick, report_behind, take_tick
 from codesum_pipeline.source.poll_state import marked_keys
 
 
@@ -59,7 +59,7 @@ def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
     return sensor
 
 
-def _result(instance: dg.DagsterInstance, tick: Tick) -> dg.SensorResult:
+def _result(instance: dg.DagsterInstance, tick: SensorTick) -> dg.SensorResult:
     report_behind(instance, tick.check_evaluations)
     return dg.SensorResult(
         run_requests=tick.run_requests,

@@ -16,7 +16,7 @@ from codesum_pipeline.defs.lateness import severity_of
 from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
 from codesum_pipeline.defs.resource import VERIFY_JOB, CodesumResource
 from codesum_pipeline.defs.steps import OWNER, stage_failures
-from codesum_pipeline.indexes.verify import Finding, verify_index
+from codesum_pipeline.indexes.verify import IndexFault, verify_index
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -94,7 +94,7 @@ def verify_indexes() -> None:
     verify_published_index()
 
 
-def _findings(home: Home, key: str, run_id: str) -> tuple[bool, Sequence[Finding]]:
+def _findings(home: Home, key: str, run_id: str) -> tuple[bool, Sequence[IndexFault]]:
     """Whether anything is published, and what is wrong with it.
 
     Of a bucket its objects come first: this worker's copy may be whole where they are not, and cannot be made of broken
@@ -108,13 +108,13 @@ def _findings(home: Home, key: str, run_id: str) -> tuple[bool, Sequence[Finding
         return is_published, verify_index(layout, key, tables=home.tables) if is_published else []
 
 
-def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> list[Finding]:
+def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> list[IndexFault]:
     try:
         parts = broken_parts(bucket, key, near=layout.home)
     except BrokenStore as error:
-        return [Finding("bucket", key, str(error))]
+        return [IndexFault("bucket", key, str(error))]
     return [
-        Finding("bucket", part.name, f"{part.file} is {'missing' if part.is_missing else 'not what its name says'}")
+        IndexFault("bucket", part.name, f"{part.file} is {'missing' if part.is_missing else 'not what its name says'}")
         for part in parts
     ]
 

@@ -14,7 +14,7 @@ from codesum_pipeline.defs.lateness import note_plan
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
 from codesum_pipeline.defs.observing import Sight, observe
 from codesum_pipeline.defs.partitions import PARTITIONS, PORTION
-from codesum_pipeline.defs.planner import Observation, Plan, Request, Verdict, named, plan_builds
+from codesum_pipeline.defs.planner import BuildDecision, Observation, Plan, Request, named, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
@@ -24,7 +24,7 @@ from codesum_pipeline.wiring import Home, utc_now
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class SensorTick:
     """What a tick found; `published` has an index, and `last` is the last repository it had time for."""
 
     plan: Plan
@@ -82,7 +82,7 @@ def take_tick(
     last: str,
     log: logging.Logger,
     only: Collection[str] | None = None,
-) -> Tick:
+) -> SensorTick:
     """Look at the registry's repositories, or `only` at some, and decide which to build.
 
     `asker` is who asks Dagster for the runs: what another asker asked for just now is not asked for again.
@@ -107,7 +107,7 @@ def take_tick(
         _tell(plan, sight, state, log)
     note_plan(home, instance, plan, enabled)
     seen = sight.observations
-    return Tick(
+    return SensorTick(
         plan,
         _new_keys(instance, entries, plan),
         frozenset(found.key for found in seen if found.published),
@@ -153,15 +153,15 @@ def _run_request(request: Request) -> dg.RunRequest:
 def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> None:
     """Say what is wrong once, and again when it is something else."""
     now = {
-        key: (f"{verdict}: {plan.complaints.get(key, '')}" if verdict is Verdict.UNREADABLE else f"{verdict}")
+        key: (f"{verdict}: {plan.complaints.get(key, '')}" if verdict is BuildDecision.UNREADABLE else f"{verdict}")
         for key, verdict in plan.verdicts.items()
-        if verdict in (Verdict.UNREADABLE, Verdict.EXHAUSTED)
+        if verdict in (BuildDecision.UNREADABLE, BuildDecision.EXHAUSTED)
     }
     before = state.told()
     new = {key: text for key, text in now.items() if before.get(key) != text}
     if unreadable := plan.unreadable(new.keys()):
         log.warning("unreadable: %s", unreadable)
-    if exhausted := sorted(key for key in new if plan.verdicts[key] is Verdict.EXHAUSTED):
+    if exhausted := sorted(key for key in new if plan.verdicts[key] is BuildDecision.EXHAUSTED):
         log.warning(
             "%s: failed too often in this state; a change or a run started by hand tries again", named(exhausted)
         )

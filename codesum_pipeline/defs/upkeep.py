@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from codesum_pipeline.defs.building.values import Rows
+from codesum_pipeline.defs.building.values import PreviewRows
 from codesum_pipeline.defs.maintaining import maintain
 from codesum_pipeline.defs.metadata import metadata_of
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.steps import OWNER, stage_failures
-from codesum_pipeline.upkeep.freed import Freed, Maintenance, Untouched
+from codesum_pipeline.upkeep.freed import FreedSpace, Maintenance, SkippedUpkeep
 
 # A fleet's repositories would make the page of a run too long to read.
 _SHOWN = 50
@@ -57,7 +57,7 @@ def maintenance_metadata(done: Maintenance) -> dict[str, dg.MetadataValue]:
             "untouched": len(done.untouched),
             "by_kind": _table(done.by_kind()),
             "freed": _table(largest[:_SHOWN]),
-            "left": Rows(
+            "left": PreviewRows(
                 tuple(
                     {"kind": each.kind or "", "repository": each.repository, "because": each.because}
                     for each in done.untouched[:_SHOWN]
@@ -67,8 +67,8 @@ def maintenance_metadata(done: Maintenance) -> dict[str, dg.MetadataValue]:
     )
 
 
-def _table(rows: list[Freed]) -> Rows:
-    return Rows(
+def _table(rows: list[FreedSpace]) -> PreviewRows:
+    return PreviewRows(
         tuple(
             {"kind": each.kind.value, "repository": each.repository, "count": each.count, "bytes": each.size}
             for each in rows
@@ -76,7 +76,7 @@ def _table(rows: list[Freed]) -> Rows:
     )
 
 
-def _log(context: dg.OpExecutionContext, found: Freed | Untouched) -> None:
+def _log(context: dg.OpExecutionContext, found: FreedSpace | SkippedUpkeep) -> None:
     """Of a fleet only what was left as it is: the rest is in the metadata."""
-    if isinstance(found, Untouched):
+    if isinstance(found, SkippedUpkeep):
         context.log.warning("%s: left as it is: %s", found.repository or "the home", found.because)

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from codesum_pipeline.defs.storage import StorageFile
-from codesum_pipeline.upkeep.freed import Freed, Kind, Untouched
+from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
 
 # Records that come next take free pages: a few are no loss.
 _FREE_SHARE = 0.2
@@ -17,7 +17,7 @@ _LEAST_BYTES = 1 << 20
 _BUSY_TIMEOUT_S = 10.0
 
 
-def give_back(file: StorageFile, *, is_dry_run: bool = False) -> Iterator[Freed | Untouched]:
+def give_back(file: StorageFile, *, is_dry_run: bool = False) -> Iterator[FreedSpace | SkippedUpkeep]:
     """Write a file anew without its free pages, where these are many.
 
     Readers go on meanwhile; whoever writes waits. SQLite leaves the file as it is where it is killed.
@@ -36,9 +36,9 @@ def give_back(file: StorageFile, *, is_dry_run: bool = False) -> Iterator[Freed 
                 _check_room(file.path, (pages - free) * size)
                 connection.execute("VACUUM")
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            yield Freed(Kind.RECORDS, "", free, free * size)
+            yield FreedSpace(RemovalKind.RECORDS, "", free, free * size)
     except (sqlite3.Error, OSError) as error:
-        yield Untouched(Kind.RECORDS, "", f"{file}: {error}")
+        yield SkippedUpkeep(RemovalKind.RECORDS, "", f"{file}: {error}")
 
 
 def _check_room(path: Path, size: int) -> None:

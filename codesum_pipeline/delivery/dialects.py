@@ -16,7 +16,7 @@ from markdown_it.token import Token
 
 from codesum_pipeline.delivery.posts import Post, PostKind
 from codesum_pipeline.llm.budgets import CUT_MARK, cut
-from codesum_pipeline.model.digests import Place
+from codesum_pipeline.model.digests import CitedPlace
 from codesum_pipeline.model.markdown import unlinked
 from codesum_pipeline.model.printable import clean, one_line
 
@@ -181,7 +181,7 @@ def sources_of(post: Post) -> Iterator[ShownSource]:
     """The citations of a post, each part on one line; the commit, in ten digits, stands by its repository."""
     for number, (citation, url) in enumerate(zip(post.citations, post.links, strict=False), 1):
         place, commit = one_line(citation.place), ""
-        if Place.parse(place):
+        if CitedPlace.parse(place):
             place, _, commit = place.rpartition("@")
         source = one_line(citation.source_name or citation.repository)
         told = (f"{source} at {commit[:_COMMIT_DIGITS]}" if commit else source, one_line(citation.date or "")[:10])

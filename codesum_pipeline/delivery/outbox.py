@@ -54,7 +54,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class DeliveryAttempt:
     """One try to send a post on a channel."""
 
     number: int
@@ -211,14 +211,17 @@ class Outbox:
             for id_, name, state, tries, left, due, may, detail, sent in rows
         ]
 
-    def attempts(self, post: PostId, channel: str) -> list[Attempt]:
+    def attempts(self, post: PostId, channel: str) -> list[DeliveryAttempt]:
         """Every try to send a post on a channel, the first one first."""
         rows = self._connection.execute(
             "SELECT number, started_at, ended_at, state, detail FROM attempts WHERE post_id = ? AND channel = ? "
             "ORDER BY number",
             (post, channel),
         )
-        return [Attempt(number, begun, ended, DeliveryState(state), said) for number, begun, ended, state, said in rows]
+        return [
+            DeliveryAttempt(number, begun, ended, DeliveryState(state), said)
+            for number, begun, ended, state, said in rows
+        ]
 
     @contextmanager
     def holding(self) -> Iterator[str]:

@@ -37,7 +37,7 @@ class SendingReport:
 
 
 @dataclass(frozen=True)
-class Sender:
+class OutboxSender:
     """The outbox of a home and its channels."""
 
     home: Path

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 
-from codesum_pipeline.model.digests import Place
+from codesum_pipeline.model.digests import CitedPlace
 from codesum_pipeline.source.locations import is_url, slug_of
 
 _HOSTS = {
@@ -24,7 +24,7 @@ def web_url(location: str, place: str, *, own_hosts: Mapping[str, str] | None = 
 
     `own_hosts` says what runs on others. No user or password of the location is in it.
     """
-    found, slug = Place.parse(place), slug_of(location)
+    found, slug = CitedPlace.parse(place), slug_of(location)
     host = host_of(location)
     kind = {**_HOSTS, **(own_hosts or {})}.get(host)
     if found is None or slug is None or kind is None:
@@ -33,7 +33,7 @@ def web_url(location: str, place: str, *, own_hosts: Mapping[str, str] | None = 
     return f"{page}#{_fragment(kind, found)}" if found.first_line else page
 
 
-def _fragment(kind: str, place: Place) -> str:
+def _fragment(kind: str, place: CitedPlace) -> str:
     if place.last_line and place.last_line != place.first_line:
         return _LINES[kind].format(place.first_line, place.last_line)
     return _LINE[kind].format(place.first_line)

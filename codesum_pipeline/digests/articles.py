@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.digests.material import Happening, Item
+from codesum_pipeline.digests.material import ChangeNature, Item
 from codesum_pipeline.digests.wording import noun
 from codesum_pipeline.llm.budgets import CUT_MARK, Entry, fill_entries
 from codesum_pipeline.llm.marking import enclose, visible
@@ -39,11 +39,11 @@ _REMOVED, _ADDED = "-", "+"
 # Between two parts of a difference.
 _GAP = re.compile(r"^@@$", re.MULTILINE)
 _HAPPENED = {
-    Happening.ADDED: "new {}",
-    Happening.CHANGED: "changed {}",
-    Happening.MOVED: "moved or renamed {}",
-    Happening.REMOVED: "removed {}",
-    Happening.REWORDED: "{} with the same code as before and another description",
+    ChangeNature.ADDED: "new {}",
+    ChangeNature.CHANGED: "changed {}",
+    ChangeNature.MOVED: "moved or renamed {}",
+    ChangeNature.REMOVED: "removed {}",
+    ChangeNature.REWORDED: "{} with the same code as before and another description",
 }
 
 
@@ -140,7 +140,7 @@ def _head(item: Item) -> str:
     ]
     if citation.date:
         lines.append(f"date: {one_line(citation.date)[:10]}")
-    if change.before and item.happening is Happening.MOVED:
+    if change.before and item.happening is ChangeNature.MOVED:
         lines.append(f"was: {_old(change.before)}")
     if item.alike:
         names = ", ".join(_line(each.state.name, 60) for each in item.alike[:_MOST_ALIKE])

@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ModelDigest:
     """A digest by a model. `cost_usd` are all attempts for it, also those of a run that was killed; `calls` this run's.
 
     `dropped_claims` had no quote that holds, `removed_numbers` are citations of changes that were not shown.
@@ -81,7 +81,7 @@ def write_by_model(
     job_id: str,
     now: Callable[[], datetime],
     make_backend: MakeBackend = build_backend,
-) -> Written:
+) -> ModelDigest:
     """The digest of `items`, the most important to be shown first.
 
     `books` is `digests.sqlite`. `job_id` is the digest's: its attempts stand under it, and its cap counts them.
@@ -111,7 +111,7 @@ def write_by_model(
         now=now,
     )
     _tell(intent, heard.checked)
-    return Written(
+    return ModelDigest(
         result=result_of(intent.name, heard.checked, numbered, items=len(items)),
         model=heard.request.model_name,
         request_hash=heard.request.request_hash,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from codesum_pipeline.digests.sources import Source
+from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
@@ -40,7 +40,9 @@ class _Commit:
 class Subjects:
     """The subjects of commits by the documents that they changed."""
 
-    def __init__(self, sources: Mapping[str, Source], changes: Sequence[DocumentChange], *, timeout_s: float) -> None:
+    def __init__(
+        self, sources: Mapping[str, RepositorySource], changes: Sequence[DocumentChange], *, timeout_s: float
+    ) -> None:
         self._sources = sources
         self._timeout_s = timeout_s
         self._firsts = _by_date(changes, "before")

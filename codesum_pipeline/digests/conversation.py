@@ -17,7 +17,7 @@ from codesum_pipeline.llm.attempts import settled_good, settled_unusable
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, checked
 from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.factory import form_of
-from codesum_pipeline.llm.ledger import Attempt, Ledger, Settled, open_ledger
+from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger, open_ledger
 from codesum_pipeline.llm.paying import Cap, Till
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import price_of, worst_case_usd
@@ -79,7 +79,7 @@ def ask_for_claims(
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ModelDigestAnswer:
     """An answer, and the claims of it that hold, or what is wrong with it."""
 
     response: SummaryResponse
@@ -142,7 +142,7 @@ class DigestConversation:
             max_output_bytes=MAX_OUTPUT_BYTES,
         )
 
-    async def _heard(self, request: SummaryRequest) -> Heard:
+    async def _heard(self, request: SummaryRequest) -> ModelDigestAnswer:
         if self.llm.asks_nobody:
             return await self._ask(request)
         known = self.ledger.good_answer(request.request_hash)
@@ -164,32 +164,34 @@ class DigestConversation:
             longest_asked_wait_s=LONGEST_WAIT_S,
         )
 
-    async def _paid(self, request: SummaryRequest, number: int) -> Heard:
+    async def _paid(self, request: SummaryRequest, number: int) -> ModelDigestAnswer:
         schema = digest_tool().schema_bytes.decode()
         worst = worst_case_usd(
             price_of(request.model_name, self.llm),
             tokens_upper(self.template.system, schema, *request.sources),
             request.parameters.max_tokens,
         )
-        attempt = Attempt(self.about, LEVEL, request.request_hash, request.model_name, number, worst)
+        attempt = CallAttempt(self.about, LEVEL, request.request_hash, request.model_name, number, worst)
         return await self._till().pay(attempt, lambda: self._ask(request), _settled)
 
-    async def _ask(self, request: SummaryRequest) -> Heard:
+    async def _ask(self, request: SummaryRequest) -> ModelDigestAnswer:
         self.calls += 1
         try:
             response = await self.backend.summarize(request)
         except AnotherModel:
             raise
         except RefusedAnswer as refused:
-            return Heard(refused.response, None, f"The answer cannot be taken: it is too long ({refused}). Shorten it.")
+            return ModelDigestAnswer(
+                refused.response, None, f"The answer cannot be taken: it is too long ({refused}). Shorten it."
+            )
         return self._judged(request, response)
 
-    def _judged(self, request: SummaryRequest, response: SummaryResponse) -> Heard:
+    def _judged(self, request: SummaryRequest, response: SummaryResponse) -> ModelDigestAnswer:
         try:
             found = checked(request, response, self.llm)
-            return Heard(found, self.read(found, request.parameters.form))
+            return ModelDigestAnswer(found, self.read(found, request.parameters.form))
         except AnswerProblem as problem:
-            return Heard(response, None, str(problem))
+            return ModelDigestAnswer(response, None, str(problem))
 
     def _till(self) -> Till:
         most = self.digests
@@ -200,7 +202,7 @@ class DigestConversation:
         return Till(self.ledger, caps, DigestCapReached, "write digests with a cheaper model")
 
 
-def _settled(heard: Heard, latency_s: float) -> Settled:
+def _settled(heard: ModelDigestAnswer, latency_s: float) -> AttemptResult:
     if heard.claims:
         return settled_good(heard.response, latency_s)
     return settled_unusable(heard.response, latency_s, SummaryOutputInvalid(heard.complaint))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from codesum_pipeline.delivery.hooks import tell_after
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.posts import digest_post
-from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.digests.rows import DigestRow, DigestState
 from codesum_pipeline.digests.store import DigestStore
 from codesum_pipeline.model.digests import PostId
@@ -30,7 +30,7 @@ def one_at_a_time(store: DigestStore, intent_name: str) -> Iterator[None]:
         yield
 
 
-def finish(store: DigestStore, sender: Sender, digest: DigestRow) -> None:
+def finish(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
     """Into the outbox with a digest that is recorded, then to the hooks; must be inside `one_at_a_time`.
 
     A hook that was called when the process ended is called again.
@@ -44,7 +44,7 @@ def finish(store: DigestStore, sender: Sender, digest: DigestRow) -> None:
     store.mark_told(digest.id)
 
 
-def finish_left(store: DigestStore, sender: Sender) -> list[str]:
+def finish_left(store: DigestStore, sender: OutboxSender) -> list[str]:
     """Bring on its way what processes left half way that ended; the ids of these digests.
 
     What a process that lives has in hand is left to it.

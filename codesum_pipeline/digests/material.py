@@ -16,11 +16,11 @@ from itertools import chain
 
 from codesum_pipeline.digests.commits import Subjects
 from codesum_pipeline.digests.hunks import Hunk
-from codesum_pipeline.digests.sources import Files, Source
+from codesum_pipeline.digests.sources import Files, RepositorySource
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.digests import DigestCitation
 from codesum_pipeline.model.ids import SEPARATOR, parent_modules
-from codesum_pipeline.model.intents import DocumentChange, DocumentState, Match
+from codesum_pipeline.model.intents import DocumentChange, DocumentState, IntentMatch
 from codesum_pipeline.model.printable import clean, one_line
 
 # The best ones: no digest tells more of lines and commits, and each takes a reading of two files.
@@ -29,7 +29,7 @@ MOST_READ_ITEMS = 300
 _Key = tuple[str, str]
 
 
-class Happening(StrEnum):
+class ChangeNature(StrEnum):
     """What became of a document. `REWORDED`: only what is said about it changed."""
 
     ADDED = "added"
@@ -59,7 +59,7 @@ class Item:
     parts: tuple[DocumentChange, ...] = ()
 
     @property
-    def happening(self) -> Happening:
+    def happening(self) -> ChangeNature:
         return happening_of(self.change)
 
     @property
@@ -68,18 +68,18 @@ class Item:
         return 1 + len(self.alike) + len(self.parts)
 
 
-def happening_of(change: DocumentChange) -> Happening:
+def happening_of(change: DocumentChange) -> ChangeNature:
     """What became of a changed document."""
     before, after = change.before, change.after
     if before is None or after is None:
-        return Happening(change.kind)
+        return ChangeNature(change.kind)
     if (before.file_path, before.name) != (after.file_path, after.name):
-        return Happening.MOVED
-    return Happening.REWORDED if before.content_hash == after.content_hash else Happening.CHANGED
+        return ChangeNature.MOVED
+    return ChangeNature.REWORDED if before.content_hash == after.content_hash else ChangeNature.CHANGED
 
 
 def items_of(
-    groups: Sequence[Sequence[Match]], sources: Mapping[str, Source], *, git_timeout_s: float = 60.0
+    groups: Sequence[Sequence[IntentMatch]], sources: Mapping[str, RepositorySource], *, git_timeout_s: float = 60.0
 ) -> list[Item]:
     """The items of one intent's matches, each group one item or part of another one, in the order of the groups.
 
@@ -109,9 +109,9 @@ def items_of(
 
 
 def _item(
-    group: Sequence[Match],
+    group: Sequence[IntentMatch],
     parts: tuple[DocumentChange, ...],
-    source: Source | None,
+    source: RepositorySource | None,
     hunk: Hunk | None,
     subjects: tuple[str, ...],
 ) -> Item:
@@ -153,17 +153,17 @@ def _key(change: DocumentChange) -> _Key:
     return change.repository, change.document_id
 
 
-def _rank(match: Match) -> tuple[bool, float, bool, str, str]:
+def _rank(match: IntentMatch) -> tuple[bool, float, bool, str, str]:
     """Better ones first, what was not scored last, tests after what they may test."""
     change = match.change
     return match.score is None, -(match.score or 0.0), change.is_test, change.repository, change.document_id
 
 
-def _tellers(matches: Mapping[_Key, Match]) -> dict[_Key, _Key]:
+def _tellers(matches: Mapping[_Key, IntentMatch]) -> dict[_Key, _Key]:
     """By each document that is no item of its own the one that it is told with."""
     wholes = {key: whole for key, match in matches.items() if (whole := _whole_around(key, match.change, matches))}
     tellers: dict[_Key, _Key] = {}
-    inner = {Happening.CHANGED, Happening.REWORDED}
+    inner = {ChangeNature.CHANGED, ChangeNature.REWORDED}
     for key in sorted(matches.keys() - wholes.keys(), key=lambda each: _rank(matches[each])):
         for container in _containers(key):
             if container in matches and happening_of(matches[container].change) in inner:
@@ -172,10 +172,10 @@ def _tellers(matches: Mapping[_Key, Match]) -> dict[_Key, _Key]:
     return {key: _last(key, found) for key in found}
 
 
-def _whole_around(key: _Key, change: DocumentChange, matches: Mapping[_Key, Match]) -> _Key | None:
+def _whole_around(key: _Key, change: DocumentChange, matches: Mapping[_Key, IntentMatch]) -> _Key | None:
     """The outermost container that came or went as a whole, or moved, and this document with it, as it was."""
     happening = happening_of(change)
-    if happening in (Happening.CHANGED, Happening.REWORDED):
+    if happening in (ChangeNature.CHANGED, ChangeNature.REWORDED):
         return None
     if change.before and change.after and change.before.content_hash != change.after.content_hash:
         return None

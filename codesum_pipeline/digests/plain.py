@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from codesum_pipeline.digests import wording
 from codesum_pipeline.digests.differences import new_names
-from codesum_pipeline.digests.material import Happening, Item
+from codesum_pipeline.digests.material import ChangeNature, Item
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.matching.subjects import subject_text
 from codesum_pipeline.model.digests import SummaryResult
@@ -42,7 +42,7 @@ def write_plain(intent: Intent, items: Sequence[Item]) -> SummaryResult:
     ordered = sorted(items, key=_rank)
     main = [item for item in ordered if not _is_beside(item)] or ordered
     beside = [item for item in ordered if _is_beside(item)] if len(main) < len(ordered) else []
-    digest = _Digest(
+    digest = _PlainDigest(
         has_many=len({item.citation.repository for item in items}) > 1,
         words=frozenset(tokenize(subject_text(intent.text))),
     )
@@ -74,12 +74,12 @@ def _rank(item: Item) -> tuple[bool, float, str, str]:
 
 def _is_beside(item: Item) -> bool:
     """Whether it is told in a line below all others."""
-    is_minor = item.happening is Happening.REWORDED or wording.is_renumbered(item)
+    is_minor = item.happening is ChangeNature.REWORDED or wording.is_renumbered(item)
     return item.change.is_test or item.change.is_vendored or is_minor
 
 
 @dataclass
-class _Digest:
+class _PlainDigest:
     """Paragraphs, and the items that they cite."""
 
     has_many: bool
@@ -99,7 +99,7 @@ class _Digest:
         """An item with its lines, or what is said otherwise about it."""
         self.add(self._headed(item))
         hunk = item.hunk
-        if hunk is None or not hunk.text or item.happening is Happening.REMOVED:
+        if hunk is None or not hunk.text or item.happening is ChangeNature.REMOVED:
             self._add_list(wording.details(item))
             return
         if wording.is_prose(item):
@@ -108,7 +108,7 @@ class _Digest:
         lines = wording.lines_to_show(hunk, next(self._rooms), self.words)
         is_whole = hunk.text.count("\n") < len(lines)
         # Of something new a part says less than what somebody wrote about it.
-        if not is_whole and item.happening is Happening.ADDED and wording.words_about(item):
+        if not is_whole and item.happening is ChangeNature.ADDED and wording.words_about(item):
             lines = []
         self._add_list(wording.details(item, shown="\n".join(lines), is_whole=is_whole))
         if lines:
@@ -118,7 +118,7 @@ class _Digest:
         """A line for each item."""
         lines = []
         for item in items:
-            is_quoted = item.hunk is not None and wording.is_prose(item) and item.happening is Happening.CHANGED
+            is_quoted = item.hunk is not None and wording.is_prose(item) and item.happening is ChangeNature.CHANGED
             told = wording.quotes(item.hunk, 1) if is_quoted and item.hunk else wording.details(item)
             lines.append(": ".join([self._headed(item), *told[:1]]))
         self._add_list(lines)
@@ -126,7 +126,7 @@ class _Digest:
     def add_beside(self, items: Sequence[Item]) -> None:
         """Tests, vendored copies and texts by their counts, and a few of them by name."""
         of = {
-            "Only described otherwise": [item for item in items if item.happening is Happening.REWORDED],
+            "Only described otherwise": [item for item in items if item.happening is ChangeNature.REWORDED],
             "Only numbers or dates": [item for item in items if wording.is_renumbered(item)],
             "Tests": [item for item in items if item.change.is_test],
             "Vendored copies": [item for item in items if item.change.is_vendored],
@@ -151,11 +151,11 @@ class _Digest:
 
     def _named(self, items: Sequence[Item]) -> str:
         shown = []
-        for happening in Happening:
+        for happening in ChangeNature:
             if members := [item for item in items if item.happening is happening]:
                 numbers = " ".join(self._cite(item) for item in members[:_MOST_BESIDE])
                 changes = [change for item in members for change in (item.change, *item.alike)]
-                count = f"{len(changes):,} {'new' if happening is Happening.ADDED else happening}"
+                count = f"{len(changes):,} {'new' if happening is ChangeNature.ADDED else happening}"
                 shown.append(f"{count}: {wording.names(changes)} {numbers}")
         return "; ".join(shown)
 
@@ -183,7 +183,7 @@ def _gist(items: Sequence[Item]) -> str:
     commits = _commits(subjects)
     what = _joined(list(_named_ones(items) if len(changes) <= _MOST_IN_GIST else _counted(items, changes)))
     why = f", with {_joined(commits)}" if commits else ""
-    changed = [item for item in items if item.happening is Happening.CHANGED and not wording.is_prose(item)]
+    changed = [item for item in items if item.happening is ChangeNature.CHANGED and not wording.is_prose(item)]
     names = new_names([item.hunk.text for item in changed if item.hunk])
     new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code, names))}." if names else ""
     if items and all(map(wording.is_renumbered, items)):
@@ -192,7 +192,7 @@ def _gist(items: Sequence[Item]) -> str:
 
 
 def _named_ones(items: Sequence[Item]) -> Iterator[str]:
-    for happening in Happening:
+    for happening in ChangeNature:
         if members := [item for item in items if item.happening is happening]:
             named = _joined([wording.name_of(item.change) for item in members])
             yield f"{named} {wording.verb(happening, len(members))}"
@@ -200,7 +200,7 @@ def _named_ones(items: Sequence[Item]) -> Iterator[str]:
 
 def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterator[str]:
     happenings = {id(change): item.happening for item in items for change in (item.change, *item.alike)}
-    for happening in Happening:
+    for happening in ChangeNature:
         counts = Counter(change.level for change in changes if happenings[id(change)] is happening)
         examples = {change.level: change for change in changes if happenings[id(change)] is happening}
         said = [

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from codesum_pipeline.digests.past import MergedCitations, PastDigest, newest_first
 from codesum_pipeline.llm.budgets import CUT_MARK, cut
-from codesum_pipeline.model.digests import DigestCitation, Place, SummaryResult
+from codesum_pipeline.model.digests import CitedPlace, DigestCitation, SummaryResult
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
 from codesum_pipeline.model.markdown import code, prose
@@ -23,7 +23,7 @@ _STATE_CHARS = 220
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ToldDocument:
     """That a digest told of a document; the texts are None where only its citation is left."""
 
     day: date
@@ -39,10 +39,10 @@ class _Told:
 class _Often:
     """A document and each time that a digest told of it, oldest first."""
 
-    times: tuple[_Told, ...]
+    times: tuple[_ToldDocument, ...]
 
     @property
-    def last(self) -> _Told:
+    def last(self) -> _ToldDocument:
         return self.times[-1]
 
 
@@ -74,12 +74,12 @@ def days_between(first: date, last: date) -> str:
     return f"from {first.day}{f' {first:%B}' if month else ''}{f' {first:%Y}' if year else ''} to {end}"
 
 
-def _told(row: PastDigest, changes: Sequence[DocumentChange], zone: ZoneInfo) -> Iterable[_Told]:
+def _told(row: PastDigest, changes: Sequence[DocumentChange], zone: ZoneInfo) -> Iterable[_ToldDocument]:
     day = datetime.fromisoformat(row.created_at).astimezone(zone).date()
     cited = {(each.repository, each.document_id): each for each in row.result.citations}
     for change in changes:
         state = change.state
-        yield _Told(
+        yield _ToldDocument(
             day=day,
             repository=change.repository,
             document_id=change.document_id,
@@ -89,21 +89,23 @@ def _told(row: PastDigest, changes: Sequence[DocumentChange], zone: ZoneInfo) ->
             change=change,
         )
     for citation in () if changes else cited.values():
-        place = Place.parse(citation.place)
+        place = CitedPlace.parse(citation.place)
         folder = _folder(place.path if place else citation.document_id, Level.FILE)
-        yield _Told(day, citation.repository, citation.document_id, citation.name, folder, citation)
+        yield _ToldDocument(day, citation.repository, citation.document_id, citation.name, folder, citation)
 
 
-def _documents(told: Sequence[_Told]) -> list[_Often]:
+def _documents(told: Sequence[_ToldDocument]) -> list[_Often]:
     """Every document, those that changed most often first, then those that changed last."""
-    by_document: dict[tuple[str, str], list[_Told]] = {}
+    by_document: dict[tuple[str, str], list[_ToldDocument]] = {}
     for each in told:
         by_document.setdefault((each.repository, each.document_id), []).append(each)
     found = [_Often(tuple(times)) for _, times in sorted(by_document.items())]
     return sorted(found, key=lambda often: (len(often.times), often.last.day), reverse=True)
 
 
-def _opening(rows: Sequence[PastDigest], told: Sequence[_Told], documents: Sequence[_Often], zone: ZoneInfo) -> str:
+def _opening(
+    rows: Sequence[PastDigest], told: Sequence[_ToldDocument], documents: Sequence[_Often], zone: ZoneInfo
+) -> str:
     days = [datetime.fromisoformat(row.created_at).astimezone(zone).date() for row in rows]
     repositories = len({each.repository for each in told})
     about = f" told of {_count(len(told), 'change')} of {_count(len(documents), 'document')}"
@@ -111,7 +113,7 @@ def _opening(rows: Sequence[PastDigest], told: Sequence[_Told], documents: Seque
     return f"**{_count(len(rows), 'digest')}** {days_between(min(days), max(days))}{about}{where}."
 
 
-def _places(told: Sequence[_Told]) -> str:
+def _places(told: Sequence[_ToldDocument]) -> str:
     """A line for each repository with its folders, those with the most changes first."""
     by_repository = Counter(each.repository for each in told)
     ordered = sorted(by_repository, key=lambda key: (-by_repository[key], key))

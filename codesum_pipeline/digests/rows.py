@@ -8,7 +8,7 @@ from typing import Any
 
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.intents import DocumentChange, DocumentState, Match
+from codesum_pipeline.model.intents import DocumentChange, DocumentState, IntentMatch
 
 
 class DigestKind(StrEnum):
@@ -59,7 +59,7 @@ class KeptMatch:
     """A match that waits for its digest, and when it was found first."""
 
     id: int
-    match: Match
+    match: IntentMatch
     matched_at: str
 
 

@@ -27,14 +27,14 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Due:
+class _DueTick:
     """A tick that is to be: of one repository or of all, and the moment of a schedule that it is for."""
 
     repository: str | None = None
     at: str | None = None
 
 
-_FindDue = Callable[[DigestStore, Intent], _Due | None]
+_FindDue = Callable[[DigestStore, Intent], _DueTick | None]
 
 
 def run_after_build(desk: DigestDesk, repository: str) -> list[TickRow]:
@@ -43,9 +43,9 @@ def run_after_build(desk: DigestDesk, repository: str) -> list[TickRow]:
     Raises `ConfigurationError` where the file of intents cannot be read at all, as the others do.
     """
 
-    def due(store: DigestStore, intent: Intent) -> _Due | None:
+    def due(store: DigestStore, intent: Intent) -> _DueTick | None:
         is_due = intent.schedule.cadence is Cadence.BUILD and store.has_pending(intent.name, repository)
-        return _Due(repository) if is_due else None
+        return _DueTick(repository) if is_due else None
 
     return _run(desk, due)
 
@@ -70,9 +70,9 @@ def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
 def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
     """A tick of each intent, or of those named, for which something waits, whatever its schedule says."""
 
-    def due(store: DigestStore, intent: Intent) -> _Due | None:
+    def due(store: DigestStore, intent: Intent) -> _DueTick | None:
         is_due = (not names or intent.name in names) and store.has_pending(intent.name)
-        return _Due() if is_due else None
+        return _DueTick() if is_due else None
 
     return _run(desk, due)
 
@@ -133,7 +133,7 @@ def _tell_operator(desk: DigestDesk, subject: str, text: str) -> None:
         _log.exception("the operator could not be told: %s: %s", subject, text)
 
 
-def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _Due | None:
+def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _DueTick | None:
     if intent.schedule.cadence is Cadence.BUILD:
         return None
     served = store.served_at(intent.name)
@@ -145,7 +145,7 @@ def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _Due | None:
         store.mark_served(intent.name, iso_moment(now))
         return None
     moment = last_due(intent.schedule, now)
-    return _Due(at=iso_moment(moment)) if moment is not None and is_due(store, intent, now) else None
+    return _DueTick(at=iso_moment(moment)) if moment is not None and is_due(store, intent, now) else None
 
 
 def _is_of_wrong_clock(served: str, now: datetime) -> bool:

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RepositorySource:
     """What a repository is called, None where that could not be found out, and its mirror."""
 
     name: str | None
@@ -32,7 +32,7 @@ class Source:
 class Files:
     """Reads the cited lines of documents, with one git process for each repository that is asked for."""
 
-    def __init__(self, sources: Mapping[str, Source]) -> None:
+    def __init__(self, sources: Mapping[str, RepositorySource]) -> None:
         self._sources = sources
         self._readers: dict[str, BlobReader | None] = {}
         self._open = ExitStack()

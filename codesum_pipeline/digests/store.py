@@ -28,7 +28,7 @@ from codesum_pipeline.digests.rows import (
 from codesum_pipeline.digests.schema import open_file
 from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, ConfigurationError
-from codesum_pipeline.model.intents import DocumentChange, Match
+from codesum_pipeline.model.intents import DocumentChange, IntentMatch
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.transactions import one_transaction
@@ -44,7 +44,7 @@ _MARKS = {row: ", ".join("?" * len(fields(row))) for row in (DigestRow, TickRow,
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class PurgeCounts:
     """How much of a repository was deleted."""
 
     matches: int
@@ -61,7 +61,7 @@ class DigestStore:
 
     def add_matches(
         self,
-        matches: Iterable[Match],
+        matches: Iterable[IntentMatch],
         *,
         changes: Iterable[DocumentChange] = (),
         repository: str | None = None,
@@ -79,7 +79,7 @@ class DigestStore:
             for change in changes:
                 for intent in self._waiting_for(change):
                     key = (change.repository, change.document_id, intent)
-                    scored.setdefault(key, Match(intent, change, score=None))
+                    scored.setdefault(key, IntentMatch(intent, change, score=None))
             for match in scored.values():
                 self._keep(match)
 
@@ -92,7 +92,8 @@ class DigestStore:
             (intent_name, repository),
         )
         return [
-            KeptMatch(id_, Match(intent, read_change(change), score), at) for id_, intent, change, score, at in rows
+            KeptMatch(id_, IntentMatch(intent, read_change(change), score), at)
+            for id_, intent, change, score, at in rows
         ]
 
     def has_pending(self, intent_name: str, repository: str | None = None) -> bool:
@@ -121,7 +122,7 @@ class DigestStore:
                 "DELETE FROM matches WHERE digest_id IS NULL AND intent_name = ?", (intent_name,)
             ).rowcount
 
-    def purge(self, repository: str) -> Purged:
+    def purge(self, repository: str) -> PurgeCounts:
         """Delete all that is of a repository alone. A digest of several repositories stays."""
         with self.together():
             matches = self._connection.execute("DELETE FROM matches WHERE repository = ?", (repository,)).rowcount
@@ -130,7 +131,7 @@ class DigestStore:
             ).rowcount
             for table in ("ticks", "comparisons"):
                 self._connection.execute(f"DELETE FROM {table} WHERE repository = ?", (repository,))
-        return Purged(matches, digests)
+        return PurgeCounts(matches, digests)
 
     def record(
         self, tick: TickRow | None, digest: DigestRow | None = None, *, handled: Sequence[KeptMatch] = ()
@@ -227,13 +228,13 @@ class DigestStore:
                 (intent_name, moment),
             )
 
-    def matches_of(self, digest_id: str) -> list[Match]:
+    def matches_of(self, digest_id: str) -> list[IntentMatch]:
         """The matches that a digest handled, in the order of repository and document; none where they are forgotten."""
         rows = self._connection.execute(
             "SELECT intent_name, change, score FROM matches WHERE digest_id = ? ORDER BY repository, document_id",
             (digest_id,),
         )
-        return [Match(intent, read_change(change), score) for intent, change, score in rows]
+        return [IntentMatch(intent, read_change(change), score) for intent, change, score in rows]
 
     def compactions(self) -> list[CompactionRecord]:
         """What stands in place of digests, oldest first."""
@@ -290,7 +291,7 @@ class DigestStore:
         )
         return [name for (name,) in rows]
 
-    def _keep(self, match: Match) -> None:
+    def _keep(self, match: IntentMatch) -> None:
         """Keep one, joined with what waits of the same document, or of that which it was before it was renamed."""
         change, intent = match.change, match.intent_name
         found = self._waiting(change, change.document_id, intent)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
-from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.digests.rows import TickFailure, TickRow
 from codesum_pipeline.model.errors import (
     CodesumError,
@@ -41,7 +41,7 @@ def reason_of(error: Exception) -> str:
     return one_line(str(error)) if isinstance(error, CodesumError) else told(error)
 
 
-def tell_operator(sender: Sender, earlier: Sequence[TickRow], held: TickRow) -> None:
+def tell_operator(sender: OutboxSender, earlier: Sequence[TickRow], held: TickRow) -> None:
     """Have the operator told, of a model that fails once, at the third tick in a row; `earlier` are the newest first.
 
     Of anything else at once; the same words go out once a day.

@@ -26,7 +26,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push
-from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.delivery.web_links import web_url
 from codesum_pipeline.digests.by_model import check_gates, price_in_advance, write_by_model
 from codesum_pipeline.digests.ending import finish
@@ -43,7 +43,7 @@ from codesum_pipeline.digests.rows import (
     TickRow,
     change_as_json,
 )
-from codesum_pipeline.digests.sources import Source
+from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.digests.store import DigestStore
 from codesum_pipeline.digests.telling import HookFailed, reason_of, sorted_failure, tell_operator
 from codesum_pipeline.intents.file import Intents
@@ -53,7 +53,7 @@ from codesum_pipeline.matching.grouping import group
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.errors import DigestGatedOff
 from codesum_pipeline.model.guard import told
-from codesum_pipeline.model.intents import Cadence, Intent, Match
+from codesum_pipeline.model.intents import Cadence, Intent, IntentMatch
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.model.options import Options
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -72,7 +72,7 @@ class DigestDesk:
     registry: Registry
     intents: Intents
     options: Options
-    sender: Sender
+    sender: OutboxSender
 
     def moment(self) -> str:
         """Now, as ISO 8601 in UTC."""
@@ -218,9 +218,11 @@ def _registered(desk: DigestDesk) -> dict[str, RepositoryEntry]:
         return {}
 
 
-def _sources(desk: DigestDesk, keys: set[str], registered: Mapping[str, RepositoryEntry]) -> dict[str, Source]:
+def _sources(
+    desk: DigestDesk, keys: set[str], registered: Mapping[str, RepositoryEntry]
+) -> dict[str, RepositorySource]:
     names = {key: slug(entry) or key for key, entry in registered.items()}
-    return {key: Source(names.get(key), desk.layout.mirror(key)) for key in keys}
+    return {key: RepositorySource(names.get(key), desk.layout.mirror(key)) for key in keys}
 
 
 def _links(
@@ -321,7 +323,7 @@ def _best(pending: Sequence[KeptMatch], top_k: int | None) -> list[KeptMatch]:
     return [kept for kept in pending if kept.id in chosen]
 
 
-def _rank(match: Match) -> tuple[float, str, str]:
+def _rank(match: IntentMatch) -> tuple[float, str, str]:
     return -(match.score or 0.0), match.change.repository, match.change.document_id
 
 

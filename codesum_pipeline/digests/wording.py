@@ -9,7 +9,7 @@ from collections.abc import Sequence, Set
 
 from codesum_pipeline.digests.differences import changed_parameters, differences, is_listing, sentences
 from codesum_pipeline.digests.hunks import PART, Hunk, closer
-from codesum_pipeline.digests.material import Happening, Item, happening_of
+from codesum_pipeline.digests.material import ChangeNature, Item, happening_of
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.llm.plain_text import Markup, markup_of
 from codesum_pipeline.model.documents import Level
@@ -32,15 +32,15 @@ _OLD_COMMENT = re.compile(r"-\s*(?:#|//|/\*|\*|--|;|%|$)")
 _OUR_NUMBERS = re.compile(r"\[(\d{1,9})\]")
 _NOUNS = {Level.FUNCTION: "function", Level.CLASS: "class", Level.FILE: "file", Level.MODULE: "folder"}
 _ONE = {
-    Happening.ADDED: "is new",
-    Happening.CHANGED: "changed",
-    Happening.MOVED: "was moved or renamed",
-    Happening.REMOVED: "was removed",
-    Happening.REWORDED: "is described otherwise; its code is as it was",
+    ChangeNature.ADDED: "is new",
+    ChangeNature.CHANGED: "changed",
+    ChangeNature.MOVED: "was moved or renamed",
+    ChangeNature.REMOVED: "was removed",
+    ChangeNature.REWORDED: "is described otherwise; its code is as it was",
 }
-_MANY = {**_ONE, Happening.ADDED: "are new", Happening.MOVED: "were moved or renamed"}
-_MANY[Happening.REMOVED] = "were removed"
-_MANY[Happening.REWORDED] = "are described otherwise; their code is as it was"
+_MANY = {**_ONE, ChangeNature.ADDED: "are new", ChangeNature.MOVED: "were moved or renamed"}
+_MANY[ChangeNature.REMOVED] = "were removed"
+_MANY[ChangeNature.REWORDED] = "are described otherwise; their code is as it was"
 
 
 def said(text: str, *, limit: int = _TEXT_CHARS) -> str:
@@ -48,7 +48,7 @@ def said(text: str, *, limit: int = _TEXT_CHARS) -> str:
     return prose(_OUR_NUMBERS.sub(r"(\1)", text), limit=limit)
 
 
-def verb(happening: Happening, count: int) -> str:
+def verb(happening: ChangeNature, count: int) -> str:
     return (_ONE if count == 1 else _MANY)[happening]
 
 
@@ -79,10 +79,10 @@ def heading(item: Item) -> str:
     if item.alike:
         return f"{_group(item)}{f'; the first: {lines}' if lines else ''}"
     kind = "" if change.level in (Level.FILE, Level.MODULE) else f" in {code(change.state.file_path)}"
-    if happening is Happening.MOVED:
+    if happening is ChangeNature.MOVED:
         return f"**{name_of(change)}** {_moved(change)}{f' ({lines})' if lines else ', unchanged'}"
-    what = f"is a new {noun(change)}" if happening is Happening.ADDED else _ONE[happening]
-    if happening is Happening.ADDED or happening is Happening.REMOVED:
+    what = f"is a new {noun(change)}" if happening is ChangeNature.ADDED else _ONE[happening]
+    if happening is ChangeNature.ADDED or happening is ChangeNature.REMOVED:
         lines = ""
     return f"**{name_of(change)}** {what}{kind}{_with_parts(item)}{f' ({lines})' if lines else ''}"
 
@@ -123,7 +123,7 @@ def _with_parts(item: Item) -> str:
     within = tuple(f"{each.document_id}{SEPARATOR}" for each in inside)
     inside = [each for each in inside if not each.document_id.startswith(within)]
     inside = [each for each in inside if not _is_private(each)] or inside
-    whole = item.happening in (Happening.ADDED, Happening.REMOVED, Happening.MOVED)
+    whole = item.happening in (ChangeNature.ADDED, ChangeNature.REMOVED, ChangeNature.MOVED)
     return f" with {names(inside)}" if inside and whole else ""
 
 
@@ -150,10 +150,10 @@ def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]
     What the shown lines of its code say is left out, all that code says if they are the whole change.
     """
     match item.happening:
-        case Happening.ADDED:
+        case ChangeNature.ADDED:
             told = words_about(item) or ("" if shown else _whole_sentences(sentences(item.after or "")))
             return [] if not told or _within(told, shown) else [said(told)]
-        case Happening.REMOVED:
+        case ChangeNature.REMOVED:
             told = _whole_sentences(sentences(item.before or ""))
             return [f"It was: {said(told)}"] if told else []
         case _:

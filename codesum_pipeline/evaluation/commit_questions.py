@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.guard import Guard, guarded
+from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
@@ -56,7 +56,7 @@ class _Function:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FunctionPlace:
     """Where a function stands now."""
 
     id: str
@@ -67,7 +67,7 @@ class _Place:
     end_line: int
 
 
-def commit_questions(ws: Workspace, *, commits: int, guard: Guard | None = None) -> list[Question]:
+def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None = None) -> list[Question]:
     """Questions from the last `commits` commits of the first-parent line, newest first; none without a history.
 
     Merges are among them and ask nothing: what is asked then is the same however much of the history is at hand.
@@ -81,7 +81,7 @@ def commit_questions(ws: Workspace, *, commits: int, guard: Guard | None = None)
         and file.path not in tests
         and not file.is_vendored
     }
-    places = {place.id: place for place in ws.tables.read_rows("symbols", ws.key, _Place)}
+    places = {place.id: place for place in ws.tables.read_rows("symbols", ws.key, _FunctionPlace)}
     found = []
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
         # What one commit found a file to be, the one before it left.
@@ -140,15 +140,15 @@ def _question(
     commit: CommitChanges,
     query: str,
     changes: Sequence[FileChange],
-    touched: Sequence[_Place],
+    touched: Sequence[_FunctionPlace],
     files: Mapping[str, SourceFile],
 ) -> Question:
     return Question(
         id=f"{CATEGORY}:{commit.id[:16]}",
         query=query,
-        relevant=tuple(Target(change.path) for change in changes),
+        relevant=tuple(AnswerPlace(change.path) for change in changes),
         cited_symbols=tuple(
-            Target(place.file_path, place.start_line, place.end_line, place.qualified_name, Level.FUNCTION)
+            AnswerPlace(place.file_path, place.start_line, place.end_line, place.qualified_name, Level.FUNCTION)
             for place in touched
         ),
         category=CATEGORY,

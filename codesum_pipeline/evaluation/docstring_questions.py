@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.evaluation.docstring_removal import without_docstrings
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.scratch import index_texts, scratch_of, write_texts
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.files import SourceFile
-from codesum_pipeline.model.guard import Guard, guarded
+from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.parsing.symbols import parse_symbols
 from codesum_pipeline.parsing.testing import is_among, read_tests
@@ -40,7 +40,7 @@ LEAST_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Documented:
+class DocstringSource:
     """A function or class with a docstring, as `symbols` has it."""
 
     id: str
@@ -61,7 +61,11 @@ def is_held_out(question: Question) -> bool:
 
 @contextmanager
 def held_out(
-    ws: Workspace, wanted: Sequence[tuple[Documented, str]], *, guard: Guard | None = None, progress: Progress
+    ws: Workspace,
+    wanted: Sequence[tuple[DocstringSource, str]],
+    *,
+    guard: FailureGuard | None = None,
+    progress: Progress,
 ) -> Iterator[tuple[PublishedIndex, list[Question]]]:
     """An index without the docstrings of some functions and classes, and the questions that these are."""
     with scratch_of(ws) as scratch:
@@ -74,7 +78,9 @@ def held_out(
         yield index, [_question(ws, symbol, said) for symbol, said in wanted if symbol.id in gone]
 
 
-def sample_documented(ws: Workspace, sample: int, *, guard: Guard | None = None) -> list[tuple[Documented, str]]:
+def sample_documented(
+    ws: Workspace, sample: int, *, guard: FailureGuard | None = None
+) -> list[tuple[DocstringSource, str]]:
     """Up to `sample` functions and as many classes, those whose ids have the smallest hashes, with what their
     docstrings say first.
 
@@ -83,10 +89,10 @@ def sample_documented(ws: Workspace, sample: int, *, guard: Guard | None = None)
     """
     files = ws.tables.read_rows("files", ws.key, SourceFile)
     left_out = {file.path for file in files if file.is_vendored} | read_tests(ws.tables, ws.key)
-    table = ws.tables.read("symbols", ws.key, columns=list(Documented.__slots__))
-    rows = from_table(table.filter(pc.is_valid(table["docstring"])), Documented)
+    table = ws.tables.read("symbols", ws.key, columns=list(DocstringSource.__slots__))
+    rows = from_table(table.filter(pc.is_valid(table["docstring"])), DocstringSource)
     by_hash = sorted((row for row in rows if not is_among(left_out, row.id)), key=lambda row: _digest(row.id))
-    found: list[tuple[Documented, str]] = []
+    found: list[tuple[DocstringSource, str]] = []
     for level in LEVELS_ASKED:
         told = ((row, _first_sentence(row, guard)) for row in by_hash if row.type == level)
         said = (pair for pair in told if _is_telling(*pair))
@@ -98,14 +104,14 @@ def _digest(text: str) -> str:
     return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _first_sentence(symbol: Documented, guard: Guard | None) -> str:
+def _first_sentence(symbol: DocstringSource, guard: FailureGuard | None) -> str:
     """Empty where there is none."""
     with guarded(guard, symbol.id):
         return _read_first_sentence(symbol)
     return ""
 
 
-def _read_first_sentence(symbol: Documented) -> str:
+def _read_first_sentence(symbol: DocstringSource) -> str:
     if symbol.language == "python":
         sentences = read_docstring(symbol.docstring).sentences
     else:
@@ -114,13 +120,13 @@ def _read_first_sentence(symbol: Documented) -> str:
     return sentences[0] if sentences else ""
 
 
-def _is_telling(symbol: Documented, said: str) -> bool:
+def _is_telling(symbol: DocstringSource, said: str) -> bool:
     """Whether a sentence is prose that says more than the name does."""
     return len(said.split()) >= LEAST_WORDS and not set(tokenize(said)) <= set(tokenize(symbol.qualified_name))
 
 
-def _question(ws: Workspace, symbol: Documented, said: str) -> Question:
-    target = Target(symbol.file_path, symbol.start_line, symbol.end_line, symbol.qualified_name, symbol.type)
+def _question(ws: Workspace, symbol: DocstringSource, said: str) -> Question:
+    target = AnswerPlace(symbol.file_path, symbol.start_line, symbol.end_line, symbol.qualified_name, symbol.type)
     return Question(
         id=f"{CATEGORY}:{_digest(f'{symbol.id} {said}')[:16]}",
         query=said,
@@ -133,7 +139,9 @@ def _question(ws: Workspace, symbol: Documented, said: str) -> Question:
     )
 
 
-def _remove_docstrings(ws: Workspace, scratch: Workspace, symbols: Sequence[Documented], guard: Guard | None) -> None:
+def _remove_docstrings(
+    ws: Workspace, scratch: Workspace, symbols: Sequence[DocstringSource], guard: FailureGuard | None
+) -> None:
     """Write the files of these symbols again, without their docstrings, as blobs of the scratch's mirror."""
     starts: dict[str, set[int]] = {}
     for symbol in symbols:
@@ -162,7 +170,7 @@ def _remove_docstrings(ws: Workspace, scratch: Workspace, symbols: Sequence[Docu
 
 
 def _edited(
-    ws: Workspace, files: Sequence[SourceFile], starts: Mapping[str, Collection[int]], guard: Guard | None
+    ws: Workspace, files: Sequence[SourceFile], starts: Mapping[str, Collection[int]], guard: FailureGuard | None
 ) -> Iterator[bytes]:
     """The files without the docstrings; one that fails keeps them, and they are not asked for."""
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:

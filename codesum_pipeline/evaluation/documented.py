@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.indexes.author_words import author_words
 from codesum_pipeline.store.workspace import Workspace
 
@@ -13,14 +13,14 @@ UNDOCUMENTED = "undocumented"
 
 
 @dataclass(frozen=True, slots=True)
-class Documented:
+class DocumentedCode:
     """The ids of documented documents, and of each file's symbols where they stand: id, qualified name, lines."""
 
     ids: frozenset[str]
     symbols: Mapping[str, Sequence[tuple[str, str, int, int]]]
 
     @classmethod
-    def of(cls, ws: Workspace) -> "Documented":
+    def of(cls, ws: Workspace) -> "DocumentedCode":
         columns = ["id", "type", "file_path", "qualified_name", "start_line", "end_line"]
         documents = ws.tables.read("documents", ws.key, columns=columns)
         symbols: defaultdict[str, list[tuple[str, str, int, int]]] = defaultdict(list)
@@ -39,7 +39,7 @@ class Documented:
         told = sum(self.group(self._id_of(target)) == DOCUMENTED for target in targets)
         return DOCUMENTED if 2 * told >= len(targets) else UNDOCUMENTED
 
-    def _id_of(self, target: Target) -> str:
+    def _id_of(self, target: AnswerPlace) -> str:
         """The smallest symbol of that name or around those lines, else the file."""
         found = [
             (end - start, id_)

@@ -10,7 +10,7 @@ from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.guard import Guard, guarded
+from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.retrieval.lanes import has_lane
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -19,7 +19,7 @@ from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class EvaluationSetup:
     """One way to ask. A question with a level of its own is asked at that level, or not at all by this setup."""
 
     name: str
@@ -34,17 +34,17 @@ class Setup:
         return (question.level,) if question.level in self.levels else ()
 
 
-ALL = Setup("all lanes")
+ALL = EvaluationSetup("all lanes")
 # The baseline: the lanes that no written text enters.
-CODE_ONLY = Setup("code only", lanes=(Lane.CODE, Lane.SYMBOL))
+CODE_ONLY = EvaluationSetup("code only", lanes=(Lane.CODE, Lane.SYMBOL))
 # Where the very function is looked for, files and folders would only take its place.
-SYMBOLS = Setup("functions and classes", levels=(Level.FUNCTION, Level.CLASS))
-EACH_LANE = tuple(Setup(f"lane {lane}", lanes=(lane,)) for lane in LANES)
-EACH_LEVEL = tuple(Setup(f"level {level}", levels=(level,)) for level in LEVELS)
+SYMBOLS = EvaluationSetup("functions and classes", levels=(Level.FUNCTION, Level.CLASS))
+EACH_LANE = tuple(EvaluationSetup(f"lane {lane}", lanes=(lane,)) for lane in LANES)
+EACH_LEVEL = tuple(EvaluationSetup(f"level {level}", levels=(level,)) for level in LEVELS)
 SETUPS = (ALL, CODE_ONLY, *EACH_LANE, *EACH_LEVEL)
 
 
-def setups_for(index: PublishedIndex) -> tuple[Setup, ...]:
+def setups_for(index: PublishedIndex) -> tuple[EvaluationSetup, ...]:
     """The setups, without lanes that an index was built without."""
     return tuple(
         setup for setup in SETUPS if all(has_lane(index, lane) for lane in setup.lanes) or setup.lanes == LANES
@@ -52,7 +52,7 @@ def setups_for(index: PublishedIndex) -> tuple[Setup, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QuestionResult:
     """What one setup made of one question; `top` are the ids of the documents found, best first."""
 
     question: Question
@@ -67,10 +67,10 @@ def evaluate(
     questions: Sequence[Question],
     *,
     embedder: Embedder,
-    setups: Sequence[Setup],
-    guard: Guard | None = None,
+    setups: Sequence[EvaluationSetup],
+    guard: FailureGuard | None = None,
     progress: Progress = no_progress,
-) -> list[Answer]:
+) -> list[QuestionResult]:
     """Ask every question in every way: setup by setup, in the order of the questions.
 
     With a guard, a question that fails in one way is answered in none: ways are compared question by question.
@@ -80,7 +80,7 @@ def evaluate(
     """
     asked = [(question, _indexes_asked(indexes, question)) for question in questions]
     total = len(setups) * len(asked)
-    answers: list[Answer] = []
+    answers: list[QuestionResult] = []
     for position, setup in enumerate(setups):
         for number, (question, among) in enumerate(asked, start=position * len(asked) + 1):
             if levels := setup.levels_for(question):
@@ -107,8 +107,12 @@ def _indexes_asked(indexes: Sequence[PublishedIndex], question: Question) -> lis
 
 
 def _ask(
-    question: Question, indexes: list[PublishedIndex], setup: Setup, levels: tuple[Level, ...], embedder: Embedder
-) -> Answer:
+    question: Question,
+    indexes: list[PublishedIndex],
+    setup: EvaluationSetup,
+    levels: tuple[Level, ...],
+    embedder: Embedder,
+) -> QuestionResult:
     start = time.perf_counter()
     hits = search(
         indexes,
@@ -120,6 +124,6 @@ def _ask(
         weights=setup.weights,
     )
     latency_ms = 1000 * (time.perf_counter() - start)
-    return Answer(
+    return QuestionResult(
         question, setup.name, measure(question, hits, levels=levels), latency_ms, tuple(hit.id for hit in hits)
     )

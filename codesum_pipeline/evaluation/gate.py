@@ -26,7 +26,7 @@ LEAST_QUESTIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ScoreComparison:
     """Two indexes by the same questions: mean scores, and the interval of what the second has more."""
 
     questions: int
@@ -85,7 +85,7 @@ def hold_again(content: bytes, options: EvaluationOptions, *, published: str, fi
     return hold if hold == now else None
 
 
-def compare(ws: Workspace, published: str, candidate: str) -> Comparison | None:
+def compare(ws: Workspace, published: str, candidate: str) -> ScoreComparison | None:
     """Two content digests by the questions that both were asked; None where these are too few.
 
     A question about a file that the repository no longer has is left out; one
@@ -101,7 +101,7 @@ def compare(ws: Workspace, published: str, candidate: str) -> Comparison | None:
     if len(pairs) < LEAST_QUESTIONS:
         return None
     old, new = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return Comparison(len(pairs), sum(old) / len(old), sum(new) / len(new), paired_interval(old, new))
+    return ScoreComparison(len(pairs), sum(old) / len(old), sum(new) / len(new), paired_interval(old, new))
 
 
 def _objection(ws: Workspace, present: Version) -> str | None:

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
 from codesum_pipeline.evaluation.docstring_questions import is_held_out
-from codesum_pipeline.evaluation.documented import DOCUMENTED, UNDOCUMENTED, Documented
-from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, Answer, evaluate
+from codesum_pipeline.evaluation.documented import DOCUMENTED, UNDOCUMENTED, DocumentedCode
+from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, QuestionResult, evaluate
 from codesum_pipeline.evaluation.own_questions import DEFAULT_COMMITS, DEFAULT_SAMPLE, ask_own_questions
 from codesum_pipeline.evaluation.questions import Question
 from codesum_pipeline.evaluation.scores import score
@@ -38,7 +38,7 @@ class Arm:
     """One kind of texts: the answers that an index with them gives, and what they cost, by level and by group."""
 
     texts: str
-    answers: Sequence[Answer]
+    answers: Sequence[QuestionResult]
     cost_usd: Dollars = field(default_factory=dict)
     cost_by_group: Dollars = field(default_factory=dict)
 
@@ -84,7 +84,7 @@ def lift_report(
     return lift_of_answers(ws, answers, progress=progress)
 
 
-def lift_of_answers(ws: Workspace, answers: Sequence[Answer], *, progress: Progress = no_progress) -> Lift:
+def lift_of_answers(ws: Workspace, answers: Sequence[QuestionResult], *, progress: Progress = no_progress) -> Lift:
     """Compare the kinds of texts that a repository has by answers that were given by code alone and by all lanes.
 
     Docstrings that were held out count where no model wrote: its texts were
@@ -104,7 +104,7 @@ def lift_of_answers(ws: Workspace, answers: Sequence[Answer], *, progress: Progr
         with extractive_copy(ws, progress=progress) as copy:
             extractive = evaluate([copy], asked, embedder=embedder, setups=[ALL], progress=progress)
         arms.append(Arm(EXTRACTIVE, extractive))
-    documentation = Documented.of(ws)
+    documentation = DocumentedCode.of(ws)
     groups = {answer.question.id: documentation.group_of(answer.question) for answer in answers}
     return lift_of([*arms, Arm(BY_MODEL, texts, cost_usd, _cost_by_group(ws, documentation))], groups)
 
@@ -181,7 +181,7 @@ def _cells(row: LiftRow) -> list[str]:
     ]
 
 
-def _by_level(answers: Sequence[Answer], groups: Mapping[str, str]) -> dict[str, dict[str, float]]:
+def _by_level(answers: Sequence[QuestionResult], groups: Mapping[str, str]) -> dict[str, dict[str, float]]:
     """Scores by question, over all, by the level that is asked for, and by group."""
     found: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for answer in answers:
@@ -203,7 +203,7 @@ def _cost_of_models(ws: Workspace) -> dict[str, float] | None:
     return dict(costs)
 
 
-def _cost_by_group(ws: Workspace, documentation: Documented) -> dict[str, float]:
+def _cost_by_group(ws: Workspace, documentation: DocumentedCode) -> dict[str, float]:
     costs: defaultdict[str, float] = defaultdict(float)
     for _, id_, usd in _paid(ws):
         costs[documentation.group(id_)] += usd

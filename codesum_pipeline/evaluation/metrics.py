@@ -11,7 +11,7 @@ that are the very function or class; `module_*` at folders that hold a target.
 import math
 from collections.abc import Iterable, Sequence
 
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.hits import Hit
 
@@ -51,7 +51,7 @@ def _list_ndcg(question: Question, hits: Sequence[Hit]) -> float:
     return _dcg(rank for rank in ranks if rank is not None) / _ideal_dcg(len(question.relevant))
 
 
-def _covers(hit: Hit, target: Target, *, spans_count: bool) -> bool:
+def _covers(hit: Hit, target: AnswerPlace, *, spans_count: bool) -> bool:
     """Whether a hit's path is the target's, of which one may be written from a deeper root, and its lines touch."""
     return _same_path(hit.file_path, target.file_path) and not (
         spans_count and hit.start_line is not None and target.start_line is not None and not _overlap(hit, target)
@@ -67,12 +67,12 @@ def _file_measures(question: Question, hits: Sequence[Hit]) -> Measures:
     }
 
 
-def _function_measures(wanted: Sequence[Target], hits: Sequence[Hit]) -> Measures:
+def _function_measures(wanted: Sequence[AnswerPlace], hits: Sequence[Hit]) -> Measures:
     first = (next((rank for rank, hit in enumerate(hits) if _is_symbol(hit, target)), None) for target in wanted)
     return _ranked("function", [rank for rank in first if rank is not None], len(wanted))
 
 
-def _is_symbol(hit: Hit, target: Target) -> bool:
+def _is_symbol(hit: Hit, target: AnswerPlace) -> bool:
     if hit.file_path != target.file_path:
         return False
     if hit.qualified_name and target.symbol:
@@ -80,12 +80,12 @@ def _is_symbol(hit: Hit, target: Target) -> bool:
     return _overlap(hit, target)
 
 
-def _module_measures(relevant: Sequence[Target], hits: Sequence[Hit]) -> Measures:
+def _module_measures(relevant: Sequence[AnswerPlace], hits: Sequence[Hit]) -> Measures:
     first = (next((rank for rank, hit in enumerate(hits) if _is_above(hit, target)), None) for target in relevant)
     return _ranked("module", [rank for rank in first if rank is not None], len(relevant))
 
 
-def _is_above(hit: Hit, target: Target) -> bool:
+def _is_above(hit: Hit, target: AnswerPlace) -> bool:
     """Whether a folder is the target or holds it. That the root holds all says nothing."""
     return hit.type == Level.MODULE and f"{target.file_path}/".startswith(f"{hit.file_path}/")
 
@@ -114,7 +114,7 @@ def _same_path(a: str, b: str) -> bool:
     return a == b or a.endswith(f"/{b}") or b.endswith(f"/{a}")
 
 
-def _overlap(hit: Hit, target: Target) -> bool:
+def _overlap(hit: Hit, target: AnswerPlace) -> bool:
     if hit.start_line is None or hit.end_line is None or target.start_line is None or target.end_line is None:
         return False
     return hit.start_line <= target.end_line and target.start_line <= hit.end_line

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from codesum_pipeline.evaluation.commit_questions import commit_questions
 from codesum_pipeline.evaluation.docstring_questions import held_out, sample_documented
-from codesum_pipeline.evaluation.evaluate import Answer, Setup, evaluate
+from codesum_pipeline.evaluation.evaluate import EvaluationSetup, QuestionResult, evaluate
 from codesum_pipeline.indexes.embedders import embedder_of
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
@@ -21,12 +21,12 @@ def ask_own_questions(
     ws: Workspace,
     index: PublishedIndex,
     *,
-    setups: Sequence[Setup],
+    setups: Sequence[EvaluationSetup],
     sample: int = DEFAULT_SAMPLE,
     commits: int = DEFAULT_COMMITS,
-    guard: Guard | None = None,
+    guard: FailureGuard | None = None,
     progress: Progress = no_progress,
-) -> list[Answer]:
+) -> list[QuestionResult]:
     """The answers to a repository's own questions, in each of several ways.
 
     `index` is made from the tables of `ws`. Docstrings of up to `sample`

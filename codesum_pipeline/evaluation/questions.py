@@ -23,7 +23,7 @@ from codesum_pipeline.store.atomic import write_text_atomically
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AnswerPlace:
     """A place that answers a question: a file, or lines of it; `symbol` is a qualified name."""
 
     file_path: str
@@ -48,8 +48,8 @@ class Question:
 
     id: str
     query: str
-    relevant: tuple[Target, ...]
-    cited_symbols: tuple[Target, ...] = ()
+    relevant: tuple[AnswerPlace, ...]
+    cited_symbols: tuple[AnswerPlace, ...] = ()
     category: str = ""
     language: str = ""
     level: Level | None = None
@@ -59,7 +59,7 @@ class Question:
     scope: str = ""
 
     @property
-    def symbols(self) -> tuple[Target, ...]:
+    def symbols(self) -> tuple[AnswerPlace, ...]:
         """The functions and classes that answer."""
         return tuple(target for target in self.cited_symbols or self.relevant if target.is_within_a_file)
 
@@ -82,8 +82,8 @@ class _TargetRow(BaseModel):
             raise ValueError(f"end_line {self.end_line} lies before start_line {self.start_line}")
         return self
 
-    def target(self) -> Target:
-        return Target(self.file_path, self.start_line, self.end_line, self.symbol, self.kind, self.secondary)
+    def target(self) -> AnswerPlace:
+        return AnswerPlace(self.file_path, self.start_line, self.end_line, self.symbol, self.kind, self.secondary)
 
 
 class _QuestionRow(BaseModel):
@@ -179,7 +179,7 @@ def _row(question: Question) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value}
 
 
-def _target_row(target: Target) -> dict[str, Any]:
+def _target_row(target: AnswerPlace) -> dict[str, Any]:
     row = {
         "file_path": target.file_path,
         "start_line": target.start_line,

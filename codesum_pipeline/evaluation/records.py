@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.evaluation.bootstrap import Interval, interval
-from codesum_pipeline.evaluation.evaluate import ALL, Answer
+from codesum_pipeline.evaluation.evaluate import ALL, QuestionResult
 from codesum_pipeline.evaluation.lift import Lift, LiftRow
 from codesum_pipeline.evaluation.questions import Question
 from codesum_pipeline.evaluation.scores import FUNCTION_MRR, NDCG, score
@@ -52,7 +52,7 @@ def ensure_tables(ws: Workspace) -> None:
 
 
 def add_figures(
-    ws: Workspace, answers: Sequence[Answer], lift: Lift, *, commit: str, content_digest: str, asked: str
+    ws: Workspace, answers: Sequence[QuestionResult], lift: Lift, *, commit: str, content_digest: str, asked: str
 ) -> None:
     """Append one evaluation's figures and its lift ledger."""
     table = ws.tables.read("evaluations", ws.key)
@@ -105,7 +105,7 @@ def figures_hash(ws: Workspace) -> str:
     return ws.tables.content_hash("evaluations", ws.key, columns=_CONTENT) or ""
 
 
-def answer_rows(answers: Iterable[Answer], *, content_digest: str) -> list[dict[str, Any]]:
+def answer_rows(answers: Iterable[QuestionResult], *, content_digest: str) -> list[dict[str, Any]]:
     """What is kept of the answers of all lanes together."""
     return [
         {
@@ -162,7 +162,7 @@ def _add_lift(ws: Workspace, lift: Lift, sequence: int) -> None:
     )
 
 
-def _figures(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+def _figures(answers: Sequence[QuestionResult]) -> list[dict[str, Any]]:
     """One row per setup, category and measure."""
     values: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
     for answer in answers:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
-from codesum_pipeline.evaluation.evaluate import SYMBOLS, Answer
+from codesum_pipeline.evaluation.evaluate import SYMBOLS, QuestionResult
 
 # What a person compares by; the report for programs has every measure.
 HEADLINE = ("ndcg@10", "file_mrr@10", "file_recall@10", "function_recall@10", "function_mrr@10", "module_recall@10")
 
-_GROUPINGS: Mapping[str, Callable[[Answer], str]] = {
+_GROUPINGS: Mapping[str, Callable[[QuestionResult], str]] = {
     "category": lambda answer: answer.question.category,
     "language": lambda answer: answer.question.language,
     "repository": lambda answer: answer.question.repo or "",
@@ -35,7 +35,7 @@ _FOOTNOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MeasureRow:
     """Some answers in numbers: each measure over the questions that have it, and latencies of half and of 95 %."""
 
     label: str
@@ -50,7 +50,7 @@ class Summary:
     """Rows of one kind under a title."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[MeasureRow, ...]
 
     @property
     def headline(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Report:
     notes: tuple[str, ...] = ()
 
 
-def summarize(answers: Sequence[Answer], *, notes: Sequence[str] = ()) -> Report:
+def summarize(answers: Sequence[QuestionResult], *, notes: Sequence[str] = ()) -> Report:
     """Put answers into tables; the first setup is what the others are compared with."""
     by_setup = _grouped(answers, lambda answer: answer.setup)
     reference = next(iter(by_setup), "")
@@ -90,7 +90,7 @@ def summarize(answers: Sequence[Answer], *, notes: Sequence[str] = ()) -> Report
     )
 
 
-def _parted(setup: str, answers: Sequence[Answer]) -> Iterable[Summary]:
+def _parted(setup: str, answers: Sequence[QuestionResult]) -> Iterable[Summary]:
     """One setup's answers by each thing in which its questions differ."""
     for what, value_of in _GROUPINGS.items():
         groups = _grouped(answers, value_of)
@@ -99,20 +99,22 @@ def _parted(setup: str, answers: Sequence[Answer]) -> Iterable[Summary]:
             yield Summary(f"{setup}, by {what}", rows)
 
 
-def _grouped(answers: Sequence[Answer], key: Callable[[Answer], str]) -> dict[str, list[Answer]]:
+def _grouped(
+    answers: Sequence[QuestionResult], key: Callable[[QuestionResult], str]
+) -> dict[str, list[QuestionResult]]:
     """In the order of first appearance."""
-    groups: dict[str, list[Answer]] = {}
+    groups: dict[str, list[QuestionResult]] = {}
     for answer in answers:
         groups.setdefault(key(answer), []).append(answer)
     return groups
 
 
-def _row(label: str, answers: Sequence[Answer]) -> Row:
+def _row(label: str, answers: Sequence[QuestionResult]) -> MeasureRow:
     measures = {name: interval(list(_values(answers, name).values())) for name in _names(answers)}
-    return Row(label, len(answers), measures, *_latencies(answers))
+    return MeasureRow(label, len(answers), measures, *_latencies(answers))
 
 
-def _difference(label: str, before: Sequence[Answer], after: Sequence[Answer]) -> Row:
+def _difference(label: str, before: Sequence[QuestionResult], after: Sequence[QuestionResult]) -> MeasureRow:
     """What changes for the questions that both ways have answered."""
     shared = {_asked(answer) for answer in before} & {_asked(answer) for answer in after}
     before, after = ([answer for answer in each if _asked(answer) in shared] for each in (before, after))
@@ -122,30 +124,30 @@ def _difference(label: str, before: Sequence[Answer], after: Sequence[Answer]) -
         if both := [asked for asked in new if asked in old]:
             measures[name] = paired_interval([old[asked] for asked in both], [new[asked] for asked in both])
     (p50_before, p95_before), (p50_after, p95_after) = _latencies(before), _latencies(after)
-    return Row(label, len(shared), measures, p50_after - p50_before, p95_after - p95_before)
+    return MeasureRow(label, len(shared), measures, p50_after - p50_before, p95_after - p95_before)
 
 
-def _latencies(answers: Sequence[Answer]) -> tuple[float, float]:
+def _latencies(answers: Sequence[QuestionResult]) -> tuple[float, float]:
     if not answers:
         return 0.0, 0.0
     p50, p95 = np.quantile([answer.latency_ms for answer in answers], [0.5, 0.95])
     return float(p50), float(p95)
 
 
-def _names(answers: Sequence[Answer]) -> list[str]:
+def _names(answers: Sequence[QuestionResult]) -> list[str]:
     return list(dict.fromkeys(name for answer in answers for name in answer.measures))
 
 
-def _values(answers: Sequence[Answer], name: str) -> dict[Asked, float]:
+def _values(answers: Sequence[QuestionResult], name: str) -> dict[Asked, float]:
     return {_asked(answer): answer.measures[name] for answer in answers if name in answer.measures}
 
 
-def _asked(answer: Answer) -> Asked:
+def _asked(answer: QuestionResult) -> Asked:
     """A question is known by its id within its repository: two copies of one may ask the same."""
     return answer.question.repo, answer.question.id
 
 
-def cells(row: Row, measures: Sequence[str], show: Show) -> list[str]:
+def cells(row: MeasureRow, measures: Sequence[str], show: Show) -> list[str]:
     """A row as text: label, questions, the measures, latency."""
     shown = [show(row.measures[name]) if name in row.measures else "-" for name in measures]
     return [row.label, f"{row.questions:,}", *shown, f"{row.p50_ms:+.1f}" if show is signed else f"{row.p50_ms:.1f}"]

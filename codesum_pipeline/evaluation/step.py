@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.evaluation.docstring_questions import is_held_out
-from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, Answer, evaluate, indexes_of, setups_for
+from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, QuestionResult, evaluate, indexes_of, setups_for
 from codesum_pipeline.evaluation.lift import BY_MODEL, EVERY_LEVEL, lift_of_answers
 from codesum_pipeline.evaluation.own_questions import OWN_QUESTIONS_VERSION, ask_own_questions
 from codesum_pipeline.evaluation.questions import Question, read_questions
@@ -28,7 +28,7 @@ from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
-from codesum_pipeline.model.guard import Failure, Guard
+from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.options import EvaluationOptions
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -72,7 +72,7 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
     if not ws.options.evaluation.enabled or (not ws.force and is_evaluated(ws)):
         return _report(ws, asked=0)
     candidate = _candidate(ws)
-    guard = Guard()
+    guard = FailureGuard()
     answers = _ask(ws, _open(ws, candidate["digest"]), guard, progress)
     digest = candidate["content_digest"]
     rows = answer_rows(answers, content_digest=digest)
@@ -117,7 +117,7 @@ def _asked(ws: Workspace, candidate: dict[str, Any]) -> str:
     return hash_of([questions_digest(options), embedder_of(ws.options).model_id, history])
 
 
-def _ask(ws: Workspace, index: PublishedIndex, guard: Guard, progress: Progress) -> list[Answer]:
+def _ask(ws: Workspace, index: PublishedIndex, guard: FailureGuard, progress: Progress) -> list[QuestionResult]:
     options, setups = ws.options.evaluation, setups_for(index)
     if not options.questions:
         return ask_own_questions(

@@ -14,7 +14,7 @@ _LOOK_EVERY_S = 0.1
 
 
 @dataclass
-class _Followed:
+class _FollowedTree:
     """`watch` is None until it is set up, and where it cannot be."""
 
     root: Path
@@ -29,7 +29,7 @@ class Follower:
     def __init__(self, home: Path, *, most_folders: int = MOST_FOLDERS) -> None:
         self._home = home.resolve()
         self._most_folders = most_folders
-        self._trees: dict[Path, _Followed] = {}
+        self._trees: dict[Path, _FollowedTree] = {}
         self._listeners: list[Callable[[str, frozenset[str]], None]] = []
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -38,7 +38,7 @@ class Follower:
     def follow(self, root: Path, name: str, prepare: Callable[[], None]) -> None:
         """Watch a tree from now on, and after each change call what was given last under each name; returns at once."""
         with self._lock:
-            self._trees.setdefault(root, _Followed(root)).prepare[name] = prepare
+            self._trees.setdefault(root, _FollowedTree(root)).prepare[name] = prepare
             if self._thread is None and not self._stop.is_set():
                 self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
                 self._thread.start()
@@ -79,7 +79,7 @@ class Follower:
             for followed in trees:
                 self._look(followed)
 
-    def _look(self, followed: _Followed) -> None:
+    def _look(self, followed: _FollowedTree) -> None:
         watch = followed.watch
         try:
             if watch is None:
@@ -96,7 +96,7 @@ class Follower:
                 watch.close()
             _log.exception("%s is not followed any more", followed.root)
 
-    def _prepare(self, followed: _Followed, changed: frozenset[str]) -> None:
+    def _prepare(self, followed: _FollowedTree, changed: frozenset[str]) -> None:
         for name, prepare in list(followed.prepare.items()):
             try:
                 prepare()
@@ -106,7 +106,7 @@ class Follower:
             for tell in self._listeners:
                 tell(name, changed)
 
-    def _drop(self, followed: _Followed, watch: TreeWatch | None, error: Exception) -> None:
+    def _drop(self, followed: _FollowedTree, watch: TreeWatch | None, error: Exception) -> None:
         """One that is gone or cannot be read may come back: whoever asks has it followed. Of others it is said once."""
         with self._lock:
             if followed.watch is not watch:

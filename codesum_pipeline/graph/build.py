@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.graph.annotations import parse_annotation
 from codesum_pipeline.graph.compiled.edges import Disagreement, SyntaxRows, read_compiled, with_compiled
-from codesum_pipeline.graph.contexts import Documents, SymbolPlace, find_contexts
+from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_contexts
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.importance import graph_stats
@@ -28,7 +28,7 @@ from codesum_pipeline.graph.resolver import split_shape
 from codesum_pipeline.model.expressions import chain_of, type_of
 from codesum_pipeline.model.files import FilePlace, SourceFile
 from codesum_pipeline.model.graph import CallRow, Context, Edge, EdgeKind, GraphStats
-from codesum_pipeline.model.guard import Failure, Guard
+from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.options import GraphOptions
@@ -116,11 +116,11 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _ResolvedGraph:
     """The failures, what is known of each file, all edges, and those of the syntax where there are others; `resolved`
     files were looked at."""
 
-    guard: Guard
+    guard: FailureGuard
     resolution: Resolution
     edges: pa.Table
     own: SyntaxRows
@@ -128,7 +128,9 @@ class _Found:
     disagreement: Disagreement
 
 
-def _resolved(ws: Workspace, places: Sequence[FilePlace], last: Resolution | None, progress: Progress) -> _Found:
+def _resolved(
+    ws: Workspace, places: Sequence[FilePlace], last: Resolution | None, progress: Progress
+) -> _ResolvedGraph:
     """All edges; what was read for them is let go."""
     compiled = read_compiled(ws.tables, ws.key)
     loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
@@ -138,7 +140,7 @@ def _resolved(ws: Workspace, places: Sequence[FilePlace], last: Resolution | Non
     )
     own = _edges(ws, last, resolution, tables)
     if not compiled:
-        return _Found(
+        return _ResolvedGraph(
             loaded.guard, resolution, _with_reexports(ws, own), SyntaxRows.none(), len(tables), Disagreement()
         )
     sites = _call_sites(ws, last, resolution, tables)
@@ -147,7 +149,7 @@ def _resolved(ws: Workspace, places: Sequence[FilePlace], last: Resolution | Non
     }
     edges, disagreement = with_compiled(SyntaxRows(own, sites), compiled, languages)
     resolution = resolution.model_copy(update={"own_edges": "syntax_edges"})
-    return _Found(
+    return _ResolvedGraph(
         loaded.guard, resolution, _with_reexports(ws, edges), SyntaxRows(own, sites), len(tables), disagreement
     )
 
@@ -275,7 +277,7 @@ def rank_and_sample(
     stats = graph_stats({*(symbol.id for symbol in symbols), *indexed}, edges)
     progress("sampling contexts", 1, 2)
     flagged = {*(file.path for file in files if file.is_test), *tests}
-    contexts = find_contexts(Documents(symbols, indexed, flagged, root), edges, options)
+    contexts = find_contexts(ContextSubjects(symbols, indexed, flagged, root), edges, options)
     progress("sampling contexts", 2, 2)
     return stats, contexts
 
@@ -297,7 +299,7 @@ def _report(
     stats: pa.Table,
     resolution: Resolution,
     table_hash: str,
-    guard: Guard,
+    guard: FailureGuard,
     *,
     resolved: int,
     symbols: int,

@@ -22,7 +22,7 @@ from codesum_pipeline.graph.values import (
 )
 
 
-class Outcome(StrEnum):
+class CallOutcome(StrEnum):
     """`unknown` also where a function outside the repository gave the object: it may be one that was passed in."""
 
     RESOLVED = "resolved"
@@ -40,7 +40,7 @@ class CallSite:
     file_path: str
     line: int
     callee: str
-    outcome: Outcome
+    outcome: CallOutcome
     target: str | None = None
     reason: Reason | None = None
 
@@ -56,15 +56,15 @@ def resolve_calls(resolver: Resolver, unique_names: UniqueNames, file: FileScope
         yield CallSite(scope.caller_id, file.path, line, callee, outcome, target, reason)
 
 
-def _outcome(resolver: Resolver, value: Value) -> tuple[Outcome, str | None, Reason | None]:
+def _outcome(resolver: Resolver, value: Value) -> tuple[CallOutcome, str | None, Reason | None]:
     if isinstance(value, InstanceValue):
         value = resolver.members.attribute(value, "__call__")
     match value:
         case FunctionValue(scope, why) | ClassValue(scope, why) if scope.id is not None:
-            return Outcome.RESOLVED, scope.id, why
+            return CallOutcome.RESOLVED, scope.id, why
         case ExternalValue(dotted, is_instance):
-            return Outcome.EXTERNAL, None if is_instance else dotted, None
+            return CallOutcome.EXTERNAL, None if is_instance else dotted, None
         case BuiltinValue() | ContainerValue():
-            return Outcome.BUILTIN, None, None
+            return CallOutcome.BUILTIN, None, None
     is_ambiguous = value is AMBIGUOUS or isinstance(value, OneOf)
-    return (Outcome.AMBIGUOUS if is_ambiguous else Outcome.UNKNOWN), None, None
+    return (CallOutcome.AMBIGUOUS if is_ambiguous else CallOutcome.UNKNOWN), None, None

@@ -14,7 +14,7 @@ from codesum_pipeline.graph.values import (
     ExternalValue,
     FunctionValue,
     InstanceValue,
-    Nothing,
+    NoValue,
     Value,
     agree,
     is_inside,
@@ -44,7 +44,7 @@ _GIVES = {
 }  # fmt: skip
 
 
-class Calls:
+class CallResolver:
     """Follows values; a function's result is worked out once, and adds nothing to itself while it is."""
 
     def __init__(self, resolver: "Resolver") -> None:
@@ -85,7 +85,7 @@ class Calls:
             self._resolver.depth += 1
             result = self._results[function.scope] = self._work_out(function.scope)
             self._resolver.depth -= 1
-        if result is Nothing.SELF:
+        if result is NoValue.SELF:
             result = self._receiver(function)
         return result if result is not NONE else UNKNOWN
 
@@ -110,7 +110,7 @@ class Calls:
             return ContainerValue(kind, (yielded,)) if is_inside(yielded) else UNKNOWN
         given = self._given(scope, RETURN)
         if isinstance(given, InstanceValue) and given.is_own:
-            return Nothing.SELF
+            return NoValue.SELF
         return weakened(not_own(given), Reason.INFERRED_RETURN)
 
     def _given(self, scope: ScopeFacts, word: str) -> Value:

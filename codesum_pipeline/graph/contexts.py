@@ -35,7 +35,7 @@ class SymbolPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class ContextSubjects:
     """What gets a context: symbols, indexed files, and every folder from theirs up to `root`."""
 
     symbols: Sequence[SymbolPlace]
@@ -57,7 +57,7 @@ class _Uses:
     dependencies: set[str] = field(default_factory=set)
 
 
-def find_contexts(documents: Documents, edges: Sequence[Edge], options: GraphOptions) -> list[Context]:
+def find_contexts(documents: ContextSubjects, edges: Sequence[Edge], options: GraphOptions) -> list[Context]:
     """The context of every document, sorted by id."""
     uses: defaultdict[str, _Uses] = defaultdict(_Uses)
     _gather_calls(uses, documents.symbols, edges)
@@ -80,7 +80,7 @@ def _context(document_id: str, uses: _Uses, sampler: "_Sampler", options: GraphO
 
 
 class _Sampler:
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: ContextSubjects) -> None:
         others = {module_path_of(path) for path in documents.files if path not in documents.tests}
         test_modules = {module for module in documents.modules() if module not in others}
         self._modules = frozenset(documents.modules())

@@ -3,14 +3,14 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from codesum_pipeline.graph.call_sites import CallSite, Outcome
+from codesum_pipeline.graph.call_sites import CallOutcome, CallSite
 from codesum_pipeline.graph.reasons import CONFIDENCE, Reason
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
 from codesum_pipeline.model.ids import SEPARATOR, module_path_of
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _EdgeCount:
     count: int
     reason: Reason
 
@@ -22,14 +22,14 @@ class EdgeTable:
         self.outcomes: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.calls: list[CallSite] = []
-        self._edges: dict[tuple[str, str, bool, EdgeKind], _Gathered] = {}
+        self._edges: dict[tuple[str, str, bool, EdgeKind], _EdgeCount] = {}
 
     def add(self, src_id: str, dst: str, kind: EdgeKind, reason: Reason, *, is_external: bool = False) -> None:
         """Count one more use; the most trusted reason stands."""
         key = (src_id, dst, is_external, kind)
         gathered = self._edges.get(key)
         if gathered is None:
-            self._edges[key] = _Gathered(1, reason)
+            self._edges[key] = _EdgeCount(1, reason)
             return
         gathered.count += 1
         if (-CONFIDENCE[reason], reason) < (-CONFIDENCE[gathered.reason], gathered.reason):
@@ -42,7 +42,7 @@ class EdgeTable:
         if site.reason is not None:
             self.reasons[site.reason] += 1
         if site.target is not None:
-            is_external = site.outcome is Outcome.EXTERNAL
+            is_external = site.outcome is CallOutcome.EXTERNAL
             reason = site.reason or Reason.IMPORT
             self.add(site.caller_id, site.target, EdgeKind.CALL, reason, is_external=is_external)
 

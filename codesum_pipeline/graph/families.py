@@ -18,7 +18,7 @@ from codesum_pipeline.graph.module_paths import ModulePaths
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.graph.unique_names import Telling, UniqueNames, telling_names
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 
 
 class LanguageFamily(Protocol):
@@ -95,7 +95,9 @@ class DeclaredFamily:
     A file that the family cannot take in is a failure of that file, and none of the family's.
     """
 
-    def __init__(self, rules: type[Rules], files: LazyFiles[DeclaredFile], projects: Projects, guard: Guard) -> None:
+    def __init__(
+        self, rules: type[Rules], files: LazyFiles[DeclaredFile], projects: Projects, guard: FailureGuard
+    ) -> None:
         self.name = _name(rules)
         self._rules = rules
         self._files = files
@@ -116,7 +118,7 @@ class DeclaredFamily:
     def _family(self) -> Family:
         files: Mapping[str, DeclaredFile] = self._files
         while True:
-            guard = Guard()
+            guard = FailureGuard()
             family = Family(self._project_rules(), files, guard)
             self._guard.add(guard.failures)
             if not guard.failed:

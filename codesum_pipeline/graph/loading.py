@@ -6,7 +6,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, load_declared
 from codesum_pipeline.graph.facts import FileScopes, ScopeFacts, load_file
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.parsing.parsed import NO_REFERENCES
 from codesum_pipeline.parsing.project_files import is_project_file, project_text
 from codesum_pipeline.parsing.references.scopes import ScopeKind
@@ -19,7 +19,7 @@ class LazyFiles(Mapping[str, File], Generic[File]):
     """Files by path, in the order of paths; each is read once, and is empty where it cannot be."""
 
     def __init__(
-        self, rows: Mapping[str, Row], read: Callable[[Row], File], empty: Callable[[Row], File], guard: Guard
+        self, rows: Mapping[str, Row], read: Callable[[Row], File], empty: Callable[[Row], File], guard: FailureGuard
     ) -> None:
         self.rows = dict(sorted(rows.items()))
         self._read = read
@@ -68,13 +68,13 @@ class LoadedFiles:
     python: LazyFiles[FileScopes]
     declared: LazyFiles[DeclaredFile]
     projects: Mapping[str, str]
-    guard: Guard
+    guard: FailureGuard
 
 
 def load_files(facts: Sequence[Row]) -> LoadedFiles:
     """The files that say something to the graph; the others have no references."""
     python, declared, projects = {}, {}, {}
-    guard = Guard()
+    guard = FailureGuard()
     for row in facts:
         path, references = row["file_path"], row["references"]
         if references == NO_REFERENCES:

@@ -17,7 +17,7 @@ from codesum_pipeline.graph.values import (
     FunctionValue,
     InstanceValue,
     ModuleValue,
-    Nothing,
+    NoValue,
     SuperValue,
     Value,
     not_own,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from codesum_pipeline.graph.resolver import Resolver
 
 # What a class of the repository or something outside of it may derive from.
-Ancestor = ScopeFacts | ExternalValue | BuiltinValue | Nothing
+Ancestor = ScopeFacts | ExternalValue | BuiltinValue | NoValue
 
 # Beyond these the rest of a class's ancestors count as unknown; Django's deepest class has 22.
 MAX_ANCESTORS = 100

@@ -37,7 +37,7 @@ _UNTOLD = frozenset({UNKNOWN, AMBIGUOUS, EXTERNAL_RESULT})
 Placed = tuple[ScopeFacts, Binding]
 
 
-class Names:
+class NameResolver:
     """Looks names up; every answer is kept, and a name that depends on itself adds nothing to its own answer."""
 
     def __init__(self, resolver: "Resolver") -> None:

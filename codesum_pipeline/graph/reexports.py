@@ -35,7 +35,7 @@ ENTRY_STEMS = frozenset({"__init__", "index", "mod", "lib", "init", "main", "pac
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FileExports:
     """What others may take from one file: its own definitions at the top by name, what it hands on, and the names that
     it exports with what they are called here: none where it does not say."""
 
@@ -65,7 +65,7 @@ class HandedOn:
 class HandedOnNames:
     """Follows what the files of a repository hand on."""
 
-    def __init__(self, files: Mapping[str, Shown]) -> None:
+    def __init__(self, files: Mapping[str, FileExports]) -> None:
         self._files = files
         self._found: dict[tuple[str, str, int], str | None] = {}
         self._all: dict[tuple[str, int], list[tuple[str, str]]] = {}
@@ -179,7 +179,7 @@ def shown_files(
     for path, target in imports:
         imported[path].append(target)
     return HandedOnNames({
-        path: Shown(
+        path: FileExports(
             definitions.get(path, {}),
             [Reexport(one["name"] or "", one["original"], one["source"] or "") for one in reexports or ()],
             _exported_as(exports or ()),

@@ -16,11 +16,11 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from codesum_pipeline.graph.call_sites import Outcome
+from codesum_pipeline.graph.call_sites import CallOutcome
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.families import LanguageFamily
 from codesum_pipeline.graph.loading import Row
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import write_text_atomically
@@ -104,11 +104,11 @@ class Coverage:
             reasons.update(file.reasons)
         return cls(
             call_sites=outcomes.total(),
-            resolved=outcomes[Outcome.RESOLVED],
-            external=outcomes[Outcome.EXTERNAL] + outcomes[Outcome.BUILTIN],
-            builtin=outcomes[Outcome.BUILTIN],
-            ambiguous=outcomes[Outcome.AMBIGUOUS],
-            unknown=outcomes[Outcome.UNKNOWN],
+            resolved=outcomes[CallOutcome.RESOLVED],
+            external=outcomes[CallOutcome.EXTERNAL] + outcomes[CallOutcome.BUILTIN],
+            builtin=outcomes[CallOutcome.BUILTIN],
+            ambiguous=outcomes[CallOutcome.AMBIGUOUS],
+            unknown=outcomes[CallOutcome.UNKNOWN],
             by_reason=tuple(sorted(reasons.items())),
         )
 
@@ -116,7 +116,7 @@ class Coverage:
 def resolve(
     families: Sequence[LanguageFamily],
     last: Resolution | None,
-    guard: Guard,
+    guard: FailureGuard,
     *,
     settings: str,
     compiled: Collection[str] = (),
@@ -152,7 +152,7 @@ def resolve(
 def _resolve_family(
     family: LanguageFamily,
     last: Resolution | None,
-    guard: Guard,
+    guard: FailureGuard,
     tell: Callable[[int], None],
     compiled: Collection[str],
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:

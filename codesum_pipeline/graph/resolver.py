@@ -13,12 +13,12 @@ is forgotten before each file.
 import re
 from functools import lru_cache
 
-from codesum_pipeline.graph.calls import Calls
+from codesum_pipeline.graph.calls import CallResolver
 from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
 from codesum_pipeline.graph.loading import LazyFiles
 from codesum_pipeline.graph.members import Members
 from codesum_pipeline.graph.module_paths import ModulePaths
-from codesum_pipeline.graph.names import Names
+from codesum_pipeline.graph.names import NameResolver
 from codesum_pipeline.graph.types import Types
 from codesum_pipeline.graph.values import (
     AMBIGUOUS,
@@ -57,10 +57,10 @@ class Resolver:
     def __init__(self, files: LazyFiles[FileScopes], paths: ModulePaths) -> None:
         self.files = files
         self.paths = paths
-        self.names = Names(self)
+        self.names = NameResolver(self)
         self.members = Members(self)
         self.types = Types(self)
-        self.calls = Calls(self)
+        self.calls = CallResolver(self)
         self._known: dict[tuple[ScopeFacts, str], Value] = {}
         self.depth = 0
 

@@ -13,7 +13,7 @@ from codesum_pipeline.graph.values import (
     ContainerValue,
     ExternalValue,
     InstanceValue,
-    Nothing,
+    NoValue,
     Value,
     agree,
 )
@@ -94,7 +94,7 @@ class Types:
         if name in _UNTOLD:
             return UNKNOWN
         if name == "Self":
-            return Nothing.SELF
+            return NoValue.SELF
         if not arguments:
             return None
         if name in _WRAPPERS:

@@ -21,7 +21,7 @@ _CONTAINERS = ("list", "dict", "set", "tuple", "frozenset")
 MOST_ALTERNATIVES = 4
 
 
-class Nothing(Enum):
+class NoValue(Enum):
     """Values of which only one exists."""
 
     UNKNOWN = "cannot be told"
@@ -106,7 +106,7 @@ class OneOf:
 
 
 Value = (
-    Nothing
+    NoValue
     | ModuleValue
     | ClassValue
     | FunctionValue
@@ -118,10 +118,10 @@ Value = (
     | OneOf
 )
 
-UNKNOWN = Nothing.UNKNOWN
-AMBIGUOUS = Nothing.AMBIGUOUS
-NONE = Nothing.NONE
-EXTERNAL_RESULT = Nothing.EXTERNAL_RESULT
+UNKNOWN = NoValue.UNKNOWN
+AMBIGUOUS = NoValue.AMBIGUOUS
+NONE = NoValue.NONE
+EXTERNAL_RESULT = NoValue.EXTERNAL_RESULT
 
 
 def is_outside(value: Value) -> bool:

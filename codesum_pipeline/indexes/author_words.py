@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 import pyarrow as pa
 
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.extractive.documented import author_opening, author_opening_of_function
@@ -27,7 +27,7 @@ def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:
     by_level = {level: {id_ for id_, found in zip(ids, levels, strict=True) if found == level} for level in Level}
     words: dict[str, str] = {}
     # A document whose documentation cannot be read has none; the step that wrote its text counted it.
-    guard = Guard()
+    guard = FailureGuard()
     for id_, language, name, docstring in docstrings_of(ws, by_level[Level.FUNCTION]):
         with guard.item(id_):
             words[id_] = author_opening_of_function(docstring, language, name)

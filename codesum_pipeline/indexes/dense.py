@@ -26,7 +26,7 @@ from codesum_pipeline.indexes.lane_texts import (
 )
 from codesum_pipeline.indexes.lanes import Lane, dense_lanes
 from codesum_pipeline.model.errors import UnusableVectors
-from codesum_pipeline.model.guard import Failure, Guard
+from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
@@ -68,7 +68,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     max_tokens, lanes = max_text_tokens(ws, embedder), dense_lanes(ws.options.index.extra_lanes)
     sources = _sources(ws)
     ids, hashes = _ids_and_hashes(sources, max_tokens, lanes)
-    wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, Guard()
+    wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, FailureGuard()
     if _stand(ws, embedder, _rows_of(ids, lanes), hashes):
         written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
     else:
@@ -249,15 +249,15 @@ def _of_model(vectors: pa.Table, embedder: Embedder) -> pa.Table:
     return vectors if pc.all(is_same).as_py() else vectors.filter(is_same)
 
 
-def _failed_texts(guard: Guard) -> pa.Array:
+def _failed_texts(guard: FailureGuard) -> pa.Array:
     return pa.array(sorted(guard.failed), pa.string())
 
 
-def _failures(ids: pa.Array, hashes: pa.Array, by_text: Guard) -> tuple[Failure, ...]:
+def _failures(ids: pa.Array, hashes: pa.Array, by_text: FailureGuard) -> tuple[Failure, ...]:
     """The documents that have a text which failed, in whatever lane, each with its first failure."""
     rows = pc.indices_nonzero(pc.is_in(hashes, value_set=_failed_texts(by_text)))
     of_text = {failure.item: failure for failure in by_text.failures}
-    guard = Guard()
+    guard = FailureGuard()
     for row, text_hash in zip(rows.to_pylist(), hashes.take(rows).to_pylist(), strict=True):
         guard.add([replace(of_text[text_hash], item=ids[row % len(ids)].as_py())])
     return guard.failures

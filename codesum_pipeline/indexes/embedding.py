@@ -12,7 +12,7 @@ from codesum_pipeline.indexes.embedders import Embedder, Vectors
 from codesum_pipeline.indexes.finished_vectors import FinishedVectors, discard, finished_vectors
 from codesum_pipeline.indexes.lane_texts import LaneText
 from codesum_pipeline.model.errors import UnusableVectors
-from codesum_pipeline.model.guard import Guard, in_halves
+from codesum_pipeline.model.guard import FailureGuard, in_halves
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.workspace import Workspace
 
@@ -34,7 +34,7 @@ def embed_texts(
     count: int,
     *,
     max_tokens: int,
-    guard: Guard,
+    guard: FailureGuard,
     progress: Progress,
 ) -> tuple[Iterable[Embedded], int]:
     """The vectors of `count` texts, and how many of them an interrupted build had left.
@@ -45,7 +45,7 @@ def embed_texts(
         discard(ws.layout.finished_vectors(ws.key))
     if not count:
         return (), 0
-    asking = _Asking(embedder, max_tokens, guard, progress)
+    asking = _EmbeddingRequests(embedder, max_tokens, guard, progress)
     if embedder.save_every is None:
         return _embed_as_read(asking, texts, count), 0
     return _embed_and_keep(ws.layout.finished_vectors(ws.key), asking, [*texts])
@@ -59,12 +59,12 @@ def cost_usd(embedder: Embedder, tokens: int) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _EmbeddingRequests:
     """What every request to the model of a build shares."""
 
     embedder: Embedder
     max_tokens: int
-    guard: Guard
+    guard: FailureGuard
     progress: Progress
 
     def cut(self, texts: Sequence[LaneText]) -> dict[int, str]:
@@ -125,7 +125,7 @@ def _hash(texts: Sequence[LaneText]) -> Callable[[int], str]:
     return lambda place: texts[place].text_hash
 
 
-def _embed_as_read(asking: _Asking, texts: Iterator[LaneText], count: int) -> Iterator[Embedded]:
+def _embed_as_read(asking: _EmbeddingRequests, texts: Iterator[LaneText], count: int) -> Iterator[Embedded]:
     """Embed with a fast model that costs nothing."""
     tell = _Tell(asking.progress, "embedding texts", count)
     first = 0
@@ -136,7 +136,9 @@ def _embed_as_read(asking: _Asking, texts: Iterator[LaneText], count: int) -> It
         first += len(some)
 
 
-def _embed_and_keep(path: Path, asking: _Asking, texts: Sequence[LaneText]) -> tuple[Sequence[Embedded], int]:
+def _embed_and_keep(
+    path: Path, asking: _EmbeddingRequests, texts: Sequence[LaneText]
+) -> tuple[Sequence[Embedded], int]:
     """Embed what an interrupted build did not."""
     model_id = asking.embedder.model_id
     with finished_vectors(path, model_id) as finished:
@@ -154,7 +156,7 @@ def _embed_and_keep(path: Path, asking: _Asking, texts: Sequence[LaneText]) -> t
 
 
 def _embed(
-    asking: _Asking, texts: Sequence[LaneText], finished: FinishedVectors
+    asking: _EmbeddingRequests, texts: Sequence[LaneText], finished: FinishedVectors
 ) -> Iterator[tuple[Sequence[int], Vectors]]:
     """The vectors of texts by place, kept as they come. Short texts go first: texts of one length share a request."""
     embedder, cut = asking.embedder, asking.cut(texts)
@@ -171,7 +173,7 @@ def _price_tag(embedder: Embedder, texts: Sequence[str]) -> str:
     """About what is going to be paid, where anything is: said before it is."""
     if embedder.usd_per_token == 0:
         return ""
-    counts = in_halves(texts, embedder.count_tokens, guard=Guard(), name=str)
+    counts = in_halves(texts, embedder.count_tokens, guard=FailureGuard(), name=str)
     tokens = sum(sum(found) for _, found in counts)
     cost = cost_usd(embedder, tokens)
     return f" (about {tokens:,} tokens, {'price unknown' if cost is None else f'${cost:.4f}'})"

@@ -21,7 +21,7 @@ from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.passages import cut_passages
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
 from codesum_pipeline.model.documents import Level, WrittenBy
-from codesum_pipeline.model.guard import Guard, guarded
+from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
@@ -179,7 +179,7 @@ def _dense_lane(lane: Lane, some: pa.Table, max_tokens: int) -> LaneTexts:
     return _lane_texts(lane, some["id"], _joined(title, summary, below, separator="\n"))
 
 
-def term_texts(sources: pa.Table, guard: Guard | None = None) -> tuple[LaneTexts, ...]:
+def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[LaneTexts, ...]:
     """The texts of the BM25 lanes, for placeholders too; a file's source is cut into passages."""
     name, path, keywords = (sources[column] for column in ("name", "file_path", "keywords"))
     other_name = pc.if_else(pc.equal(name, path), _NULL, path)
@@ -205,7 +205,7 @@ def hashes_unless(failed: pa.BooleanArray, hashes: pa.Array) -> pa.Array:
     return pc.if_else(failed, pc.binary_join_element_wise("failed", hashes, " "), hashes)
 
 
-def _passages(id_: str, body: str, guard: Guard | None) -> str:
+def _passages(id_: str, body: str, guard: FailureGuard | None) -> str:
     """A body cut into passages; one passage where that fails."""
     with guarded(guard, id_):
         return cut_passages(body)

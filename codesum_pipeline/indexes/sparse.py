@@ -14,7 +14,7 @@ from codesum_pipeline.indexes.lane_texts import LaneTexts, hashes_unless, in_par
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
 from codesum_pipeline.indexes.passages import TEXT_BREAK, TOKEN_BREAK
 from codesum_pipeline.indexes.token_texts import join_tokens
-from codesum_pipeline.model.guard import Failure, Guard
+from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.row_reader import RowReader
 from codesum_pipeline.store.schemas import TABLES
@@ -50,7 +50,7 @@ class _Columns:
 def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseReport:
     """Write the table `terms`: one row per BM25 lane of each document, placeholders included."""
     lanes = {lane: _Columns() for lane in TERM_LANES}
-    guard = Guard()
+    guard = FailureGuard()
     tokenized = _fill(lanes, ws, guard, progress)
     written = ws.tables.write("terms", ws.key, _table(lanes))
     return SparseReport(
@@ -64,7 +64,7 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
     )
 
 
-def _fill(lanes: dict[Lane, _Columns], ws: Workspace, guard: Guard, progress: Progress) -> int:
+def _fill(lanes: dict[Lane, _Columns], ws: Workspace, guard: FailureGuard, progress: Progress) -> int:
     """Add the rows of all documents, and say how many texts were split anew."""
     documents = ws.tables.read("documents", ws.key, columns=["id"]).num_rows
     known = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash"]).column("text_hash").combine_chunks()
@@ -87,13 +87,13 @@ def _fill(lanes: dict[Lane, _Columns], ws: Workspace, guard: Guard, progress: Pr
     return tokenized
 
 
-def _unless_failed(ids: pa.Array, hashes: pa.Array, guard: Guard) -> pa.Array:
+def _unless_failed(ids: pa.Array, hashes: pa.Array, guard: FailureGuard) -> pa.Array:
     if not guard.failed:
         return hashes
     return hashes_unless(pc.is_in(ids, value_set=pa.array(sorted(guard.failed), pa.string())), hashes)
 
 
-def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: Guard) -> tuple[pa.Array, int]:
+def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: FailureGuard) -> tuple[pa.Array, int]:
     """The tokens of each text, and how many of the texts the last build did not have; `found` is where it has them."""
     is_missing = found.is_null()
     fresh = _join_each(lane.texts.filter(is_missing), lane.ids.filter(is_missing), guard)
@@ -104,9 +104,9 @@ def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: 
     return pc.replace_with_mask(kept, is_missing, fresh) if len(fresh) else kept, len(fresh)
 
 
-def _join_each(texts: pa.LargeStringArray, ids: pa.StringArray, guard: Guard) -> pa.Array:
+def _join_each(texts: pa.LargeStringArray, ids: pa.StringArray, guard: FailureGuard) -> pa.Array:
     """The tokens of each text; where the texts cannot be split together, each by itself, and none of one that fails."""
-    with Guard().item("all"):
+    with FailureGuard().item("all"):
         return _join_passages(texts)
     parts = []
     for row, id_ in enumerate(ids.to_pylist()):

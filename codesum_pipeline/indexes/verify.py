@@ -29,7 +29,7 @@ from codesum_pipeline.store.tables import TableStore
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class IndexFault:
     """Something wrong: `check` is the rule, `subject` the file or document, `detail` what is and what should be."""
 
     check: str
@@ -37,7 +37,7 @@ class Finding:
     detail: str
 
 
-def verify_index(layout: HomeLayout, key: str, *, tables: TableStore | None = None) -> list[Finding]:
+def verify_index(layout: HomeLayout, key: str, *, tables: TableStore | None = None) -> list[IndexFault]:
     """Everything wrong with a repository's published index; an empty list means that it is sound.
 
     With `tables`, an index of the commit that the warehouse stands at is
@@ -50,7 +50,7 @@ def verify_index(layout: HomeLayout, key: str, *, tables: TableStore | None = No
     try:
         version = read_version(versions / name.readlink().name)
     except BrokenIndex as error:
-        return [Finding("manifest", MANIFEST, str(error))]
+        return [IndexFault("manifest", MANIFEST, str(error))]
     findings = [*_check_manifest(version, key), *_check_files(version)]
     if findings:
         return findings
@@ -58,38 +58,38 @@ def verify_index(layout: HomeLayout, key: str, *, tables: TableStore | None = No
     problems = [*check_documents(content), *check_shown(content), *check_lanes(content)]
     if tables is not None:
         problems += check_warehouse(content, tables, key)
-    return [Finding(*problem) for problem in problems]
+    return [IndexFault(*problem) for problem in problems]
 
 
-def _check_link(name: Path, versions: Path) -> Iterator[Finding]:
+def _check_link(name: Path, versions: Path) -> Iterator[IndexFault]:
     if not name.is_symlink():
         detail = "is a folder or file, not a link" if name.exists() else "nothing is published"
-        yield Finding("link", str(name), detail)
+        yield IndexFault("link", str(name), detail)
         return
     target = name.readlink()
     if target != link_target(name, versions, target.name):
-        yield Finding("link", str(name), f"points at {target}, which is no version of this repository")
+        yield IndexFault("link", str(name), f"points at {target}, which is no version of this repository")
     elif not (versions / target.name / MANIFEST).is_file():
-        yield Finding("link", str(name), f"points at {target}, which is gone")
+        yield IndexFault("link", str(name), f"points at {target}, which is gone")
 
 
-def _check_manifest(version: Version, key: str) -> Iterator[Finding]:
+def _check_manifest(version: Version, key: str) -> Iterator[IndexFault]:
     manifest = version.manifest
     if manifest.get("schema_version") != INDEX_SCHEMA_VERSION:
         detail = f"schema version {manifest.get('schema_version')}, this package reads {INDEX_SCHEMA_VERSION}"
-        yield Finding("manifest", MANIFEST, detail)
+        yield IndexFault("manifest", MANIFEST, detail)
     elif manifest["repo"] != key:
-        yield Finding("manifest", MANIFEST, f"is of repository {manifest['repo']!r}")
+        yield IndexFault("manifest", MANIFEST, f"is of repository {manifest['repo']!r}")
     elif (computed := content_digest(manifest)) != manifest["content_digest"]:
-        yield Finding("manifest", MANIFEST, f"content digest is {manifest['content_digest']}, should be {computed}")
+        yield IndexFault("manifest", MANIFEST, f"content digest is {manifest['content_digest']}, should be {computed}")
 
 
-def _check_files(version: Version) -> Iterator[Finding]:
+def _check_files(version: Version) -> Iterator[IndexFault]:
     for name in version.damaged_files(read_content=True):
         state = "differs from the manifest" if (version.folder / name).is_file() else "is missing"
-        yield Finding("files", name, state)
+        yield IndexFault("files", name, state)
     listed = {*version.manifest["files"], MANIFEST}
     for path in sorted(path for path in version.folder.rglob("*") if path.is_file()):
         name = path.relative_to(version.folder).as_posix()
         if name not in listed:
-            yield Finding("files", name, "is not in the manifest")
+            yield IndexFault("files", name, "is not in the manifest")

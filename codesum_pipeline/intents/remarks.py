@@ -28,7 +28,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class IntentContext:
     """What intents are held against. `repositories` are all registered keys."""
 
     home: Path

@@ -9,9 +9,9 @@ from codesum_pipeline.llm.admission import Admission, CapReached
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.checking import AnswerProblem
-from codesum_pipeline.llm.conversation import Answered, Read, Unforeseen, WritingTask
+from codesum_pipeline.llm.conversation import AnswerReading, Read, Unforeseen, WritingTask
 from codesum_pipeline.llm.kept_texts import KeptText
-from codesum_pipeline.llm.ledger import UNUSABLE, Attempt, Settled
+from codesum_pipeline.llm.ledger import UNUSABLE, AttemptResult, CallAttempt
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import Price, worst_case_usd
 from codesum_pipeline.llm.retrying import with_retries
@@ -25,7 +25,7 @@ from codesum_pipeline.model.errors import (
     SummaryError,
     SummaryOutputInvalid,
 )
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.ledger import AttemptOutcome
 
 # The failure of an attempt that a model answered which was not asked.
@@ -62,7 +62,7 @@ class Desk:
     on_heard: Callable[[], None] = lambda: None
 
 
-class Caller:
+class TextRequester:
     """Asks for one document, and keeps its books: how many calls were made, what they cost, which text is kept."""
 
     def __init__(self, desk: Desk, task: WritingTask) -> None:
@@ -73,7 +73,7 @@ class Caller:
         self.cost_usd = 0.0
         self.kept: KeptText | None = None
 
-    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> Answered:
+    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading:
         """As `Ask`. An answer that could not be taken lately stands for the one that would come now."""
         before = self._desk.refused_answers.get(request.request_hash)
         if before is not None:
@@ -88,7 +88,7 @@ class Caller:
     def _count(self, _attempt: int) -> None:
         self.attempts += 1
 
-    async def _attempt(self, request: SummaryRequest, read: Read, tokens_upper: int) -> Answered:
+    async def _attempt(self, request: SummaryRequest, read: Read, tokens_upper: int) -> AnswerReading:
         desk = self._desk
         price = desk.price_of(request.model_name)
         worst = worst_case_usd(price, tokens_upper, request.parameters.max_tokens)
@@ -97,9 +97,9 @@ class Caller:
         except CapReached:
             self.attempts -= 1
             raise
-        settled = Settled(AttemptOutcome.NOT_SENT, 0.0, 0.0)
+        settled = AttemptResult(AttemptOutcome.NOT_SENT, 0.0, 0.0)
         try:
-            attempt = Attempt(
+            attempt = CallAttempt(
                 self._task.id, request.level, request.request_hash, request.model_name, self.attempts, worst
             )
             sequence = await desk.books.enter(lambda ledger: ledger.reserve(attempt))
@@ -121,7 +121,7 @@ class Caller:
             desk.admission.leave(worst, worst if settled.cost_usd is None else settled.cost_usd)
 
     async def _settle(
-        self, sequence: int, settled: Settled, worst: float, text: WrittenText | None = None, model: str = ""
+        self, sequence: int, settled: AttemptResult, worst: float, text: WrittenText | None = None, model: str = ""
     ) -> None:
         self.calls += settled.outcome is not AttemptOutcome.NOT_SENT
         self.cost_usd += worst if settled.cost_usd is None else settled.cost_usd
@@ -155,7 +155,7 @@ class FreeCaller:
         self._backend = backend
         self._task = task
 
-    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> Answered:
+    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading:
         return _read(await _summarize(self._backend, request, self._task.id), read, self._task.id)
 
 
@@ -174,23 +174,23 @@ def ends_run(error: BaseException) -> bool:
 
 async def _summarize(backend: SummaryBackend, request: SummaryRequest, id_: str) -> SummaryResponse:
     """As the backend does; raises `Unforeseen`, too."""
-    guard = Guard()
+    guard = FailureGuard()
     with guard.item(id_):
         return await backend.summarize(request)
     raise Unforeseen(guard.failures[0])
 
 
-def _read(response: SummaryResponse, read: Read, id_: str) -> Answered:
-    guard = Guard()
+def _read(response: SummaryResponse, read: Read, id_: str) -> AnswerReading:
+    guard = FailureGuard()
     with guard.item(id_):
         try:
-            return Answered(response.claim, read(response))
+            return AnswerReading(response.claim, read(response))
         except AnswerProblem as problem:
-            return Answered(response.claim, None, str(problem))
-    return Answered(response.claim, None, failure=guard.failures[0])
+            return AnswerReading(response.claim, None, str(problem))
+    return AnswerReading(response.claim, None, failure=guard.failures[0])
 
 
-def _settled(response: SummaryResponse, answered: Answered, latency_s: float) -> Settled:
+def _settled(response: SummaryResponse, answered: AnswerReading, latency_s: float) -> AttemptResult:
     if answered.text:
         return settled_good(response, latency_s)
     # An answer that is paid and cannot be read yet is kept as those that cannot be taken are: it is read again.
@@ -198,9 +198,9 @@ def _settled(response: SummaryResponse, answered: Answered, latency_s: float) ->
     return settled_unusable(response, latency_s, why)
 
 
-def settled_good(response: SummaryResponse, latency_s: float) -> Settled:
+def settled_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
     """How an attempt ended whose answer is taken."""
-    return Settled(
+    return AttemptResult(
         AttemptOutcome.GOOD,
         response.cost_usd,
         latency_s,
@@ -211,18 +211,18 @@ def settled_good(response: SummaryResponse, latency_s: float) -> Settled:
     )
 
 
-def settled_unusable(response: SummaryResponse, latency_s: float, why: SummaryError) -> Settled:
+def settled_unusable(response: SummaryResponse, latency_s: float, why: SummaryError) -> AttemptResult:
     """How one ended whose answer breaks the rules for answers, and is paid for."""
     said = str(why)[:_MAX_COMPLAINT_CHARS]
     return replace(settled_good(response, latency_s), outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=said)
 
 
-def settled_by(error: BaseException, latency_s: float) -> Settled:
+def settled_by(error: BaseException, latency_s: float) -> AttemptResult:
     """How an attempt ended that gave no answer that could be read."""
     said = str(error)[:_MAX_ERROR_CHARS]
     if isinstance(error, RefusedAnswer):
         response = error.response
-        return Settled(
+        return AttemptResult(
             AttemptOutcome.INVALID,
             response.cost_usd,
             latency_s,
@@ -234,10 +234,10 @@ def settled_by(error: BaseException, latency_s: float) -> Settled:
         )
     if isinstance(error, SummaryCallFailed) and error.was_sent:
         cost = 0.0 if error.failure in _UNBILLED else None
-        return Settled(AttemptOutcome.FAILED, cost, latency_s, failure=failure_kind(error), error=said)
+        return AttemptResult(AttemptOutcome.FAILED, cost, latency_s, failure=failure_kind(error), error=said)
     if isinstance(error, Unforeseen):
-        return Settled(AttemptOutcome.INTERRUPTED, None, latency_s, failure=failure_kind(error), error=said)
+        return AttemptResult(AttemptOutcome.INTERRUPTED, None, latency_s, failure=failure_kind(error), error=said)
     if isinstance(error, SummaryError):
-        return Settled(AttemptOutcome.NOT_SENT, 0.0, latency_s, failure=failure_kind(error), error=said)
+        return AttemptResult(AttemptOutcome.NOT_SENT, 0.0, latency_s, failure=failure_kind(error), error=said)
     stopped = "stopped" if isinstance(error, asyncio.CancelledError) else type(error).__name__
-    return Settled(AttemptOutcome.INTERRUPTED, None, latency_s, failure=stopped, error=said or None)
+    return AttemptResult(AttemptOutcome.INTERRUPTED, None, latency_s, failure=stopped, error=said or None)

@@ -15,7 +15,7 @@ from codesum_pipeline.model.options import LlmOptions
 Templates = Mapping[Level, ResolvedTemplate]
 
 
-class Pinned(Protocol):
+class PinnedRequest(Protocol):
     """A request that names a model; a strict one takes an answer under that very name alone."""
 
     @property
@@ -96,7 +96,7 @@ def checked(request: SummaryRequest, response: SummaryResponse, options: LlmOpti
     return response
 
 
-def is_by_pinned(request: Pinned, echoed: str, options: LlmOptions) -> bool:
+def is_by_pinned(request: PinnedRequest, echoed: str, options: LlmOptions) -> bool:
     """Whether the echoed name stands for the pinned model; a request that is evidence takes that name alone."""
     pinned = request.model_name
     if is_name_of(pinned, echoed) or request.is_strict:
@@ -105,7 +105,7 @@ def is_by_pinned(request: Pinned, echoed: str, options: LlmOptions) -> bool:
     return is_dated_name_of(pinned, echoed) or any(is_name_of(pinned, meant) for meant in known)
 
 
-def mismatch(request: Pinned, echoed: str) -> str:
+def mismatch(request: PinnedRequest, echoed: str) -> str:
     """What to do about an answer by a model that was not asked."""
     pinned = request.model_name
     if request.is_strict:

@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _PendingWrite:
     write: Callable[[], object]
     written: asyncio.Future[object]
     is_alone: bool
@@ -30,7 +30,7 @@ class Books:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._waiting: SimpleQueue[_Entry | None] = SimpleQueue()
+        self._waiting: SimpleQueue[_PendingWrite | None] = SimpleQueue()
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -48,7 +48,7 @@ class Books:
         hears of it at its next wait. With `is_alone` it shares no transaction: what it reads is on disk."""
         task = asyncio.current_task()
         entry: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._waiting.put(_Entry(lambda: write(self._ledger), entry, is_alone))
+        self._waiting.put(_PendingWrite(lambda: write(self._ledger), entry, is_alone))
         was_cancelled = False
         while not entry.done():
             try:
@@ -69,7 +69,7 @@ class Books:
             for together in _transactions([entry for entry in waiting if entry]):
                 loop.call_soon_threadsafe(_settle, together, *self._written(together))
 
-    def _written(self, together: Sequence[_Entry]) -> tuple[list[object], BaseException | None]:
+    def _written(self, together: Sequence[_PendingWrite]) -> tuple[list[object], BaseException | None]:
         """The results of some entries, of one transaction; or why none of them is written."""
         try:
             with nullcontext() if together[0].is_alone else self._ledger.together():
@@ -79,14 +79,14 @@ class Books:
             return [], error
 
 
-def _transactions(entries: Sequence[_Entry]) -> Iterator[Sequence[_Entry]]:
+def _transactions(entries: Sequence[_PendingWrite]) -> Iterator[Sequence[_PendingWrite]]:
     """The entries in their order, those that share a transaction together."""
     for is_alone, found in groupby(entries, key=lambda entry: entry.is_alone):
         together = list(found)
         yield from ([entry] for entry in together) if is_alone else [together]
 
 
-def _settle(together: Sequence[_Entry], results: list[object], error: BaseException | None) -> None:
+def _settle(together: Sequence[_PendingWrite], results: list[object], error: BaseException | None) -> None:
     for place, entry in enumerate(together):
         if error is not None:
             entry.written.set_exception(error)

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class BudgetedBodies:
     """Bodies as they are shown. `cap` is the length above which they were cut, None where none was."""
 
     bodies: tuple[str, ...]
@@ -61,7 +61,7 @@ class FilledEntries:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SiblingRank:
     """What decides where a child stands among its siblings: nothing from outside its own parent."""
 
     id: str
@@ -113,14 +113,14 @@ def body_budget(max_prompt_chars: int, *, system: str, wrapper_chars: int, boile
     return budget
 
 
-def water_fill(bodies: Sequence[str], budget: int, *, about: str) -> Filled:
+def water_fill(bodies: Sequence[str], budget: int, *, about: str) -> BudgetedBodies:
     """Cut the longest bodies to a common cap, at a line's or a sentence's end, so that all fit; `about` is logged."""
     cap = _common_cap([len(body) for body in bodies], budget)
     if cap is None:
-        return Filled(tuple(bodies), None, 0)
+        return BudgetedBodies(tuple(bodies), None, 0)
     cut_count = sum(len(body) > cap for body in bodies)
     _log.warning("%s: %d of %d texts cut to %d characters each to fit the prompt", about, cut_count, len(bodies), cap)
-    return Filled(tuple(cut(body, cap) for body in bodies), cap, cut_count)
+    return BudgetedBodies(tuple(cut(body, cap) for body in bodies), cap, cut_count)
 
 
 def fill_entries(
@@ -157,7 +157,7 @@ def fill_entries(
     return FilledEntries(parts, left_out, filled.cap, filled.cut_count)
 
 
-def local_order(children: Iterable[Standing]) -> list[Standing]:
+def local_order(children: Iterable[SiblingRank]) -> list[SiblingRank]:
     """Public ones first, then the more complex, the longer, the earlier: a new edge or a new name elsewhere moves none.
 
     Neither the alphabet, which says nothing, nor statistics of the whole repository.

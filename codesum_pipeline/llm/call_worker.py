@@ -31,7 +31,7 @@ _LENGTH_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class WorkerSetup:
     """What a worker is told first."""
 
     options: LlmOptions
@@ -74,7 +74,7 @@ def main(descriptor: int) -> None:
 
 async def _serve(parent: socket.socket) -> None:
     reader, writer = await asyncio.open_unix_connection(sock=parent)
-    setup: Setup = await receive(reader)
+    setup: WorkerSetup = await receive(reader)
     calls = LiteLlmCalls(setup.options, setup.templates)
     send(writer, None)
     under_way: set[asyncio.Task[None]] = set()

@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import count
 
 from codesum_pipeline.llm.backend import Templates
-from codesum_pipeline.llm.call_worker import Fault, Setup, receive, send
+from codesum_pipeline.llm.call_worker import Fault, WorkerSetup, receive, send
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.model.options import LlmOptions
@@ -37,8 +37,8 @@ class CallWorkers:
 
     def __init__(self, options: LlmOptions, templates: Templates) -> None:
         _log.info("LiteLLM keeps a core busy: %d processes share its calls", _WORKERS)
-        self._workers: list[_Worker] = []
-        self._starting = asyncio.create_task(self._start(Setup(options, dict(templates))))
+        self._workers: list[_CallProcess] = []
+        self._starting = asyncio.create_task(self._start(WorkerSetup(options, dict(templates))))
 
     @property
     def are_ready(self) -> bool:
@@ -60,10 +60,10 @@ class CallWorkers:
         self._starting.cancel()
         await asyncio.gather(self._starting, *(worker.aclose() for worker in self._workers), return_exceptions=True)
 
-    async def _start(self, setup: Setup) -> None:
+    async def _start(self, setup: WorkerSetup) -> None:
         for _ in range(_WORKERS):
             try:
-                worker = _Worker(setup)
+                worker = _CallProcess(setup)
             except OSError as error:
                 _log.warning("no process can be started to share the calls: %s", error)
                 return
@@ -71,10 +71,10 @@ class CallWorkers:
             await worker.has_started.wait()
 
 
-class _Worker:
+class _CallProcess:
     """One worker process, and the calls that it makes."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: WorkerSetup) -> None:
         self.is_ready = False
         # Or will never be ready.
         self.has_started = asyncio.Event()
@@ -104,7 +104,7 @@ class _Worker:
             raise SummaryCallFailed(
                 f"{request.model_name}: the process that asks says nothing", failure=CallFailure.TIMEOUT
             ) from None
-        except _Ended as ended:
+        except _CallProcessGone as ended:
             raise SummaryCallFailed(
                 f"{request.model_name}: the process that asked ended {ended}", failure=CallFailure.CONNECTION
             ) from None
@@ -117,7 +117,7 @@ class _Worker:
         # Nothing was heard where it ends before it began to listen.
         self._end()
 
-    async def _hear(self, setup: Setup) -> None:
+    async def _hear(self, setup: WorkerSetup) -> None:
         """Give each answer to who waits for it, until the process ends or is to end."""
         try:
             reader, self._writer = await asyncio.open_unix_connection(sock=self._socket)
@@ -161,7 +161,7 @@ class _Worker:
         self.has_started.set()
         for waiting in self._calls.values():
             if not waiting.done():
-                waiting.set_exception(_Ended(how))
+                waiting.set_exception(_CallProcessGone(how))
 
     def _how_it_ended(self) -> str:
         with suppress(subprocess.TimeoutExpired):
@@ -170,5 +170,5 @@ class _Worker:
         return "its connection"
 
 
-class _Ended(Exception):
+class _CallProcessGone(Exception):
     """The process ended before it answered; says how."""

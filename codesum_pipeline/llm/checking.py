@@ -35,7 +35,7 @@ class AnswerProblem(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AnswerBounds:
     """What an answer is checked against.
 
     `line_count` is that of the numbered lines (None above functions),
@@ -58,7 +58,7 @@ class Shown:
     receivers: tuple[str, ...] = ()
 
 
-def read_answer(response: SummaryResponse, form: AnswerForm, shown: Shown) -> WrittenText:
+def read_answer(response: SummaryResponse, form: AnswerForm, shown: AnswerBounds) -> WrittenText:
     """The text of an answer; raises `AnswerProblem`."""
     value = _without_receivers(object_of(response, form, answer_tool(shown.level)), shown)
     answer = validated(value, answer_model(shown.level))
@@ -124,7 +124,7 @@ def _json_fault(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _without_receivers(value: Any, shown: Shown) -> Any:
+def _without_receivers(value: Any, shown: AnswerBounds) -> Any:
     """The answer without an entry for `self` and the like, which no caller gives."""
     inputs = value.get("inputs") if isinstance(value, dict) else None
     if not isinstance(inputs, list):
@@ -141,7 +141,7 @@ def _in_words(error: ValidationError) -> Iterator[str]:
         yield f"{place}: {found['msg'].removeprefix('Value error, ')}{length}"
 
 
-def _function_complaints(answer: FunctionAnswer, shown: Shown) -> list[str]:
+def _function_complaints(answer: FunctionAnswer, shown: AnswerBounds) -> list[str]:
     last = shown.line_count or 0
     outside = [
         f"citations: {each.field} cites lines {each.start_line}-{each.end_line}; the code has lines 1-{last}, and "
@@ -176,7 +176,7 @@ def _function_text(answer: FunctionAnswer) -> WrittenText:
     )
 
 
-def _upper_complaints(answer: UpperAnswer, shown: Shown) -> list[str]:
+def _upper_complaints(answer: UpperAnswer, shown: AnswerBounds) -> list[str]:
     listed = set(shown.child_names)
     return [
         f"responsibilities.{place}.children: {name[:80]!r} is not the name of a listed part"
@@ -186,7 +186,7 @@ def _upper_complaints(answer: UpperAnswer, shown: Shown) -> list[str]:
     ]
 
 
-def _upper_text(answer: UpperAnswer, shown: Shown) -> WrittenText:
+def _upper_text(answer: UpperAnswer, shown: AnswerBounds) -> WrittenText:
     """The text; where no parts were listed there is nothing that a responsibility could name."""
     return WrittenText(
         summary=answer.summary,
@@ -202,7 +202,7 @@ def _with_names(item: ResponsibilityAnswer) -> str:
     return f"{', '.join(missing)}: {item.text}" if missing else item.text
 
 
-def _leaks(written: WrittenText, shown: Shown) -> list[str]:
+def _leaks(written: WrittenText, shown: AnswerBounds) -> list[str]:
     field = "purpose" if shown.level is Level.FUNCTION else "summary"
     names = leaked_names((written.summary, written.business_intent), shown.hidden_names, shown.own_names)
     others = leaked_names(

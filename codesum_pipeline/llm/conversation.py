@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
-from codesum_pipeline.llm.checking import Shown, read_answer
+from codesum_pipeline.llm.checking import AnswerBounds, read_answer
 from codesum_pipeline.llm.pins import Parameters, SummaryRequest, SummaryResponse
-from codesum_pipeline.model.documents import Level, Neighbourhood, WrittenText
+from codesum_pipeline.model.documents import Level, TextContext, WrittenText
 from codesum_pipeline.model.errors import SummaryError, SummaryOutputInvalid
 from codesum_pipeline.model.guard import Failure
 
@@ -33,15 +33,15 @@ class WritingTask:
     level: Level
     template_blake3: str
     prompt: str
-    shown: Shown
+    shown: AnswerBounds
     exact_key: str
     body_key: str | None
-    context: Neighbourhood | None
+    context: TextContext | None
     prompt_tokens_upper: int
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerReading:
     """An answer as it came, and the text that was read from it, or what is wrong with it, or why it cannot be read."""
 
     claim: str
@@ -66,7 +66,7 @@ Read = Callable[[SummaryResponse], WrittenText]
 class Ask(Protocol):
     """Sends a request and has its answer read; `tokens_upper` bounds the request's tokens."""
 
-    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> Answered: ...
+    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading: ...
 
 
 async def converse(

@@ -15,7 +15,7 @@ from codesum_pipeline.llm.scrubbing import without_keys
 _LAST_SPACE = re.compile(r"\s(?=\S*$)")
 
 
-class Heard:
+class StreamedMessage:
     """What was heard of one message so far."""
 
     def __init__(self, keys: Iterable[str], on_text: OnText) -> None:

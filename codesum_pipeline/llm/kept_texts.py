@@ -10,14 +10,14 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter
 
-from codesum_pipeline.model.documents import Neighbourhood, WrittenText
+from codesum_pipeline.model.documents import TextContext, WrittenText
 
 COLUMNS = (
     "exact_key TEXT PRIMARY KEY, body_key TEXT, text TEXT NOT NULL, context TEXT NOT NULL, model TEXT NOT NULL, "
     "prompt_version TEXT NOT NULL, cost_usd REAL NOT NULL, created_at TEXT NOT NULL"
 )
 _TEXT = TypeAdapter(WrittenText)
-_CONTEXT = TypeAdapter(Neighbourhood | None)
+_CONTEXT = TypeAdapter(TextContext | None)
 NAMES = "exact_key, body_key, text, context, model, prompt_version, cost_usd, created_at"
 
 
@@ -28,7 +28,7 @@ class KeptText:
     exact_key: str
     body_key: str | None
     text: WrittenText
-    context: Neighbourhood | None
+    context: TextContext | None
     model: str
     prompt_version: str
     cost_usd: float

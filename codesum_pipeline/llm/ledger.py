@@ -65,7 +65,7 @@ _SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE c
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class CallAttempt:
     """A call that is about to be made, and the most that it can cost."""
 
     id: str
@@ -77,7 +77,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class AttemptResult:
     """How it ended. `cost_usd` of None: nobody says, so the most that it can be is counted."""
 
     outcome: AttemptOutcome
@@ -141,7 +141,7 @@ class Ledger:
                 f"{_INTERRUPT} AND run_id = ?", (AttemptOutcome.INTERRUPTED, self._run_id)
             ).rowcount
 
-    def reserve(self, attempt: Attempt) -> int:
+    def reserve(self, attempt: CallAttempt) -> int:
         """Write down a call before it is made; its sequence."""
         with self.together():
             found = self._connection.execute(
@@ -152,7 +152,7 @@ class Ledger:
             self._written.add(found or 0)
         return found or 0
 
-    def settle(self, sequence: int, settled: Settled, kept: KeptText | None = None) -> None:
+    def settle(self, sequence: int, settled: AttemptResult, kept: KeptText | None = None) -> None:
         """Write down how a call ended and, of one that gave a text, the text."""
         usage = settled.usage or TokenUsage(0, 0)
         with self.together():

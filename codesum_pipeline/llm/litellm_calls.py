@@ -16,7 +16,7 @@ from codesum_pipeline.llm.answers import AnswerTool, answer_tool
 from codesum_pipeline.llm.backend import Templates
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.failures import failure_of
-from codesum_pipeline.llm.heard import Heard
+from codesum_pipeline.llm.heard import StreamedMessage
 from codesum_pipeline.llm.litellm_door import litellm_client
 from codesum_pipeline.llm.messages import arguments_of, chat_arguments
 from codesum_pipeline.llm.model_list import listed
@@ -50,7 +50,7 @@ class LiteLlmCalls:
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         """The next message of a conversation, without any key; raises `SummaryCallFailed`."""
-        heard = Heard(keys_in_use(self._named_key()), on_text)
+        heard = StreamedMessage(keys_in_use(self._named_key()), on_text)
         await self._stream(chat_arguments(request), heard, timeout_s)
         heard.end()
         usage, written = _usage_of(heard.counted)
@@ -98,7 +98,7 @@ class LiteLlmCalls:
             async with asyncio.timeout(timeout_s):
                 return await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s))
 
-    async def _stream(self, arguments: dict[str, Any], heard: Heard, timeout_s: float) -> None:
+    async def _stream(self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float) -> None:
         """Hear LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model = arguments["model"]
         with self._failing(model, f"{timeout_s:g} s"):

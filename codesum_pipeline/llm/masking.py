@@ -46,14 +46,14 @@ _MIN_PASSWORD_CHARS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class MaskedText:
     """A text without the secrets that were found, and how many of each kind."""
 
     text: str
     counts: Mapping[str, int]
 
 
-def mask_secrets(text: str) -> Masked:
+def mask_secrets(text: str) -> MaskedText:
     """Replace each secret by `«masked KIND»`."""
     found: Counter[str] = Counter()
     if PRIVATE_KEY.keywords[0] in text.lower():
@@ -63,7 +63,7 @@ def mask_secrets(text: str) -> Masked:
     for rule in _RULES:
         if any(keyword in lowered for keyword in rule.keywords):
             _mask_lines(lines, rule, found)
-    return Masked("\n".join(lines), dict(sorted(found.items())))
+    return MaskedText("\n".join(lines), dict(sorted(found.items())))
 
 
 def _mask_lines(lines: list[str], rule: Rule, found: Counter[str]) -> None:

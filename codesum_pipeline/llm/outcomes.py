@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.kept_texts import KeptText
-from codesum_pipeline.model.documents import Gate, Neighbourhood, WrittenText
+from codesum_pipeline.model.documents import Gate, TextContext, WrittenText
 from codesum_pipeline.model.guard import Failure
 
 
@@ -18,7 +18,7 @@ class Caps:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskOutcome:
     """What became of one task.
 
     Without a text, `gate` says what stopped it and `failure` in a word why
@@ -38,7 +38,7 @@ class Outcome:
     calls: int = 0
     from_cache: bool = False
     is_same_body: bool = False
-    written_with: Neighbourhood | None = None
+    written_with: TextContext | None = None
     unforeseen: Failure | None = None
 
 
@@ -50,9 +50,9 @@ def accept_any(_task: WritingTask, _kept: KeptText) -> bool:
     return True
 
 
-def found_text(task: WritingTask, kept: KeptText) -> Outcome:
+def found_text(task: WritingTask, kept: KeptText) -> TaskOutcome:
     """A document whose text was there already."""
-    return Outcome(
+    return TaskOutcome(
         task.id, kept.text, kept.model, from_cache=True, is_same_body=kept.exact_key != task.exact_key,
         written_with=kept.context,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from codesum_pipeline.llm.attempts import settled_by
-from codesum_pipeline.llm.ledger import Attempt, Ledger, Settled
+from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger
 from codesum_pipeline.model.errors import CodesumError
 
 Answer = TypeVar("Answer")
@@ -38,10 +38,10 @@ class Till:
 
     async def pay(
         self,
-        attempt: Attempt,
+        attempt: CallAttempt,
         call: Callable[[], Awaitable[Answer]],
-        settled: Callable[[Answer, float], Settled],
-        on_settled: Callable[[Settled], None] = lambda _settled: None,
+        settled: Callable[[Answer, float], AttemptResult],
+        on_settled: Callable[[AttemptResult], None] = lambda _settled: None,
     ) -> Answer:
         """What `call` gives; raises what it does, and `refusal`. `settled` says how the attempt ended, of an answer and
         the seconds that it took."""
@@ -55,7 +55,7 @@ class Till:
         self._settle(sequence, settled(answer, time.monotonic() - started), on_settled)
         return answer
 
-    def _reserve(self, attempt: Attempt) -> int:
+    def _reserve(self, attempt: CallAttempt) -> int:
         worst = attempt.reserved_usd
         with self.ledger.together():
             for cap in self.caps:
@@ -69,6 +69,6 @@ class Till:
                     )
             return self.ledger.reserve(attempt)
 
-    def _settle(self, sequence: int, settled: Settled, on_settled: Callable[[Settled], None]) -> None:
+    def _settle(self, sequence: int, settled: AttemptResult, on_settled: Callable[[AttemptResult], None]) -> None:
         self.ledger.settle(sequence, settled)
         on_settled(settled)

@@ -13,7 +13,7 @@ from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import Ledger
-from codesum_pipeline.llm.outcomes import Accepts, Caps, Outcome, accept_any, found_text
+from codesum_pipeline.llm.outcomes import Accepts, Caps, TaskOutcome, accept_any, found_text
 from codesum_pipeline.llm.prices import Price
 from codesum_pipeline.llm.writing_run import WritingRun
 from codesum_pipeline.model.documents import Gate
@@ -32,7 +32,7 @@ def write_all(
     options: LlmOptions,
     accepts: Accepts = accept_any,
     progress: Progress = no_progress,
-) -> list[Outcome]:
+) -> list[TaskOutcome]:
     """The outcomes of the tasks, in their order, which is that of importance.
 
     `accepts` judges a text that may have been written with another context.
@@ -50,10 +50,10 @@ def write_all(
         run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, options, accepts, progress)
         outcomes |= _finished(run)
         ledger.deliver(cache.put_many)
-    return [outcomes.get(task.id) or Outcome(task.id, None, gate=Gate.CAP) for task in tasks]
+    return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]
 
 
-def _finished(run: WritingRun) -> dict[str, Outcome]:
+def _finished(run: WritingRun) -> dict[str, TaskOutcome]:
     """The outcomes of a run; whoever ended it from outside gets what they wanted once the books are closed."""
     try:
         asyncio.run(run.all())

@@ -12,7 +12,7 @@ Key = TypeVar("Key", str, tuple[str, ...])
 _ANSWERED = (AttemptOutcome.GOOD, AttemptOutcome.INVALID)
 
 
-class Counted(Protocol):
+class ModelCall(Protocol):
     """A call of a model: a row of a ledger, or of the questions' store."""
 
     @property
@@ -61,7 +61,7 @@ class Totals:
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
 
 
-def total(rows: Iterable[Counted]) -> Totals:
+def total(rows: Iterable[ModelCall]) -> Totals:
     """All of them together."""
     rows = list(rows)
     waits = sorted((row.latency_s, _count(row)) for row in rows if row.outcome in _ANSWERED)
@@ -83,15 +83,15 @@ def total(rows: Iterable[Counted]) -> Totals:
     )
 
 
-def total_by(keyed: Iterable[tuple[Key, Counted]]) -> dict[Key, Totals]:
+def total_by(keyed: Iterable[tuple[Key, ModelCall]]) -> dict[Key, Totals]:
     """By the key that each row is given with, in its order."""
-    groups: dict[Key, list[Counted]] = {}
+    groups: dict[Key, list[ModelCall]] = {}
     for key, row in keyed:
         groups.setdefault(key, []).append(row)
     return {key: total(groups[key]) for key in sorted(groups)}
 
 
-def _count(row: Counted) -> int:
+def _count(row: ModelCall) -> int:
     """How many calls a row stands for: old ones are added up."""
     return row.attempts or 1
 

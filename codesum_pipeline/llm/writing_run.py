@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from codesum_pipeline.llm.admission import Admission, CapReached
-from codesum_pipeline.llm.attempts import Caller, Desk, FreeCaller, ends_run, failure_kind
+from codesum_pipeline.llm.attempts import Desk, FreeCaller, TextRequester, ends_run, failure_kind
 from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.cache import AnswerCache
@@ -26,7 +26,7 @@ from codesum_pipeline.llm.conversation import Unforeseen, WritingTask, converse
 from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import Ledger
-from codesum_pipeline.llm.outcomes import Accepts, Caps, Outcome, found_text
+from codesum_pipeline.llm.outcomes import Accepts, Caps, TaskOutcome, found_text
 from codesum_pipeline.llm.pins import Parameters
 from codesum_pipeline.llm.prices import Price
 from codesum_pipeline.model.documents import Gate, WrittenText
@@ -48,7 +48,7 @@ class _Done:
     """A task that is over, for others with the same body."""
 
     prompt: str
-    outcome: Outcome
+    outcome: TaskOutcome
     kept: KeptText | None
 
 
@@ -67,7 +67,7 @@ class WritingRun:
         accepts: Accepts,
         progress: Progress,
     ) -> None:
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, TaskOutcome] = {}
         self.was_terminated = False
         self._queue = deque(tasks)
         self._count = len(tasks)
@@ -128,7 +128,7 @@ class WritingRun:
             self.outcomes[task.id] = await self._write(task)
             self._progress("summaries by the model", len(self.outcomes), self._count)
 
-    async def _write(self, task: WritingTask) -> Outcome:
+    async def _write(self, task: WritingTask) -> TaskOutcome:
         """A document's text: of the same body in this run if there is one, else asked for."""
         if task.body_key is None or self._is_free:
             return (await self._ask_within_caps(task)).outcome
@@ -143,16 +143,16 @@ class WritingRun:
         if not known.kept and known.prompt == task.prompt:
             told = known.outcome
             unforeseen = told.unforeseen and replace(told.unforeseen, item=task.id)
-            return Outcome(task.id, None, gate=told.gate, failure=told.failure, unforeseen=unforeseen)
+            return TaskOutcome(task.id, None, gate=told.gate, failure=told.failure, unforeseen=unforeseen)
         return (await self._ask_within_caps(task)).outcome
 
     async def _ask_within_caps(self, task: WritingTask) -> _Done:
         stopped = self._stopped_by or ((Gate.CAP, None) if self._documents_left <= 0 else None)
         if stopped:
             gate, failure = stopped
-            return _Done(task.prompt, Outcome(task.id, None, gate=gate, failure=failure), None)
+            return _Done(task.prompt, TaskOutcome(task.id, None, gate=gate, failure=failure), None)
         self._documents_left -= 1
-        caller = FreeCaller(self._desk.backend, task) if self._is_free else Caller(self._desk, task)
+        caller = FreeCaller(self._desk.backend, task) if self._is_free else TextRequester(self._desk, task)
         outcome = await self._ask(task, caller)
         if not caller.attempts:
             # It was known without a call: what fails day after day must not take the place of others.
@@ -161,7 +161,7 @@ class WritingRun:
         await self._hand_over(caller)
         return _Done(task.prompt, outcome, caller.kept)
 
-    async def _ask(self, task: WritingTask, caller: Caller | FreeCaller) -> Outcome:
+    async def _ask(self, task: WritingTask, caller: TextRequester | FreeCaller) -> TaskOutcome:
         """Ask the model, and where its calls fail the next one."""
         gate, failure, unforeseen = Gate.FAILED, "", None
         for model in self._models:
@@ -184,20 +184,20 @@ class WritingRun:
                 if not isinstance(error, (SummaryCallFailed, BackendNotConfigured)):
                     break
             else:
-                return Outcome(
+                return TaskOutcome(
                     task.id, text, model, cost_usd=caller.cost_usd, calls=caller.calls,
                     from_cache=self._is_free, written_with=task.context,
                 )  # fmt: skip
-        return Outcome(
+        return TaskOutcome(
             task.id, None, gate=gate, failure=failure or None, cost_usd=caller.cost_usd, calls=caller.calls,
             unforeseen=unforeseen,
         )  # fmt: skip
 
-    async def _converse(self, task: WritingTask, caller: Caller | FreeCaller, model: str) -> WrittenText:
+    async def _converse(self, task: WritingTask, caller: TextRequester | FreeCaller, model: str) -> WrittenText:
         parameters = Parameters(max_tokens=self._options.max_tokens, form=form_of(self._options, model))
         return await converse(task, caller, model=model, parameters=parameters, max_attempts=self._options.max_attempts)
 
-    def _look_at_failures(self, outcome: Outcome, caller: Caller | FreeCaller) -> None:
+    def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester | FreeCaller) -> None:
         """Count documents in a row for which calls were made in vain."""
         if outcome.text:
             self._failed_in_a_row = 0
@@ -211,7 +211,7 @@ class WritingRun:
             self._stopped_by = (gate, failure)
             _log.log(level, "%s", why)
 
-    async def _hand_over(self, caller: Caller | FreeCaller) -> None:
+    async def _hand_over(self, caller: TextRequester | FreeCaller) -> None:
         """Give the cache what waits, now and then: other processes can use it, and a kill leaves less to do."""
         self._undelivered += caller.kept is not None
         if self._undelivered >= _DELIVER_AT:

@@ -14,7 +14,7 @@ from pathlib import Path
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version
 from codesum_pipeline.matching.baseline import Baseline, hold_documents, move_baseline, read_baseline
-from codesum_pipeline.matching.differing import Differing, Line, differing_documents
+from codesum_pipeline.matching.differing import DocumentDifferences, Line, differing_documents
 from codesum_pipeline.matching.renames import find_renames
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import MissingTable, RepositoryUnavailable
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class VersionComparison:
     """What changed since `since`, which is None for the first comparison; in the order of the documents' ids.
 
     `keep` makes the published version the one to compare with. It is called once all that rests on the changes is
@@ -44,7 +44,7 @@ class Comparison:
             move_baseline(self.folder, self.version)
 
 
-def compare_published(ws: Workspace) -> Comparison | None:
+def compare_published(ws: Workspace) -> VersionComparison | None:
     """What changed; None where nothing is published. The repository's lease is held, so nothing is published
     meanwhile."""
     version = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
@@ -53,24 +53,24 @@ def compare_published(ws: Workspace) -> Comparison | None:
     folder = ws.layout.compared(ws.key)
     since = read_baseline(folder)
     if since is not None and since.digest == version.digest:
-        return Comparison((), version, since, folder)
+        return VersionComparison((), version, since, folder)
     documents = hold_documents(folder, version)
     if since is None:
-        return Comparison((), version, None, folder)
+        return VersionComparison((), version, None, folder)
     files = _changed_files(ws, since, version)
     now = Baseline.of(version)
     if files is None and since.hash_policy != now.hash_policy:
         _log.warning("%s: content is hashed by other rules now: changes count from this build on", ws.key)
-        return Comparison((), version, since, folder)
+        return VersionComparison((), version, since, folder)
     found = differing_documents(since.documents(folder), documents, files)
     told = changes_among(
         found, repository=ws.key, before=since.commit, after=now.commit, files=files or {}, date=_date(ws, now.commit)
     )
-    return Comparison(told, version, since, folder)
+    return VersionComparison(told, version, since, folder)
 
 
 def changes_among(
-    found: Differing,
+    found: DocumentDifferences,
     *,
     repository: str,
     before: str,
@@ -119,7 +119,7 @@ def _state(
     )
 
 
-def _innermost(found: Differing, renames: Mapping[str, str]) -> set[str]:
+def _innermost(found: DocumentDifferences, renames: Mapping[str, str]) -> set[str]:
     """The documents that are told, by their ids of now or, for what is gone, by those that they had."""
     told, explained = set[str](), set[str]()
     # Parts before what holds them.
@@ -130,7 +130,7 @@ def _innermost(found: Differing, renames: Mapping[str, str]) -> set[str]:
     return told
 
 
-def _is_told(id_: str, found: Differing, renames: Mapping[str, str], *, has_told_parts: bool) -> bool:
+def _is_told(id_: str, found: DocumentDifferences, renames: Mapping[str, str], *, has_told_parts: bool) -> bool:
     """Whether a document says something that neither what holds it nor its own parts say."""
     line = found.line(id_)
     if id_ in renames:

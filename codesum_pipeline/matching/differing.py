@@ -19,7 +19,7 @@ _NUMBERS = {str(level): number for number, level in enumerate(LEVELS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Differing:
+class DocumentDifferences:
     """By id the documents that differ, as they were and as they are; what is only in one is new or gone."""
 
     before: dict[str, Line] = field(default_factory=dict)
@@ -33,10 +33,10 @@ class Differing:
         return self.after[id_] if id_ in self.after else self.before[id_]
 
 
-def differing_documents(before: Path, after: Path, files: Collection[str] | None) -> Differing:
+def differing_documents(before: Path, after: Path, files: Collection[str] | None) -> DocumentDifferences:
     """What differs between two files of documents; `files` are the paths whose blobs differ, None where that is not
     known."""
-    found = Differing()
+    found = DocumentDifferences()
     may_differ = _in_changed_files(files)
     with before.open("rb") as old, after.open("rb") as new:
         for then, now in _unequal_lines(old, new):

@@ -27,7 +27,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ChangeEvidence:
     """Each has a row for each subject and a column for each change.
 
     `nearness` says by how many standard deviations a change's cosine is above the mean of the repository's documents,
@@ -46,7 +46,7 @@ def gather(
     words: Sequence[ChangeWords],
     index: PublishedIndex,
     embedder: Embedder | None,
-) -> Evidence:
+) -> ChangeEvidence:
     tokens = sorted({token for subject in subjects for token in subject.weights})
     weights = np.array([[subject.weights.get(token, 0.0) for token in tokens] for subject in subjects])
     weights = weights.reshape(len(subjects), len(tokens))
@@ -56,7 +56,7 @@ def gather(
         found: Numbers = np.minimum(weights @ there.reshape(len(tokens), len(of)), 1.0)
         return found
 
-    return Evidence(
+    return ChangeEvidence(
         nearness=_nearness(subjects, changes, words, index, embedder),
         named=shares([each.named for each in words]),
         said=shares([each.said for each in words]),

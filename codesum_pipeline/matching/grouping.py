@@ -16,7 +16,7 @@ import numpy.typing as npt
 from rapidfuzz import fuzz, process
 
 from codesum_pipeline.model.cancellation import checkpoint
-from codesum_pipeline.model.intents import DocumentChange, Match
+from codesum_pipeline.model.intents import DocumentChange, IntentMatch
 
 # Tight: only near-identical texts reach it.
 LEAST = 0.85
@@ -29,7 +29,7 @@ _AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
+class _ChangeWords:
     """What is compared of a change: its name without what is around it, and its text."""
 
     block: tuple[str, str, str]
@@ -37,12 +37,12 @@ class _Compared:
     text: str
 
 
-def group(matches: Sequence[Match]) -> list[list[Match]]:
+def group(matches: Sequence[IntentMatch]) -> list[list[IntentMatch]]:
     """The matches of one intent in groups of near-duplicates; best first in a group, and by their best among these."""
     ordered = sorted(matches, key=_rank)
     compared = [_compared(match.change) for match in ordered]
     # One of each kind stands for all that are compared alike.
-    same: dict[_Compared, list[int]] = defaultdict(list)
+    same: dict[_ChangeWords, list[int]] = defaultdict(list)
     for place, each in enumerate(compared):
         same[each].append(place)
     kinds = list(same)
@@ -58,20 +58,20 @@ def group(matches: Sequence[Match]) -> list[list[Match]]:
     return [[ordered[place] for place in sorted(places)] for places in sorted(groups.values(), key=min)]
 
 
-def _rank(match: Match) -> tuple[bool, float, str, str]:
+def _rank(match: IntentMatch) -> tuple[bool, float, str, str]:
     change = match.change
     return match.score is None, -(match.score or 0.0), change.repository, change.document_id
 
 
-def _compared(change: DocumentChange) -> _Compared:
+def _compared(change: DocumentChange) -> _ChangeWords:
     state = change.state
     separator = "." if state.start_line is not None and state.name != state.file_path else "/"
     name = state.name.rpartition(separator)[2] or state.name
     text = "\n".join(filter(None, (state.summary, state.signature)))[:_MOST_CHARACTERS]
-    return _Compared((change.kind, change.level, change.language), name[-_SHORT:], text)
+    return _ChangeWords((change.kind, change.level, change.language), name[-_SHORT:], text)
 
 
-def _join_block(forest: "_Forest", kinds: Sequence[_Compared], numbers: Sequence[int]) -> None:
+def _join_block(forest: "_Forest", kinds: Sequence[_ChangeWords], numbers: Sequence[int]) -> None:
     """Join what is alike in a block."""
     names = [kinds[number].name for number in numbers]
     heads = [kinds[number].text[:_SHORT] for number in numbers]

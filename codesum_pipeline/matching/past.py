@@ -11,14 +11,14 @@ from functools import cache
 
 from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.matching.changes import changes_among
-from codesum_pipeline.matching.differing import Differing, Line
+from codesum_pipeline.matching.differing import DocumentDifferences, Line
 from codesum_pipeline.matching.scores import choose, score_changes, score_of
 from codesum_pipeline.matching.wording import reading
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.model.intents import Intent, Match
+from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -37,8 +37,8 @@ class PastMatches:
     """One commit, and how each document that it changed fits, best first; `matched` are those that would be told."""
 
     commit: CommitChanges
-    matched: tuple[Match, ...]
-    others: tuple[Match, ...]
+    matched: tuple[IntentMatch, ...]
+    others: tuple[IntentMatch, ...]
 
 
 def past_matches(
@@ -79,9 +79,9 @@ class _Versions:
         # What one commit found a file to be, the one before it left.
         self._documents = cache(self._read)
 
-    def differing(self, changes: tuple[FileChange, ...]) -> Differing:
+    def differing(self, changes: tuple[FileChange, ...]) -> DocumentDifferences:
         """What differs of some files before and after."""
-        found = Differing()
+        found = DocumentDifferences()
         for change in changes:
             before, after = self._documents(change.path, change.before), self._documents(change.path, change.after)
             for side, lines, others in ((found.before, before, after), (found.after, after, before)):

@@ -7,14 +7,14 @@ such a pair parts of one name are one part. Of several with equal content those 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-from codesum_pipeline.matching.differing import Differing, Line
+from codesum_pipeline.matching.differing import DocumentDifferences, Line
 from codesum_pipeline.model.documents import Level
 
 # Children before what holds them: a pair of these is known by its children.
 _HOLDING = (Level.CLASS, Level.FILE, Level.MODULE)
 
 
-def find_renames(found: Differing) -> dict[str, str]:
+def find_renames(found: DocumentDifferences) -> dict[str, str]:
     """The old id of each document that has a new one."""
     gone = {id_: line for id_, line in found.before.items() if id_ not in found.after}
     new = {id_: line for id_, line in found.after.items() if id_ not in found.before}

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from codesum_pipeline.indexes.embedders import Embedder
-from codesum_pipeline.matching.evidence import Evidence, Numbers, gather
+from codesum_pipeline.matching.evidence import ChangeEvidence, Numbers, gather
 from codesum_pipeline.matching.subjects import Subject, subjects_of
 from codesum_pipeline.matching.wording import ReadBlob, words_of
 from codesum_pipeline.model.cancellation import checkpoint
-from codesum_pipeline.model.intents import DocumentChange, Intent, Match
+from codesum_pipeline.model.intents import DocumentChange, Intent, IntentMatch
 from codesum_pipeline.retrieval.lowering import role_factor
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS
-from codesum_pipeline.source.roles import Role, role_of
+from codesum_pipeline.source.roles import FileRole, role_of
 
 # Changes weighed at one time: bounds the memory.
 _AT_ONCE = 2048
@@ -27,7 +27,7 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Weighing:
+class ScoreWeights:
     """The logistic of a weighted sum: `base` is what there is without any evidence."""
 
     base: float
@@ -35,7 +35,7 @@ class Weighing:
     said: float
     named: float
 
-    def of(self, evidence: Evidence) -> Numbers:
+    def of(self, evidence: ChangeEvidence) -> Numbers:
         total = self.base + self.said * evidence.said + self.named * evidence.named
         if self.nearness:
             total = total + self.nearness * evidence.nearness
@@ -44,8 +44,8 @@ class Weighing:
 
 
 # Logistic regressions on 472 judged matches of 59 intents in six repositories; checked on 318 of six others.
-WITH_VECTORS = Weighing(base=-3.33, nearness=0.51, said=1.4, named=5.47)
-WORDS_ALONE = Weighing(base=-1.92, nearness=0.0, said=1.16, named=5.69)
+WITH_VECTORS = ScoreWeights(base=-3.33, nearness=0.51, said=1.4, named=5.47)
+WORDS_ALONE = ScoreWeights(base=-1.92, nearness=0.0, said=1.16, named=5.69)
 
 
 def match(
@@ -54,7 +54,7 @@ def match(
     index: PublishedIndex,
     embedder: Embedder | None,
     read: ReadBlob = lambda blob, language: "",
-) -> list[Match]:
+) -> list[IntentMatch]:
     """The changes that concern each intent, best first, intent after intent: those that reach its threshold, or its
     `top_k` best of these changes.
 
@@ -75,21 +75,21 @@ def score_changes(
     index: PublishedIndex,
     embedder: Embedder | None,
     read: ReadBlob = lambda blob, language: "",
-) -> list[list[Match]]:
+) -> list[list[IntentMatch]]:
     """Each intent's match with every change, in the order of the changes."""
     scores = _scores(changes, intents, index, embedder, read)
     every = range(len(changes))
     return [_matches(intent, changes, row, every) for intent, row in zip(intents, scores, strict=True)]
 
 
-def choose(intent: Intent, matches: Sequence[Match]) -> list[Match]:
+def choose(intent: Intent, matches: Sequence[IntentMatch]) -> list[IntentMatch]:
     """The matches that an intent asks for, best first; ties break by repository and document."""
     ordered = sorted(matches, key=lambda found: (-score_of(found), found.change.repository, found.change.document_id))
     told = [found for found in ordered if score_of(found) >= _least(intent)]
     return told if intent.top_k is None else told[: intent.top_k]
 
 
-def score_of(found: Match) -> float:
+def score_of(found: IntentMatch) -> float:
     return found.score or 0.0
 
 
@@ -97,8 +97,10 @@ def _least(intent: Intent) -> float:
     return intent.threshold if intent.threshold is not None else _SOMETHING
 
 
-def _matches(intent: Intent, changes: Sequence[DocumentChange], scores: Numbers, places: Iterable[int]) -> list[Match]:
-    return [Match(intent.name, changes[place], float(scores[place])) for place in places]
+def _matches(
+    intent: Intent, changes: Sequence[DocumentChange], scores: Numbers, places: Iterable[int]
+) -> list[IntentMatch]:
+    return [IntentMatch(intent.name, changes[place], float(scores[place])) for place in places]
 
 
 def _scores(
@@ -131,9 +133,9 @@ def _factors(changes: Sequence[DocumentChange], subjects: Sequence[Subject]) -> 
     are_tests = np.array([change.is_test for change in changes])
     are_vendored = np.array([change.is_vendored for change in changes])
     # A list of changes says again what the changes themselves say. Other texts, data and settings are changes as any.
-    are_lists = np.array([role_of(change.state.file_path) is Role.HISTORY for change in changes])
+    are_lists = np.array([role_of(change.state.file_path) is FileRole.HISTORY for change in changes])
     of_tests = np.array([1.0 if subject.asks_for_tests else weights.test_factor for subject in subjects])
-    of_lists = np.array([role_factor(Role.HISTORY, subject.weights, weights) for subject in subjects])
+    of_lists = np.array([role_factor(FileRole.HISTORY, subject.weights, weights) for subject in subjects])
     found: Numbers = (
         np.where(are_tests, of_tests[:, None], 1.0)
         * np.where(are_lists, of_lists[:, None], 1.0)

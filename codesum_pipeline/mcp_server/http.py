@@ -12,12 +12,12 @@ from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.serving.gate import behind_tokens
 from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
 from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.serving.tokens import Token, check_reachable
+from codesum_pipeline.serving.tokens import AccessToken, check_reachable
 
 PATH = "/mcp"
 TOKEN_VARIABLE = "CODESUM_MCP_TOKEN"
 # The server of a token's holder; without a token, that of anybody.
-MakeServer = Callable[[Token | None], MCPServer[Any]]
+MakeServer = Callable[[AccessToken | None], MCPServer[Any]]
 
 
 def make_app(
@@ -29,7 +29,7 @@ def make_app(
         allowed_hosts=allowed_hosts(address, [*host_names]), allowed_origins=allowed_origins(address, [*host_names])
     )
 
-    def app_of(token: Token | None) -> Starlette:
+    def app_of(token: AccessToken | None) -> Starlette:
         server = make(token)
         return server.streamable_http_app(streamable_http_path=PATH, transport_security=security, host=address.host)
 

@@ -17,7 +17,7 @@ _RECORD = "mcp_installed.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Installation:
     """What was put into a file, the member of it that is the server, and which folders were made for it."""
 
     text: str
@@ -48,7 +48,7 @@ class Installer:
         except ConfigurationError as error:
             raise ConfigurationError(f"{file}: {error}") from error
         made = [str(folder) for folder in (file.parent, *file.parent.parents) if not folder.exists()]
-        written = Written(insertion.text, insertion.entry, was_there, tuple(made))
+        written = Installation(insertion.text, insertion.entry, was_there, tuple(made))
         # First the record: what stands in it and not in the file is taken away by nobody.
         self._write_record({**self._record(), str(file): written})
         write_text_atomically(file, insertion.into(content))
@@ -75,19 +75,20 @@ class Installer:
         self._write_record({name: each for name, each in record.items() if name != str(file)})
         return file, taken or ""
 
-    def _record(self) -> dict[str, Written]:
+    def _record(self) -> dict[str, Installation]:
         file = self.state / _RECORD
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
             return {
-                name: Written(**{**each, "made_folders": tuple(each["made_folders"])}) for name, each in found.items()
+                name: Installation(**{**each, "made_folders": tuple(each["made_folders"])})
+                for name, each in found.items()
             }
         except FileNotFoundError:
             return {}
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ConfigurationError(f"{file}: it cannot be read ({error}): delete it") from error
 
-    def _write_record(self, record: dict[str, Written]) -> None:
+    def _write_record(self, record: dict[str, Installation]) -> None:
         found = {name: asdict(each) for name, each in record.items()}
         write_text_atomically(self.state / _RECORD, json.dumps(found, indent=2) + "\n")
 
@@ -105,7 +106,7 @@ def _read(file: Path) -> str:
         raise ConfigurationError(f"{file}: {error}") from error
 
 
-def _without(content: str, written: Written) -> tuple[str, str | None]:
+def _without(content: str, written: Installation) -> tuple[str, str | None]:
     """The content without what was put in, or, where something was put behind that, without the server."""
     for text in (written.text, f"{written.entry},"):
         if content.count(text) == 1:
@@ -113,7 +114,7 @@ def _without(content: str, written: Written) -> tuple[str, str | None]:
     return content, None
 
 
-def _restore(file: Path, left: str, written: Written) -> None:
+def _restore(file: Path, left: str, written: Installation) -> None:
     """A file that was not there before, and has nothing else in it, goes, with the folders that were made for it."""
     if left or written.was_there:
         write_text_atomically(file, left)

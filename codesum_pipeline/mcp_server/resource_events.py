@@ -14,8 +14,8 @@ from pathlib import Path
 from mcp.server.subscriptions import ResourceUpdated, ServerEvent
 
 from codesum_pipeline.model.errors import CodesumError
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 
 Listener = Callable[[ServerEvent], None]
 
@@ -24,7 +24,7 @@ Listener = Callable[[ServerEvent], None]
 class ResourceEvents:
     """The server's subscription bus. The tree of `folder` is followed as soon as somebody listens."""
 
-    catalogue: Catalogue
+    catalogue: IndexCatalogue
     folder: Path
     _listeners: dict[object, tuple[asyncio.AbstractEventLoop, Listener]] = field(default_factory=dict)
     _is_followed: bool = False
@@ -44,7 +44,7 @@ class ResourceEvents:
     def _follow(self) -> None:
         """As a call does; a checkout that is not indexed yet is followed from the first call on that is answered."""
         with suppress(CodesumError, OSError):
-            Call(self.catalogue, self.folder).current()
+            ToolContext(self.catalogue, self.folder).current()
 
     def _forget(self, token: object) -> None:
         self._listeners.pop(token, None)

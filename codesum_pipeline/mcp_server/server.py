@@ -28,8 +28,8 @@ from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.serving.audit import Auditor, request_of_now
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import Tool, tools_by_name
 
 NAME = "codesum"
@@ -51,14 +51,14 @@ class IndexTool(McpTool):
     """A tool of ours. Its own model checks the arguments; it answers with text, beside structured content or alone."""
 
     _tool: Tool = PrivateAttr()
-    _catalogue: Catalogue = PrivateAttr()
+    _catalogue: IndexCatalogue = PrivateAttr()
     _folder: Path = PrivateAttr()
     _audit: Auditor = PrivateAttr()
 
     def __init__(
         self,
         tool: Tool,
-        catalogue: Catalogue,
+        catalogue: IndexCatalogue,
         folder: Path,
         *,
         is_text_only: bool = False,
@@ -83,7 +83,7 @@ class IndexTool(McpTool):
         """Answer in a thread. Whoever cancels does not wait for it; it ends at its next step."""
 
         def answer() -> CallToolResult:
-            call = Call(self._catalogue, self._folder, progress=_progress_of(context))
+            call = ToolContext(self._catalogue, self._folder, progress=_progress_of(context))
             with wanted_until(anyio.from_thread.check_cancelled):
                 page = self._tool.ask(call, arguments)
             request_of_now().answered((each.repo for each in page.as_of), page.shown)
@@ -102,7 +102,7 @@ class IndexTool(McpTool):
 
 
 def make_server(
-    catalogue: Catalogue,
+    catalogue: IndexCatalogue,
     *,
     folder: Path,
     every_tool: bool = False,
@@ -126,7 +126,7 @@ def make_server(
     return server
 
 
-def _add_documents(server: MCPServer[Any], catalogue: Catalogue, folder: Path, audit: Auditor) -> None:
+def _add_documents(server: MCPServer[Any], catalogue: IndexCatalogue, folder: Path, audit: Auditor) -> None:
     @server.resource(
         "codesum://{repo}/{+id}",
         name="document",
@@ -139,7 +139,7 @@ def _add_documents(server: MCPServer[Any], catalogue: Catalogue, folder: Path, a
         try:
             with audit.auditing("document") as request:
                 request.question = id
-                page = read.ask(Call(catalogue, folder), {"ids": [id], "repo": repo})
+                page = read.ask(ToolContext(catalogue, folder), {"ids": [id], "repo": repo})
                 request.answered((each.repo for each in page.as_of), page.shown)
                 return read.text(page)
         except ConfigurationError as error:

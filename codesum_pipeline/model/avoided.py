@@ -6,7 +6,7 @@ from enum import StrEnum
 from codesum_pipeline.model.documents import Level
 
 
-class Avoided(StrEnum):
+class AvoidanceReason(StrEnum):
     """Why a document took no call; the first that holds. `asked` is what was not avoided."""
 
     ASKED = "asked"
@@ -44,7 +44,7 @@ class AvoidedRow:
     run_id: str
     noted_at: str
     level: Level
-    cause: Avoided
+    cause: AvoidanceReason
     calls: int
     input_tokens: int
     output_tokens: int

@@ -13,7 +13,7 @@ _PLACE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CitedPlace:
     """Where something stands: a path, its lines if they are known, and the commit."""
 
     path: str
@@ -22,7 +22,7 @@ class Place:
     last_line: int | None = None
 
     @classmethod
-    def parse(cls, text: str) -> "Place | None":
+    def parse(cls, text: str) -> "CitedPlace | None":
         """The place that `path#L12@commit` or `path#L12-20@commit` names; None where it names none."""
         found = _PLACE.fullmatch(text)
         if found is None:

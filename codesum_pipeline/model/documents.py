@@ -136,7 +136,7 @@ class ChildPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class ContextNeighbour:
     """A caller or callee as a model was shown it: one that only moved or was renamed keeps its `content_hash`."""
 
     id: str
@@ -144,7 +144,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class TextContext:
     """The context that a model wrote a text with, and, to tell what came since, all callers and all neighbours in
     other modules at that time, by id.
 
@@ -152,11 +152,11 @@ class Neighbourhood:
     it; None where that was not noted.
     """
 
-    called_by: tuple[Neighbour, ...]
-    calls: tuple[Neighbour, ...]
+    called_by: tuple[ContextNeighbour, ...]
+    calls: tuple[ContextNeighbour, ...]
     callers: tuple[str, ...]
     cross_module: tuple[str, ...]
-    around: tuple[Neighbour, ...] | None = None
+    around: tuple[ContextNeighbour, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class TextRow:
     model: str | None
     prompt_version: str | None
     parameters: str | None
-    written_with: Neighbourhood | None
+    written_with: TextContext | None
     gate: Gate | None
     failure: str | None
     own_hash: str

@@ -33,7 +33,7 @@ class TypeName(NamedTuple):
         return self.names == (ELEMENT,)
 
 
-class Step(NamedTuple):
+class ExpressionStep(NamedTuple):
     """One step of an expression: a name, and with how many arguments it is called.
 
     `[]` takes an element, `?` what is in a result or an option; `:` stands for an object of a type.
@@ -46,7 +46,7 @@ class Step(NamedTuple):
 
 
 # The steps that lead to what an expression stands for; none for no expression.
-Chain = tuple[Step, ...]
+Chain = tuple[ExpressionStep, ...]
 
 
 def chain_to_json(chain: Chain | None) -> list[Any] | None:
@@ -54,7 +54,7 @@ def chain_to_json(chain: Chain | None) -> list[Any] | None:
     return None if chain is None else [_step_to_json(step) for step in chain]
 
 
-def _step_to_json(step: Step) -> Any:
+def _step_to_json(step: ExpressionStep) -> Any:
     if step.name == CAST:
         return [CAST, type_to_json(step.type)]
     if step.arguments == NO_CALL and not step.is_new:
@@ -74,14 +74,18 @@ def chain_from_json(said: Sequence[Any] | None) -> Chain | None:
 @lru_cache(maxsize=1 << 15)
 def chain_of(name: str) -> Chain:
     """The chain that one name is."""
-    return (Step(name),)
+    return (ExpressionStep(name),)
 
 
-def _step_from_json(said: Any) -> Step:
+def _step_from_json(said: Any) -> ExpressionStep:
     if isinstance(said, str):
         return chain_of(said)[0]
     name, arguments, *is_new = said
-    return Step(CAST, type=type_from_json(arguments)) if name == CAST else Step(name, arguments, bool(is_new))
+    return (
+        ExpressionStep(CAST, type=type_from_json(arguments))
+        if name == CAST
+        else ExpressionStep(name, arguments, bool(is_new))
+    )
 
 
 def type_to_json(type_: TypeName | None) -> list[Any] | None:

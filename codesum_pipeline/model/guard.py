@@ -54,7 +54,7 @@ def _storable(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Guard:
+class FailureGuard:
     """Keeps the failures of one step: of each item the first."""
 
     _by_item: dict[str, Failure] = field(default_factory=dict)
@@ -91,8 +91,8 @@ class Guard:
         return self._by_item.keys()
 
 
-def guarded(guard: Guard | None, name: str) -> AbstractContextManager[None]:
-    """As `Guard.item`; without a guard every error passes, for a caller that wants all or nothing."""
+def guarded(guard: FailureGuard | None, name: str) -> AbstractContextManager[None]:
+    """As `FailureGuard.item`; without a guard every error passes, for a caller that wants all or nothing."""
     return guard.item(name) if guard else nullcontext()
 
 
@@ -100,7 +100,7 @@ def in_halves(
     items: Sequence[Item],
     work: Callable[[Sequence[Item]], Result],
     *,
-    guard: Guard,
+    guard: FailureGuard,
     name: Callable[[Item], str],
     after_error: Callable[[], object] = lambda: None,
 ) -> Iterator[tuple[Sequence[Item], Result]]:
@@ -111,7 +111,7 @@ def in_halves(
     """
     if not items:
         return
-    attempt = Guard()
+    attempt = FailureGuard()
     results: list[Result] = []
     with attempt.item(name(items[0])):
         results.append(work(items))

@@ -127,7 +127,7 @@ class DocumentChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class IntentMatch:
     """A change that concerns an intent. `score` lies between 0 and 1, and is None where nothing was matched."""
 
     intent_name: str

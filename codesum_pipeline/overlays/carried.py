@@ -37,7 +37,7 @@ _READ_WHILE_ONE_IS_MADE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _OverlayCopy:
     """An overlay, and how many of the files that are asked for it has as they are."""
 
     folder: Path
@@ -77,7 +77,7 @@ def _blobs(scan: FolderScan) -> dict[str, str]:
     return {path.decode(): file.blob for path, file in scan.files.items()}
 
 
-def _having_some(wanted: Mapping[str, str], overlays: Path) -> Iterator[_Kept]:
+def _having_some(wanted: Mapping[str, str], overlays: Path) -> Iterator[_OverlayCopy]:
     for folder in kept_overlays(overlays):
         try:
             blobs = json.loads((folder / _FILES).read_bytes())
@@ -85,7 +85,7 @@ def _having_some(wanted: Mapping[str, str], overlays: Path) -> Iterator[_Kept]:
             # One with its base's tables behind it keeps none, and one may be dropped now.
             continue
         if shared := len(wanted.items() & blobs.items()):
-            yield _Kept(folder, blobs, shared)
+            yield _OverlayCopy(folder, blobs, shared)
 
 
 def _read_all(folder: Path) -> Mapping[str, pa.Table]:

@@ -17,7 +17,7 @@ _MOST_QUIET = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _PendingSettle:
     settle: Callable[[], None]
     due: float
     latest: float
@@ -28,7 +28,7 @@ class Settler:
 
     def __init__(self, *, quiet_s: float = QUIET_S) -> None:
         self._quiet_s = quiet_s
-        self._waiting: dict[tuple[str, Path], _Waiting] = {}
+        self._waiting: dict[tuple[str, Path], _PendingSettle] = {}
         self._changed = threading.Condition()
         self._is_running = False
 
@@ -38,7 +38,7 @@ class Settler:
         with self._changed:
             before = self._waiting.get((repo, root))
             latest = before.latest if before else now + _MOST_QUIET * self._quiet_s
-            self._waiting[repo, root] = _Waiting(settle, min(now + self._quiet_s, latest), latest)
+            self._waiting[repo, root] = _PendingSettle(settle, min(now + self._quiet_s, latest), latest)
             if self._is_running:
                 self._changed.notify()
                 return

@@ -18,7 +18,7 @@ _FAMILY = {"typescript": "javascript", "tsx": "javascript", "c": "cpp"}
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFramework:
     """A framework's name and kind."""
 
     name: str
@@ -26,19 +26,19 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class FrameworkCatalogue:
     """Which frameworks packages, imports and files stand for."""
 
     kinds: tuple[str, ...]
-    packages: Mapping[tuple[str, str], Known]
-    package_patterns: tuple[tuple[str, re.Pattern[str], Known], ...]
-    imports: Mapping[tuple[str, tuple[str, ...]], Known]
-    names: Mapping[str, tuple[Known, ...]]
-    paths: Mapping[str, tuple[Known, ...]]
-    file_patterns: tuple[tuple[re.Pattern[str], bool, Known], ...]
+    packages: Mapping[tuple[str, str], KnownFramework]
+    package_patterns: tuple[tuple[str, re.Pattern[str], KnownFramework], ...]
+    imports: Mapping[tuple[str, tuple[str, ...]], KnownFramework]
+    names: Mapping[str, tuple[KnownFramework, ...]]
+    paths: Mapping[str, tuple[KnownFramework, ...]]
+    file_patterns: tuple[tuple[re.Pattern[str], bool, KnownFramework], ...]
     any_pattern: re.Pattern[str]
 
-    def of_package(self, ecosystem: str, name: str) -> Known | None:
+    def of_package(self, ecosystem: str, name: str) -> KnownFramework | None:
         """The framework that a dependency is, or is a part of."""
         plain = package_name(ecosystem, name)
         if found := self.packages.get((ecosystem, plain)):
@@ -48,7 +48,7 @@ class Catalogue:
         )
         return next(patterns, None)
 
-    def of_import(self, language: str, module: str) -> Known | None:
+    def of_import(self, language: str, module: str) -> KnownFramework | None:
         """The framework that an imported module belongs to: the longest of the declared ones."""
         language, parts = _FAMILY.get(language, language), tuple(_PART.findall(module))
         for length in range(len(parts), 0, -1):
@@ -56,7 +56,7 @@ class Catalogue:
                 return found
         return None
 
-    def of_file(self, path: str) -> Iterator[Known]:
+    def of_file(self, path: str) -> Iterator[KnownFramework]:
         """The frameworks that a file belongs to."""
         name = path.rpartition("/")[2]
         yield from self.names.get(name, ())
@@ -74,15 +74,15 @@ def package_name(ecosystem: str, name: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def read_catalogue() -> Catalogue:
+def read_catalogue() -> FrameworkCatalogue:
     """The catalogue that ships with the package."""
     text = (resources.files(__package__) / "frameworks.toml").read_text(encoding="utf-8")
     content = tomllib.loads(text)
-    every = [(Known(name, kind), marks) for kind, group in content.items() for name, marks in group.items()]
+    every = [(KnownFramework(name, kind), marks) for kind, group in content.items() for name, marks in group.items()]
     packages = [(known, *pair) for known, marks in every for pair in _pairs(marks, "packages")]
     files = [(known, file) for known, marks in every for file in marks.get("files", ())]
     wild = [(known, file) for known, file in files if "*" in file]
-    return Catalogue(
+    return FrameworkCatalogue(
         kinds=tuple(content),
         packages={(ecosystem, name): known for known, ecosystem, name in packages if "*" not in name},
         package_patterns=tuple((where, _pattern(name), known) for known, where, name in packages if "*" in name),
@@ -102,8 +102,8 @@ def _pattern(glob: str) -> re.Pattern[str]:
     return re.compile(translate(glob))
 
 
-def _by_name(found: Iterable[tuple[Known, str]]) -> dict[str, tuple[Known, ...]]:
-    by_name: dict[str, list[Known]] = defaultdict(list)
+def _by_name(found: Iterable[tuple[KnownFramework, str]]) -> dict[str, tuple[KnownFramework, ...]]:
+    by_name: dict[str, list[KnownFramework]] = defaultdict(list)
     for known, name in found:
         by_name[name].append(known)
     return {name: tuple(known) for name, known in by_name.items()}

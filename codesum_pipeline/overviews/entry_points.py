@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from codesum_pipeline.overviews.manifests.manifest import EntryKind, EntryPoint
-from codesum_pipeline.overviews.sources import MAIN_GUARD, Sources
+from codesum_pipeline.overviews.sources import MAIN_GUARD, OverviewSources
 
 _KINDS = tuple(EntryKind)
 # By what every tool of a language starts, without a manifest's word.
@@ -19,7 +19,7 @@ _CONVENTIONS = {
 _SCRIPT_FOLDERS = frozenset({"bin", "exe", "script", "scripts", "sbin", "libexec", "tools"})
 
 
-def find_entry_points(sources: Sources) -> list[EntryPoint]:
+def find_entry_points(sources: OverviewSources) -> list[EntryPoint]:
     """All that are found, commands first; each place once, under what says most of it."""
     found = [*_declared(sources), *_mains(sources), *_conventional(sources), *_scripts(sources)]
     by_place: dict[tuple[str, int], EntryPoint] = {}
@@ -35,12 +35,12 @@ def _order(entry: EntryPoint) -> tuple[int, int, str, int]:
     return _KINDS.index(entry.kind), entry.path.count("/"), entry.path, entry.line
 
 
-def _declared(sources: Sources) -> Iterator[EntryPoint]:
+def _declared(sources: OverviewSources) -> Iterator[EntryPoint]:
     for manifest in sources.manifests:
         yield from manifest.entry_points
 
 
-def _mains(sources: Sources) -> Iterator[EntryPoint]:
+def _mains(sources: OverviewSources) -> Iterator[EntryPoint]:
     """A `main` by where it stands: of Go the folder names the program, elsewhere the file does."""
     for main in sources.mains:
         if main.path in sources.beside:
@@ -53,7 +53,7 @@ def _mains(sources: Sources) -> Iterator[EntryPoint]:
         yield EntryPoint(name, kind, main.path, main.line)
 
 
-def _conventional(sources: Sources) -> Iterator[EntryPoint]:
+def _conventional(sources: OverviewSources) -> Iterator[EntryPoint]:
     for path in sources.paths:
         for ending, kind in _CONVENTIONS.items():
             if path not in sources.beside and (path == ending or path.endswith(f"/{ending}")):
@@ -61,7 +61,7 @@ def _conventional(sources: Sources) -> Iterator[EntryPoint]:
                 yield EntryPoint(name, kind, path, 1)
 
 
-def _scripts(sources: Sources) -> Iterator[EntryPoint]:
+def _scripts(sources: OverviewSources) -> Iterator[EntryPoint]:
     """Executable files in the root or in a folder for them."""
     for path in sources.paths:
         folder, _, name = path.rpartition("/")

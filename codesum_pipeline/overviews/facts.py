@@ -4,9 +4,9 @@ from dataclasses import asdict
 from typing import Any
 
 from codesum_pipeline.overviews.frameworks import Framework
-from codesum_pipeline.overviews.neighbourhoods import Neighbourhood
+from codesum_pipeline.overviews.neighbourhoods import Community
 from codesum_pipeline.overviews.overview import Overview
-from codesum_pipeline.overviews.view import Place
+from codesum_pipeline.overviews.view import RankedDocument
 
 # Each answer made of the facts reads all of them.
 _MOST_MEMBERS = 10
@@ -57,7 +57,7 @@ def _framework(each: Framework) -> dict[str, Any]:
     }
 
 
-def _neighbourhood(each: Neighbourhood) -> dict[str, Any]:
+def _neighbourhood(each: Community) -> dict[str, Any]:
     return {
         "name": each.name,
         "size": each.size,
@@ -76,5 +76,5 @@ def _parts(overview: Overview) -> dict[str, Any]:
     return division
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _place(place: RankedDocument) -> dict[str, Any]:
     return {"id": place.id, "place": f"{place.path}:{place.line}", "level": place.level, "summary": place.summary}

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from codesum_pipeline.overviews.catalogue import Catalogue, Known, package_name, read_catalogue
-from codesum_pipeline.overviews.manifests.manifest import Scope
-from codesum_pipeline.overviews.sources import Sources
+from codesum_pipeline.overviews.catalogue import FrameworkCatalogue, KnownFramework, package_name, read_catalogue
+from codesum_pipeline.overviews.manifests.manifest import DependencyScope
+from codesum_pipeline.overviews.sources import OverviewSources
 
 _EVIDENCE_KEPT = 3
 # Kinds of which tests and examples tell as well as the project's own code.
@@ -27,7 +27,7 @@ class KnownBy(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FrameworkEvidence:
     """A line that tells of a framework; `said` is the package, module or file that does."""
 
     known_by: KnownBy
@@ -35,7 +35,7 @@ class Evidence:
     line: int
     said: str
     constraint: str | None = None
-    scope: Scope = Scope.RUN
+    scope: DependencyScope = DependencyScope.RUN
 
     @property
     def place(self) -> str:
@@ -49,7 +49,7 @@ class Framework:
 
     name: str
     kind: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[FrameworkEvidence, ...]
     places: int
     importing_files: int
 
@@ -62,13 +62,13 @@ class Framework:
     def is_for_development(self) -> bool:
         """Whether manifests ask for it to develop or build alone, and nothing that is shipped imports it."""
         declared = [each.scope for each in self.evidence if each.known_by is KnownBy.MANIFEST]
-        return bool(declared) and Scope.RUN not in declared and not self.importing_files
+        return bool(declared) and DependencyScope.RUN not in declared and not self.importing_files
 
 
-def find_frameworks(sources: Sources) -> list[Framework]:
+def find_frameworks(sources: OverviewSources) -> list[Framework]:
     """All that are recognised: by kind in the catalogue's order, then those used most, then by name."""
     catalogue = read_catalogue()
-    found: dict[Known, list[Evidence]] = defaultdict(list)
+    found: dict[KnownFramework, list[FrameworkEvidence]] = defaultdict(list)
     for known, evidence in (
         *_declared(sources, catalogue),
         *_imported(sources, catalogue),
@@ -80,13 +80,14 @@ def find_frameworks(sources: Sources) -> list[Framework]:
     return sorted(frameworks, key=lambda each: (kinds[each.kind], -each.importing_files, each.name))
 
 
-def _is_enough(evidence: list[Evidence], sources: Sources) -> bool:
+def _is_enough(evidence: list[FrameworkEvidence], sources: OverviewSources) -> bool:
     """One import in a test or an example may be there to be read, not to be run."""
     return len(evidence) > 1 or evidence[0].known_by is not KnownBy.IMPORT or evidence[0].path not in sources.beside
 
 
-def _framework(known: Known, evidence: list[Evidence]) -> Framework:
-    order = sorted(evidence, key=lambda each: (each.known_by, each.scope is not Scope.RUN, each.path.count("/"),
+def _framework(known: KnownFramework, evidence: list[FrameworkEvidence]) -> Framework:
+    order = sorted(evidence, key=lambda each: (each.known_by,
+                                               each.scope is not DependencyScope.RUN, each.path.count("/"),
                                                each.path, each.line))  # fmt: skip
     # One of each way of knowing it, before a second of any.
     first = {each.known_by: each for each in reversed(order)}
@@ -96,7 +97,9 @@ def _framework(known: Known, evidence: list[Evidence]) -> Framework:
     return Framework(known.name, known.kind, tuple(kept[:_EVIDENCE_KEPT]), len(evidence), len(importing))
 
 
-def _declared(sources: Sources, catalogue: Catalogue) -> Iterator[tuple[Known, Evidence]]:
+def _declared(
+    sources: OverviewSources, catalogue: FrameworkCatalogue
+) -> Iterator[tuple[KnownFramework, FrameworkEvidence]]:
     own = _own_names(sources)
     projects = {manifest.path for manifest in sources.manifests}
     for manifest in sources.all_manifests:
@@ -107,11 +110,15 @@ def _declared(sources: Sources, catalogue: Catalogue) -> Iterator[tuple[Known, E
             if manifest.path in projects or known.kind in _OF_TESTS:
                 yield (
                     known,
-                    Evidence(KnownBy.MANIFEST, wanted.path, wanted.line, wanted.name, wanted.constraint, wanted.scope),
+                    FrameworkEvidence(
+                        KnownBy.MANIFEST, wanted.path, wanted.line, wanted.name, wanted.constraint, wanted.scope
+                    ),
                 )
 
 
-def _imported(sources: Sources, catalogue: Catalogue) -> Iterator[tuple[Known, Evidence]]:
+def _imported(
+    sources: OverviewSources, catalogue: FrameworkCatalogue
+) -> Iterator[tuple[KnownFramework, FrameworkEvidence]]:
     own = _own_names(sources)
     # What a repository is known by itself, it does not use.
     published = {
@@ -126,17 +133,19 @@ def _imported(sources: Sources, catalogue: Catalogue) -> Iterator[tuple[Known, E
         if known is None or known in published or _is_own(own, known.name) or _is_own(own, each.module):
             continue
         if each.path not in sources.beside or known.kind in _OF_TESTS:
-            yield known, Evidence(KnownBy.IMPORT, each.path, each.line, each.module)
+            yield known, FrameworkEvidence(KnownBy.IMPORT, each.path, each.line, each.module)
 
 
-def _set_up(sources: Sources, catalogue: Catalogue) -> Iterator[tuple[Known, Evidence]]:
+def _set_up(
+    sources: OverviewSources, catalogue: FrameworkCatalogue
+) -> Iterator[tuple[KnownFramework, FrameworkEvidence]]:
     for path in sources.paths:
         for known in catalogue.of_file(path):
             if path not in sources.beside or known.kind in _OF_TESTS:
-                yield known, Evidence(KnownBy.FILE, path, 1, path.rpartition("/")[2])
+                yield known, FrameworkEvidence(KnownBy.FILE, path, 1, path.rpartition("/")[2])
 
 
-def _own_names(sources: Sources) -> frozenset[str]:
+def _own_names(sources: OverviewSources) -> frozenset[str]:
     names = {*sources.names, *(name for manifest in sources.manifests for name in manifest.names)}
     return frozenset(package_name("pypi", name) for name in names)
 

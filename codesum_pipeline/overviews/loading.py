@@ -11,10 +11,10 @@ from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.files import FileStatus, SkipReason
 from codesum_pipeline.overviews.catalogue import read_catalogue
 from codesum_pipeline.overviews.manifests.reading import manifest_paths
-from codesum_pipeline.overviews.sources import MAIN_GUARD, ImportedModule, MainFunction, Sources
+from codesum_pipeline.overviews.sources import MAIN_GUARD, ImportedModule, MainFunction, OverviewSources
 from codesum_pipeline.parsing.testing import read_tests
 from codesum_pipeline.source.file_text import read_files
-from codesum_pipeline.source.roles import Role, role_of
+from codesum_pipeline.source.roles import FileRole, role_of
 from codesum_pipeline.store.workspace import Workspace
 
 # A repository of thousands of packages is described by the first ones as well.
@@ -31,7 +31,7 @@ _FREE_MAINS = frozenset({"go", "rust", "c", "cpp", "zig", "haskell", "kotlin", "
 _METHOD_MAINS = frozenset({"java", "scala", "c-sharp"})
 
 
-def read_sources(ws: Workspace, commit: str) -> Sources:
+def read_sources(ws: Workspace, commit: str) -> OverviewSources:
     """What frameworks and entry points are found in. Files that others wrote, and what an entry leaves out, are not."""
     names = ["path", "mode", "status", "reason", "is_vendored"]
     rows = ws.tables.read("files", ws.key, columns=names).to_pylist()
@@ -42,11 +42,13 @@ def read_sources(ws: Workspace, commit: str) -> Sources:
     ]
     paths = [row["path"] for row in own]
     tests = read_tests(ws.tables, ws.key)
-    beside = frozenset(path for path in paths if path in tests or role_of(path) is Role.EXAMPLE or _is_example(path))
+    beside = frozenset(
+        path for path in paths if path in tests or role_of(path) is FileRole.EXAMPLE or _is_example(path)
+    )
     readable = [row["path"] for row in own if row["status"] == FileStatus.INDEXED or row["reason"] in _READ_AS_TEXT]
     manifests = manifest_paths(readable)[:MOST_MANIFESTS]
     executable = frozenset(row["path"] for row in own if row["mode"] == _EXECUTABLE_MODE)
-    return Sources(
+    return OverviewSources(
         paths=paths,
         texts=_texts(ws, manifests, commit),
         imports=list(_imports(ws, set(paths))),
@@ -59,7 +61,7 @@ def read_sources(ws: Workspace, commit: str) -> Sources:
 
 @lru_cache(maxsize=4096)
 def _is_example_folder(folder: str) -> bool:
-    return role_of(f"{folder}/x.py") is Role.EXAMPLE
+    return role_of(f"{folder}/x.py") is FileRole.EXAMPLE
 
 
 def _is_example(path: str) -> bool:

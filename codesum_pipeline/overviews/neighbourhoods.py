@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.ids import SEPARATOR, module_path_of
-from codesum_pipeline.overviews.view import Place
+from codesum_pipeline.overviews.view import RankedDocument
 from codesum_pipeline.summaries.extractive.words import split_identifier
 
 # Smaller ones are a class with its methods, or chance.
@@ -31,11 +31,11 @@ _TOO_COMMON = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class Community:
     """A community: its name, its members with the most used first, the folder most of them share, and its own words."""
 
     name: str
-    members: tuple[Place, ...]
+    members: tuple[RankedDocument, ...]
     size: int
     folder: str
     folder_share: float
@@ -43,9 +43,9 @@ class Neighbourhood:
     rank: float
 
 
-def find_neighbourhoods(places: Iterable[Place], *, least: int = LEAST_MEMBERS) -> list[Neighbourhood]:
+def find_neighbourhoods(places: Iterable[RankedDocument], *, least: int = LEAST_MEMBERS) -> list[Community]:
     """All with at least `least` members, the most used first; no two have one name."""
-    groups: dict[int, list[Place]] = defaultdict(list)
+    groups: dict[int, list[RankedDocument]] = defaultdict(list)
     for place in places:
         if place.community is not None:
             groups[place.community].append(place)
@@ -56,12 +56,12 @@ def find_neighbourhoods(places: Iterable[Place], *, least: int = LEAST_MEMBERS) 
     return _named_apart(found)
 
 
-def _neighbourhood(members: Sequence[Place], spread: Mapping[str, int], groups: int) -> Neighbourhood:
+def _neighbourhood(members: Sequence[RankedDocument], spread: Mapping[str, int], groups: int) -> Community:
     ordered = sorted(members, key=lambda place: (-place.rank, place.id))
     folder, share = _shared_folder(members)
     words = _own_words(members, spread, groups)
     name = ", ".join(words) or ordered[0].name
-    return Neighbourhood(
+    return Community(
         name=name,
         members=tuple(ordered),
         size=len(members),
@@ -72,7 +72,7 @@ def _neighbourhood(members: Sequence[Place], spread: Mapping[str, int], groups: 
     )
 
 
-def _shared_folder(members: Sequence[Place]) -> tuple[str, float]:
+def _shared_folder(members: Sequence[RankedDocument]) -> tuple[str, float]:
     """The deepest folder, or the file, that most members stand in, and how many of them do."""
     counts: Counter[str] = Counter()
     for place in members:
@@ -85,7 +85,7 @@ def _shared_folder(members: Sequence[Place]) -> tuple[str, float]:
     return deepest, round(counts[deepest] / len(members), 2)
 
 
-def _own_words(members: Sequence[Place], spread: Mapping[str, int], groups: int) -> tuple[str, ...]:
+def _own_words(members: Sequence[RankedDocument], spread: Mapping[str, int], groups: int) -> tuple[str, ...]:
     """The words with the highest tf-idf, one of each stem: in many names here, in few neighbourhoods."""
     names = _names_with(members)
     scores = {
@@ -99,7 +99,7 @@ def _own_words(members: Sequence[Place], spread: Mapping[str, int], groups: int)
     return tuple(by_stem.values())[:_WORDS]
 
 
-def _names_with(members: Sequence[Place]) -> Counter[str]:
+def _names_with(members: Sequence[RankedDocument]) -> Counter[str]:
     """In how many members' names each word stands: of a definition its own name, of a file its stem."""
     found: Counter[str] = Counter()
     for place in members:
@@ -110,7 +110,7 @@ def _names_with(members: Sequence[Place]) -> Counter[str]:
     return found
 
 
-def _named_apart(found: Sequence[Neighbourhood]) -> list[Neighbourhood]:
+def _named_apart(found: Sequence[Community]) -> list[Community]:
     """Of two with the same words, the later one is called by its most used member, too."""
     seen: set[str] = set()
     named = []
@@ -121,7 +121,5 @@ def _named_apart(found: Sequence[Neighbourhood]) -> list[Neighbourhood]:
             if name not in seen:
                 break
         seen.add(name)
-        named.append(
-            Neighbourhood(name, each.members, each.size, each.folder, each.folder_share, each.words, each.rank)
-        )
+        named.append(Community(name, each.members, each.size, each.folder, each.folder_share, each.words, each.rank))
     return named

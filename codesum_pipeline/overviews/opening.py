@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class OpeningText:
     """The words and where they stand; without a line they are a document's that somebody or something else wrote."""
 
     title: str
@@ -40,7 +40,7 @@ def readme_path(root: str, paths: Mapping[str, object] | list[str]) -> str | Non
     return min(found, key=lambda path: (not path.lower().endswith(".md"), path), default=None)
 
 
-def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords = NO_WORDS) -> Opening:
+def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords = NO_WORDS) -> OpeningText:
     """From the README's path and text, else from the root folder's document: of a model's, what is repeated of it."""
     if readme:
         path, text = readme
@@ -49,9 +49,9 @@ def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords = N
         kept = [one for one in prose.sentences[first : first + _SENTENCES] if not _is_navigation(one)]
         told = _told(prose.title, [_without_brackets(one) for one in kept])
         if told:
-            return Opening(prose.title, told, path, _line_of(text, kept[0] if kept else prose.title))
+            return OpeningText(prose.title, told, path, _line_of(text, kept[0] if kept else prose.title))
     root = view.places.get(view.root)
-    return Opening("", words.summary if words.is_by_model else root.summary if root else "")
+    return OpeningText("", words.summary if words.is_by_model else root.summary if root else "")
 
 
 def _told(title: str, sentences: Sequence[str]) -> str:

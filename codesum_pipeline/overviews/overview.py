@@ -9,8 +9,8 @@ from codesum_pipeline.overviews.frameworks import Framework, find_frameworks
 from codesum_pipeline.overviews.loading import read_sources, read_text
 from codesum_pipeline.overviews.manifests.manifest import EntryPoint
 from codesum_pipeline.overviews.model_words import NO_WORDS, ModelWords, model_words
-from codesum_pipeline.overviews.neighbourhoods import Neighbourhood, find_neighbourhoods
-from codesum_pipeline.overviews.opening import Opening, opening_of, readme_path
+from codesum_pipeline.overviews.neighbourhoods import Community, find_neighbourhoods
+from codesum_pipeline.overviews.opening import OpeningText, opening_of, readme_path
 from codesum_pipeline.overviews.parts import Division, divide
 from codesum_pipeline.overviews.recent import Commit, recent_commits
 from codesum_pipeline.overviews.starts import Start, where_to_start
@@ -26,7 +26,7 @@ class Overview:
     commit: str
     committed_at: str
     subject: str
-    opening: Opening
+    opening: OpeningText
     languages: Mapping[str, int]
     files: int
     definitions: int
@@ -34,7 +34,7 @@ class Overview:
     entry_points: Sequence[EntryPoint]
     division: Division
     part_texts: Mapping[str, str]
-    neighbourhoods: Sequence[Neighbourhood]
+    neighbourhoods: Sequence[Community]
     starts: Sequence[Start]
     commits: Sequence[Commit]
     malformed: Mapping[str, str]

@@ -15,7 +15,7 @@ from codesum_pipeline.overviews.overview import Overview
 from codesum_pipeline.overviews.parts import Division, common_folder
 from codesum_pipeline.overviews.recent import MOST_COMMITS, most_changed
 from codesum_pipeline.overviews.starts import Start
-from codesum_pipeline.overviews.view import Place
+from codesum_pipeline.overviews.view import RankedDocument
 from codesum_pipeline.summaries.documentation.sentences import sentences
 from codesum_pipeline.summaries.extractive.words import split_identifier
 
@@ -178,7 +178,7 @@ def _starts(starts: Sequence[Start]) -> Iterator[str]:
         yield f"{number}. {_at(first.path, first.line)} {_name(first)}{told}{also}."
 
 
-def _name(place: Place) -> str:
+def _name(place: RankedDocument) -> str:
     return code(without_suffix(place.id).partition(SEPARATOR)[2].replace(SEPARATOR, "."))
 
 

@@ -29,7 +29,7 @@ _LEAST_PART = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RepositoryPart:
     """A folder (`path/`), the files directly in one (`path/*`), or a file; `size` counts files and definitions."""
 
     name: str
@@ -55,7 +55,7 @@ class Link:
 class Division:
     """The largest parts by path, how many others there are, and the links between those shown."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[RepositoryPart, ...]
     others: int
     links: tuple[Link, ...]
     links_left_out: int
@@ -72,7 +72,9 @@ def divide(view: View) -> Division:
     while (divided := _to_divide(parts, sizes)) is not None:
         for name, paths in _divided(divided, parts.pop(divided)).items():
             parts[name] = paths
-    found = [Part(name, tuple(paths), sum(sizes[path] for path in paths)) for name, paths in parts.items() if paths]
+    found = [
+        RepositoryPart(name, tuple(paths), sum(sizes[path] for path in paths)) for name, paths in parts.items() if paths
+    ]
     # What only hands on, or is empty, is no part where others define something.
     defining = [part for part in found if part.size > len(part.paths)] or found
     least = sum(sizes.values()) * _LEAST_PART if len(defining) > _FEW_PARTS else 0
@@ -115,7 +117,7 @@ def _divided(name: str, paths: Iterable[str]) -> dict[str, list[str]]:
     return found | {path: [path] for path in files}
 
 
-def _links(parts: Sequence[Part], uses: Mapping[tuple[str, str], int]) -> list[Link]:
+def _links(parts: Sequence[RepositoryPart], uses: Mapping[tuple[str, str], int]) -> list[Link]:
     """Who uses whom, heaviest first."""
     part_of = {path: part.name for part in parts for path in part.paths}
     found: Counter[tuple[str, str]] = Counter()
@@ -128,7 +130,7 @@ def _links(parts: Sequence[Part], uses: Mapping[tuple[str, str], int]) -> list[L
     return sorted(links, key=lambda link: (-link.uses, link.source, link.target))
 
 
-def common_folder(parts: Iterable[Part]) -> str:
+def common_folder(parts: Iterable[RepositoryPart]) -> str:
     """The folder that all parts stand in, with its slash; empty for the root."""
     above = [part.name.rstrip("/").split("/")[:-1] for part in parts]
     same = takewhile(lambda names: len(set(names)) == 1, zip(*above, strict=False))

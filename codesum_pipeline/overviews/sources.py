@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.overviews.manifests.manifest import Manifest
 from codesum_pipeline.overviews.manifests.reading import LARGEST_CHARS, manifest_paths, reader_of
 
@@ -36,7 +36,7 @@ class MainFunction:
 
 
 @dataclass(frozen=True)
-class Sources:
+class OverviewSources:
     """`beside` are tests and examples, `executable` files that may be run, `names` what the repository is called.
 
     `guard` keeps the manifests that failed.
@@ -49,7 +49,7 @@ class Sources:
     beside: frozenset[str] = frozenset()
     executable: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
-    guard: Guard = field(default_factory=Guard)
+    guard: FailureGuard = field(default_factory=FailureGuard)
 
     @cached_property
     def all_manifests(self) -> list[Manifest]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR
-from codesum_pipeline.overviews.view import Place, View
+from codesum_pipeline.overviews.view import RankedDocument, View
 
 MOST_STARTS = 7
 _DEFINITIONS = 3
@@ -23,8 +23,8 @@ _HELD = 0.5
 class Start:
     """A file and its most used definitions."""
 
-    file: Place
-    definitions: tuple[Place, ...]
+    file: RankedDocument
+    definitions: tuple[RankedDocument, ...]
     rank: float
 
 
@@ -45,7 +45,7 @@ def _neighbours(view: View) -> dict[str, float]:
     return {path: math.sqrt((1 + users[path]) * (1 + used[path])) for path in view.sources}
 
 
-def _best(definitions: Sequence[Place]) -> tuple[Place, ...]:
+def _best(definitions: Sequence[RankedDocument]) -> tuple[RankedDocument, ...]:
     """Public ones before others, classes and free functions before methods, the most used first.
 
     A class is used with its members. One that does little but hold another class is a namespace, and left out.
@@ -65,5 +65,5 @@ def _best(definitions: Sequence[Place]) -> tuple[Place, ...]:
     return tuple(order[:_DEFINITIONS])
 
 
-def _is_member(place: Place) -> bool:
+def _is_member(place: RankedDocument) -> bool:
     return place.level == Level.FUNCTION and place.id.count(SEPARATOR) > 1

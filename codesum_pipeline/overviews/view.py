@@ -10,12 +10,12 @@ from codesum_pipeline.model.files import FileStatus
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.source.languages import is_program
-from codesum_pipeline.source.roles import Role, role_of
+from codesum_pipeline.source.roles import FileRole, role_of
 from codesum_pipeline.store.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RankedDocument:
     """One document: where it is, what it says, and its share of the graph's PageRank."""
 
     id: str
@@ -35,7 +35,7 @@ class View:
 
     name: str
     root: str
-    places: Mapping[str, Place]
+    places: Mapping[str, RankedDocument]
     sources: Sequence[str]
     languages: Mapping[str, int]
     links: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -61,9 +61,9 @@ class View:
         )
 
     @cached_property
-    def definitions(self) -> Mapping[str, Sequence[Place]]:
+    def definitions(self) -> Mapping[str, Sequence[RankedDocument]]:
         """The functions and classes of each file of `sources`."""
-        found: dict[str, list[Place]] = defaultdict(list)
+        found: dict[str, list[RankedDocument]] = defaultdict(list)
         for place in self.places.values():
             if SEPARATOR in place.id:
                 found[place.path].append(place)
@@ -75,7 +75,7 @@ class View:
         return (own.rank if own else 0.0) + sum(place.rank for place in self.definitions.get(path, ()))
 
 
-def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, Place]:
+def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
     """The documents but those of tests and of others' code."""
     stats = ws.tables.read("graph_stats", ws.key, columns=["id", "pagerank", "community"])
     ids, ranks, communities = (stats.column(name).to_pylist() for name in ("id", "pagerank", "community"))
@@ -89,7 +89,7 @@ def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, Place]:
             if row["is_vendored"] or is_among(tests, row["id"]):
                 continue
             rank, community = graph.get(row["id"], (0.0, None))
-            found[row["id"]] = Place(
+            found[row["id"]] = RankedDocument(
                 id=row["id"],
                 level=row["type"],
                 name=_name(row["id"]),
@@ -123,4 +123,4 @@ def _name(id_: str) -> str:
 
 def _is_source(path: str) -> bool:
     """No example, and not in a hidden folder, which sets up tools."""
-    return role_of(path) is Role.SOURCE and not any(part.startswith(".") for part in path.split("/")[:-1])
+    return role_of(path) is FileRole.SOURCE and not any(part.startswith(".") for part in path.split("/")[:-1])

@@ -10,7 +10,7 @@ import pyarrow as pa
 from codesum_pipeline.model.compiler import CompilerFile
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.model.guard import Failure, Guard, in_halves
+from codesum_pipeline.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.compiled import OfferedDocument, with_compiler
@@ -58,7 +58,7 @@ class ReadFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ParsedRows:
     """The rows of some files in `symbols`, `file_facts` and `compiler_files`."""
 
     symbols: pa.Table
@@ -75,10 +75,10 @@ class Rows:
         )
 
     @classmethod
-    def joined(cls, parts: Iterable["Rows"]) -> Self:
+    def joined(cls, parts: Iterable["ParsedRows"]) -> Self:
         """The rows of all parts, in order."""
-        every: list[Rows] = [cls.of_values([]), *parts]
-        return cls(*(pa.concat_tables(tables) for tables in zip(*map(Rows.tables, every), strict=True)))
+        every: list[ParsedRows] = [cls.of_values([]), *parts]
+        return cls(*(pa.concat_tables(tables) for tables in zip(*map(ParsedRows.tables, every), strict=True)))
 
     def tables(self) -> tuple[pa.Table, pa.Table, pa.Table]:
         """Of symbols, facts, and what compilers say."""
@@ -86,10 +86,10 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedBatch:
     """What came of a batch, in the order of its files; of a failed one there is the text, if it can be read."""
 
-    rows: Rows
+    rows: ParsedRows
     failures: tuple[Failure, ...]
 
 
@@ -99,16 +99,16 @@ class ParseFiles:
 
     hash_policy: HashPolicy
 
-    def __call__(self, files: Sequence[SourceText]) -> Parsed:
-        guard = Guard()
+    def __call__(self, files: Sequence[SourceText]) -> ParsedBatch:
+        guard = FailureGuard()
         parsed = [found for file in files if (found := self._parse(file, guard)) is not None]
-        stored = list(in_halves(parsed, Rows.of_values, guard=guard, name=_path))
+        stored = list(in_halves(parsed, ParsedRows.of_values, guard=guard, name=_path))
         # What is read of a file can be such as no table holds.
         lost = {*map(_path, parsed)}.difference(*(map(_path, some) for some, _ in stored))
-        texts = Rows.of_values([ReadFile(self._as_text(file)) for file in files if file.path in lost])
-        return Parsed(Rows.joined([*(rows for _, rows in stored), texts]), guard.failures)
+        texts = ParsedRows.of_values([ReadFile(self._as_text(file)) for file in files if file.path in lost])
+        return ParsedBatch(ParsedRows.joined([*(rows for _, rows in stored), texts]), guard.failures)
 
-    def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], Parsed]) -> Parsed:
+    def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], ParsedBatch]) -> ParsedBatch:
         """File by file; the one that kills a fresh worker is a failure."""
         parts = []
         for file in files:
@@ -117,12 +117,13 @@ class ParseFiles:
             except WorkerDied as error:
                 text = self._as_text(file)
                 failure = Failure(file.path, f"{PARSER_ENDED}: {error}")
-                parts.append(Parsed(Rows.of_values([ReadFile(text)]), (failure,)))
-        return Parsed(
-            Rows.joined(part.rows for part in parts), tuple(failure for part in parts for failure in part.failures)
+                parts.append(ParsedBatch(ParsedRows.of_values([ReadFile(text)]), (failure,)))
+        return ParsedBatch(
+            ParsedRows.joined(part.rows for part in parts),
+            tuple(failure for part in parts for failure in part.failures),
         )
 
-    def _parse(self, file: SourceText, guard: Guard) -> ReadFile | None:
+    def _parse(self, file: SourceText, guard: FailureGuard) -> ReadFile | None:
         if file.data is None:
             guard.add([Failure(file.path, f"{SkipReason.UNREADABLE}: blob {file.blob} is not in the mirror")])
             return None
@@ -135,7 +136,7 @@ class ParseFiles:
             return None
         return ReadFile(self._as_text(file))
 
-    def _with_compiler(self, file: SourceText, parsed: ParsedFile, guard: Guard) -> ReadFile:
+    def _with_compiler(self, file: SourceText, parsed: ParsedFile, guard: FailureGuard) -> ReadFile:
         """The file beside its documents; where these have an error come up, as if there were none."""
         text = decode_text(file.data or b"", file.language)
         with guard.item(file.path):
@@ -147,7 +148,7 @@ class ParseFiles:
         """A file that failed, as one of no known language, whatever its bytes are."""
         data = file.data or b""
         text = data.decode("utf-8", "replace")
-        with suppress(SkippedFile), Guard().item(file.path):
+        with suppress(SkippedFile), FailureGuard().item(file.path):
             text = decode_text(data, file.language)
         return text_of_failed(text.encode(), file.path, blob=file.blob, hash_policy=self.hash_policy)
 

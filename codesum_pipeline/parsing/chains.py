@@ -12,7 +12,7 @@ from codesum_pipeline.model.expressions import (
     ROOT,
     UNWRAPPED,
     Chain,
-    Step,
+    ExpressionStep,
     TypeName,
 )
 from codesum_pipeline.parsing.expressions import is_text, text_at
@@ -50,7 +50,7 @@ _THIS_TYPE = "@This"
 def read_chain(pieces: tuple[str, ...]) -> Chain | None:
     """The steps of an expression; None for one that is no chain of names, calls and elements."""
     if len(pieces) == 1 and pieces[0].isidentifier():
-        return (Step(pieces[0]),)
+        return (ExpressionStep(pieces[0]),)
     signs = _signs(pieces)
     while True:
         signs, is_new = _without_prefixes(signs)
@@ -182,7 +182,7 @@ def _starts(sign: str) -> bool:
     return bool(sign) and (_is_name(sign) or sign in ("&", "*"))
 
 
-def _cast(signs: list[str]) -> Step | None:
+def _cast(signs: list[str]) -> ExpressionStep | None:
     """What stands in brackets: `(Type) value` or `value as Type`."""
     end = _end_of(signs, 0) if signs[:1] == ["("] else -1
     said: Sequence[str] = ()
@@ -193,11 +193,11 @@ def _cast(signs: list[str]) -> Step | None:
     elif (last := max((at for at, sign in enumerate(signs) if sign in _CASTS), default=0)) > 0:
         said = signs[last + 1 :]
     type_ = _type(said, _MAX_DEPTH) if said else None
-    return Step(CAST, type=type_) if type_ is not None else None
+    return ExpressionStep(CAST, type=type_) if type_ is not None else None
 
 
 def _steps(signs: list[str], *, is_new: bool) -> Chain | None:
-    steps: list[Step] = []
+    steps: list[ExpressionStep] = []
     at, wants_name = 0, True
     while at < len(signs):
         sign = signs[at]
@@ -218,14 +218,14 @@ def _steps(signs: list[str], *, is_new: bool) -> Chain | None:
             if not _is_name(sign):
                 return None
             at, name = _named(signs, at)
-            steps.append(Step(name, is_new=is_new and not steps))
+            steps.append(ExpressionStep(name, is_new=is_new and not steps))
             wants_name = False
         elif sign in ("(", "[", "?["):
             end = _end_of(signs, at)
             if end < 0:
                 return None
             if sign != "(":
-                steps.append(Step(ELEMENT))
+                steps.append(ExpressionStep(ELEMENT))
             elif steps[-1].arguments >= -1 or steps[-1].name in (ELEMENT, UNWRAPPED):
                 return None
             else:
@@ -234,7 +234,7 @@ def _steps(signs: list[str], *, is_new: bool) -> Chain | None:
             at = end
         elif sign in _MARKS:
             if sign == "?" and signs[at + 1 : at + 2] not in (["."], ["?"]):
-                steps.append(Step(UNWRAPPED))
+                steps.append(ExpressionStep(UNWRAPPED))
             at += 1
         elif sign in _JOINTS:
             at, wants_name = at + 1, True

@@ -23,7 +23,7 @@ from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.compiled_symbols import symbols_lacking
 from codesum_pipeline.parsing.definition_places import Matches, match_definitions
 from codesum_pipeline.parsing.parsed import NO_REFERENCES, ParsedFile
-from codesum_pipeline.scip.comparing import Comparison, Named, compare
+from codesum_pipeline.scip.comparing import IndexComparison, IndexReference, compare
 from codesum_pipeline.scip.spelling import is_module
 from codesum_pipeline.scip.symbol_names import Suffix, parse_symbol
 
@@ -62,7 +62,7 @@ def with_compiler(
 
 
 def _read(
-    parsed: ParsedFile, comparison: Comparison, text: str, policy: HashPolicy, *, digest: str, tool: str
+    parsed: ParsedFile, comparison: IndexComparison, text: str, policy: HashPolicy, *, digest: str, tool: str
 ) -> tuple[ParsedFile, CompilerFile]:
     matches = match_definitions(parsed.symbols, comparison.definitions)
     lacking = symbols_lacking(parsed, comparison, matches, text, policy)
@@ -92,7 +92,7 @@ def _key(symbol: str) -> str:
 
 
 class _Facts:
-    def __init__(self, file: ParsedFile, comparison: Comparison, matches: Matches, text: str) -> None:
+    def __init__(self, file: ParsedFile, comparison: IndexComparison, matches: Matches, text: str) -> None:
         self._file = file
         self._prefix = f"{file.facts.file_path}{SEPARATOR}"
         self._comparison = comparison
@@ -163,7 +163,7 @@ class _Facts:
         for (caller, key), count in sorted(counts.items()):
             yield [caller, self._number(key), count]
 
-    def _rest(self, one: Named) -> str:
+    def _rest(self, one: IndexReference) -> str:
         return self._lines[one.span.line - 1].encode()[one.span.end :].decode().lstrip()
 
     def _caller(self, line: int) -> str:
@@ -219,7 +219,7 @@ def _implementations(symbols: Sequence[Symbol]) -> dict[str, str]:
     return {id_: plain for id_ in overloads if (plain := without_suffix(id_)) in ids}
 
 
-def _called_key(one: Named) -> str:
+def _called_key(one: IndexReference) -> str:
     """What is called: of a constructor that is spelled as its class, the class."""
     *above, last = one.name.descriptors
     is_class = bool(above) and above[-1].suffix is Suffix.TYPE and one.text == above[-1].name != last.name

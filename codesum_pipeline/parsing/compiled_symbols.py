@@ -13,7 +13,7 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.definition_places import Matches
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash
-from codesum_pipeline.scip.comparing import Comparison, Defined
+from codesum_pipeline.scip.comparing import IndexComparison, IndexDefinition
 from codesum_pipeline.scip.symbol_names import Suffix
 
 # As many as the largest files have by hand, many times over.
@@ -30,7 +30,7 @@ _CODE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
+class MissingSymbols:
     """Symbols, and which of the index's they are."""
 
     symbols: tuple[Symbol, ...]
@@ -38,15 +38,15 @@ class Lacking:
 
 
 def symbols_lacking(
-    parsed: ParsedFile, comparison: Comparison, matches: Matches, text: str, policy: HashPolicy
-) -> Lacking:
+    parsed: ParsedFile, comparison: IndexComparison, matches: Matches, text: str, policy: HashPolicy
+) -> MissingSymbols:
     """What becomes a symbol of its file."""
     numbered = list(enumerate(comparison.definitions))
     matched = {one.named.symbol for number, one in numbered if number in matches}
     wanted = {one.named.symbol: one for _, one in numbered if _is_lacking(one, matched)}
     wanted = dict(list(wanted.items())[:MOST_PER_FILE])
     if not wanted:
-        return Lacking((), {})
+        return MissingSymbols((), {})
     ids = _ids(wanted, parsed.facts.file_path, {symbol.id for symbol in parsed.symbols})
     by_key = {one.named.name.key: matches[number] for number, one in numbered if number in matches}
     by_key |= {one.named.name.key: ids[symbol] for symbol, one in wanted.items()}
@@ -55,15 +55,17 @@ def symbols_lacking(
         _symbol(one, ids[symbol], by_key, parsed, comparison.information.get(symbol), lines, policy)
         for symbol, one in wanted.items()
     )
-    return Lacking(symbols, {number: ids[one.named.symbol] for number, one in numbered if one.named.symbol in ids})
+    return MissingSymbols(
+        symbols, {number: ids[one.named.symbol] for number, one in numbered if one.named.symbol in ids}
+    )
 
 
-def _is_lacking(definition: Defined, matched: Collection[str]) -> bool:
+def _is_lacking(definition: IndexDefinition, matched: Collection[str]) -> bool:
     name = definition.named.name
     return name.last.suffix in _TYPES and not name.is_local and definition.named.symbol not in matched
 
 
-def _ids(wanted: Mapping[str, Defined], path: str, taken: Collection[str]) -> dict[str, str]:
+def _ids(wanted: Mapping[str, IndexDefinition], path: str, taken: Collection[str]) -> dict[str, str]:
     """An id for each symbol; one that is taken gets a suffix that is read off the symbol."""
     ids: dict[str, str] = {}
     used = {*taken}
@@ -75,12 +77,12 @@ def _ids(wanted: Mapping[str, Defined], path: str, taken: Collection[str]) -> di
     return ids
 
 
-def _parts(definition: Defined) -> tuple[str, ...]:
+def _parts(definition: IndexDefinition) -> tuple[str, ...]:
     return tuple(one.name for one in definition.named.name.descriptors if one.suffix in _NAMING)
 
 
 def _symbol(
-    definition: Defined,
+    definition: IndexDefinition,
     id_: str,
     by_key: Mapping[str, str],
     parsed: ParsedFile,
@@ -133,7 +135,7 @@ def _documented(information: Any) -> tuple[str, str | None]:
     return signature.strip(), "\n\n".join(filter(None, texts)) or None
 
 
-def _source(definition: Defined, signature: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _source(definition: IndexDefinition, signature: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """The lines of a definition that are not empty, with their numbers; of a generated one its head."""
     if definition.is_generated:
         shown = signature or definition.named.name.last.name

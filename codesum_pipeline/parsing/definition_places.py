@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from codesum_pipeline.model.symbols import Symbol, SymbolType
-from codesum_pipeline.scip.comparing import Defined
+from codesum_pipeline.scip.comparing import IndexDefinition
 from codesum_pipeline.scip.symbol_names import Suffix
 
 # The ids of our symbols, by the numbers of an index's definitions.
@@ -22,7 +22,7 @@ _FITTING = {
 _LINES_OF_HEAD = 2
 
 
-def match_definitions(symbols: Sequence[Symbol], definitions: Sequence[Defined]) -> dict[int, str]:
+def match_definitions(symbols: Sequence[Symbol], definitions: Sequence[IndexDefinition]) -> dict[int, str]:
     """Of each definition that is one of ours, by its number, the id: the name is spelled in the head of ours.
 
     Of several names in one head, as that of an attribute which a one-line method sets, the first is meant.
@@ -42,7 +42,7 @@ def match_definitions(symbols: Sequence[Symbol], definitions: Sequence[Defined])
     return found
 
 
-def _around(candidates: Sequence[Symbol], definition: Defined) -> Iterator[Symbol]:
+def _around(candidates: Sequence[Symbol], definition: IndexDefinition) -> Iterator[Symbol]:
     """The symbols in whose head a name stands, the innermost first."""
     named = definition.named
     types = _FITTING.get(named.name.last.suffix, ())

@@ -14,7 +14,7 @@ MAX_NESTING = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class SyntaxDefinition:
     """One definition: its node, the bytes it spans with its wrapper (decorators), the nodes marked directly in it."""
 
     node: Node
@@ -27,9 +27,9 @@ class Definition:
     marks: list[Mark] = field(default_factory=list)
 
 
-def find_definitions(tokens: Tokens, spec: LanguageSpec) -> tuple[list[Definition], list[Mark]]:
+def find_definitions(tokens: Tokens, spec: LanguageSpec) -> tuple[list[SyntaxDefinition], list[Mark]]:
     """All named definitions in source order, and the marked nodes outside of any."""
-    found: list[Definition] = []
+    found: list[SyntaxDefinition] = []
     enclosing: list[int] = []
     outside: list[Mark] = []
     wrapper: Mark | None = None
@@ -45,7 +45,7 @@ def find_definitions(tokens: Tokens, spec: LanguageSpec) -> tuple[list[Definitio
             wrapped = wrapper if wrapper and wrapper[2].end_byte >= end else None
             enclosing.append(len(found))
             found.append(
-                Definition(
+                SyntaxDefinition(
                     node=node,
                     wrapper=wrapped[2] if wrapped else None,
                     type=spec.definitions[kind],

@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from codesum_pipeline.parsing.languages import Role
+from codesum_pipeline.parsing.languages import NodeRole
 
 # How comments begin in the languages that have directives.
 COMMENT_MARKS = ("//", "/*")
@@ -19,15 +19,15 @@ def read_directive(
     of `comments`, which it was the last of.
     """
     start = leaf.start_byte
-    word = "" if role & Role.FIXED else text[start : leaf.end_byte].rstrip(BLANKS)
-    if role & Role.COMMENT:
+    word = "" if role & NodeRole.FIXED else text[start : leaf.end_byte].rstrip(BLANKS)
+    if role & NodeRole.COMMENT:
         if word.startswith(COMMENT_MARKS):
             return "", role, False
         comments.pop()
-        role &= ~Role.DROPPED
+        role &= ~NodeRole.DROPPED
         if not word.startswith("#"):
-            return word, role, bool(around & (Role.ROWS | Role.CONTAINER))
-    elif not role & Role.DIRECTIVE:
+            return word, role, bool(around & (NodeRole.ROWS | NodeRole.CONTAINER))
+    elif not role & NodeRole.DIRECTIVE:
         return word, role, False
     forced.append(_line_end(text, start))
     return word, role, True

@@ -16,7 +16,7 @@ from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.overloads import IDS_VERSION
-from codesum_pipeline.parsing.spacing import OPERANDS, Token, is_spaced, settle
+from codesum_pipeline.parsing.spacing import OPERANDS, TokenSpacing, is_spaced, settle
 
 T = TypeVar("T")
 # Something that holds of a node in its place: all that it stands in, outermost first, and its field there.
@@ -104,8 +104,8 @@ class LanguageSpec:
     respelled: Mapping[str, "Spell"] = field(default_factory=dict)
     merged: Mapping[str, "Holds"] = field(default_factory=dict)
     terminated: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
-    tokens: Mapping[str, Token] = field(default_factory=dict)
-    tokens_in: Mapping[tuple[str, str], Token] = field(default_factory=dict)
+    tokens: Mapping[str, TokenSpacing] = field(default_factory=dict)
+    tokens_in: Mapping[tuple[str, str], TokenSpacing] = field(default_factory=dict)
 
     @property
     def parser_version(self) -> str:
@@ -119,7 +119,7 @@ def _installed(distribution: str) -> str:
     return f"{distribution}/{version(distribution)}"
 
 
-class Role:
+class NodeRole:
     """Bits that say what the walk does with a node; 0 is one that it only passes through or writes down."""
 
     LINE = 1
@@ -229,11 +229,11 @@ def compile_grammar(
         follow=tuple(
             {
                 kind: None
-                if kind in contextual or (before is Token.COMMA and kind in closers)
+                if kind in contextual or (before is TokenSpacing.COMMA and kind in closers)
                 else _step(before, token, kinds.spelling(kind))
                 for kind, token in classes.items()
             }
-            for before in Token
+            for before in TokenSpacing
         ),
         follow_in=_FollowIn(spec, kinds, classes),
         define=define,
@@ -249,7 +249,7 @@ def compile_grammar(
 class _FollowIn(dict[tuple[int, int, int], Step]):
     """`Grammar.follow_in`, filled as files need it: few of all the combinations ever stand in one."""
 
-    def __init__(self, spec: LanguageSpec, kinds: "_Kinds", classes: Mapping[int, Token]) -> None:
+    def __init__(self, spec: LanguageSpec, kinds: "_Kinds", classes: Mapping[int, TokenSpacing]) -> None:
         super().__init__()
         self._spec = spec
         self._kinds = kinds
@@ -261,9 +261,9 @@ class _FollowIn(dict[tuple[int, int, int], Step]):
         name = self._kinds.names[kind]
         token = self._spec.tokens_in.get((around, name), self._classes[kind])
         if parent >= BARE and name in OMITTED_IF_BARE:
-            token = Token.OMITTED
-        step = _step(Token(before), token, self._kinds.spelling(kind))
-        if before == Token.COMMA and around in self._spec.lists and name in CLOSERS:
+            token = TokenSpacing.OMITTED
+        step = _step(TokenSpacing(before), token, self._kinds.spelling(kind))
+        if before == TokenSpacing.COMMA and around in self._spec.lists and name in CLOSERS:
             step = (step[0], step[1] + WITHOUT_COMMA)
         self[key] = step
         return step
@@ -315,77 +315,77 @@ class _Kinds:
 
 
 # What is a matter of tokens where a node type has their name (Ruby's `begin`).
-_OF_TOKENS = (Role.BRACE, Role.PAREN, Role.CLOSING)
+_OF_TOKENS = (NodeRole.BRACE, NodeRole.PAREN, NodeRole.CLOSING)
 
 
 def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: frozenset[str]) -> dict[int, int]:
-    roles = {kind: Role.FIXED if kinds.spelling(kind) else 0 for kind in kinds.all}
+    roles = {kind: NodeRole.FIXED if kinds.spelling(kind) else 0 for kind in kinds.all}
     for bit, names in (
-        (Role.LINE, spec.lines),
-        (Role.BLOCK, spec.blocks),
-        (Role.ATOM, spec.atoms),
-        (Role.DROPPED, spec.dropped | spec.comments),
-        (Role.COMMENT, spec.comments),
-        (Role.BRACED, spec.braced),
-        (Role.BRACE, spec.openers | spec.closers | frozenset("{}") if spec.braced else frozenset[str]()),
-        (Role.PARENED, spec.parened),
-        (Role.PAREN, frozenset("()") if spec.parened else frozenset[str]()),
-        (Role.CLOSING, spec.closers | frozenset("}" * bool(spec.braced) + ")" * bool(spec.parened))),
-        (Role.HANGING, spec.hanging),
-        (Role.OUTDENTED, spec.outdented),
-        (Role.FLEXIBLE, frozenset(spec.flat).union(spec.hollow)),
-        (Role.TRIMMED, spec.trimmed),
-        (Role.LOWERED, spec.lowered),
-        (Role.SEPARATOR, spec.separators),
-        (Role.TRAILING, spec.trailing),
-        (Role.DEEP, spec.deep),
-        (Role.ROW_MARK, spec.row_marks),
-        (Role.GLUED, spec.glued),
-        (Role.ROWS, spec.rows),
-        (Role.RESTART, spec.restarts),
-        (Role.FOLDED, spec.folded),
-        (Role.DIRECTIVE, spec.directives),
-        (Role.DIRECTIVE_TEXT, spec.directive_texts),
-        (Role.CONTAINER, spec.containers | spec.blocks),
-        (Role.DEFINING, defining),
-        (Role.WRAPPER, spec.wrappers),
-        (Role.MARKED, marked | spec.wrappers | set(spec.definitions)),
-        (Role.BRANCH, spec.branches),
-        (Role.ENCLOSED, frozenset(spec.bare).union(spec.merged)),
-        (Role.RESPELLED, frozenset(spec.respelled)),
-        (Role.TERMINATED, frozenset(spec.terminated)),
+        (NodeRole.LINE, spec.lines),
+        (NodeRole.BLOCK, spec.blocks),
+        (NodeRole.ATOM, spec.atoms),
+        (NodeRole.DROPPED, spec.dropped | spec.comments),
+        (NodeRole.COMMENT, spec.comments),
+        (NodeRole.BRACED, spec.braced),
+        (NodeRole.BRACE, spec.openers | spec.closers | frozenset("{}") if spec.braced else frozenset[str]()),
+        (NodeRole.PARENED, spec.parened),
+        (NodeRole.PAREN, frozenset("()") if spec.parened else frozenset[str]()),
+        (NodeRole.CLOSING, spec.closers | frozenset("}" * bool(spec.braced) + ")" * bool(spec.parened))),
+        (NodeRole.HANGING, spec.hanging),
+        (NodeRole.OUTDENTED, spec.outdented),
+        (NodeRole.FLEXIBLE, frozenset(spec.flat).union(spec.hollow)),
+        (NodeRole.TRIMMED, spec.trimmed),
+        (NodeRole.LOWERED, spec.lowered),
+        (NodeRole.SEPARATOR, spec.separators),
+        (NodeRole.TRAILING, spec.trailing),
+        (NodeRole.DEEP, spec.deep),
+        (NodeRole.ROW_MARK, spec.row_marks),
+        (NodeRole.GLUED, spec.glued),
+        (NodeRole.ROWS, spec.rows),
+        (NodeRole.RESTART, spec.restarts),
+        (NodeRole.FOLDED, spec.folded),
+        (NodeRole.DIRECTIVE, spec.directives),
+        (NodeRole.DIRECTIVE_TEXT, spec.directive_texts),
+        (NodeRole.CONTAINER, spec.containers | spec.blocks),
+        (NodeRole.DEFINING, defining),
+        (NodeRole.WRAPPER, spec.wrappers),
+        (NodeRole.MARKED, marked | spec.wrappers | set(spec.definitions)),
+        (NodeRole.BRANCH, spec.branches),
+        (NodeRole.ENCLOSED, frozenset(spec.bare).union(spec.merged)),
+        (NodeRole.RESPELLED, frozenset(spec.respelled)),
+        (NodeRole.TERMINATED, frozenset(spec.terminated)),
     ):
         for name in names:
             for kind in kinds.tokens(name) if bit in _OF_TOKENS else kinds.node_types(name):
                 roles[kind] |= bit
     if not (spec.containers or spec.braced or spec.rows):
-        roles = {kind: role if role & Role.FIXED else role | Role.CONTAINER for kind, role in roles.items()}
-    roles[ERROR_KIND] = Role.ERROR | Role.CONTAINER
-    roles.update({kind + FLAT: role & ~Role.LAID_OUT for kind, role in roles.items() if role & Role.FLEXIBLE})
-    roles.update({kind + FLAT: Role.DROPPED for name in spec.hollow for kind in kinds.node_types(name)})
+        roles = {kind: role if role & NodeRole.FIXED else role | NodeRole.CONTAINER for kind, role in roles.items()}
+    roles[ERROR_KIND] = NodeRole.ERROR | NodeRole.CONTAINER
+    roles.update({kind + FLAT: role & ~NodeRole.LAID_OUT for kind, role in roles.items() if role & NodeRole.FLEXIBLE})
+    roles.update({kind + FLAT: NodeRole.DROPPED for name in spec.hollow for kind in kinds.node_types(name)})
     for name in spec.bare:
         roles.update({kind + BARE: roles[kind] for kind in kinds.node_types(name)})
     for name in spec.merged:
-        roles.update({kind + BARE: Role.ATOM | Role.RESPELLED for kind in kinds.node_types(name)})
+        roles.update({kind + BARE: NodeRole.ATOM | NodeRole.RESPELLED for kind in kinds.node_types(name)})
     return roles
 
 
-def _token_classes(spec: LanguageSpec, kinds: _Kinds) -> dict[int, Token]:
-    classes = {kind: Token.WORD if kind in kinds.named else Token.INFIX for kind in kinds.all}
+def _token_classes(spec: LanguageSpec, kinds: _Kinds) -> dict[int, TokenSpacing]:
+    classes = {kind: TokenSpacing.WORD if kind in kinds.named else TokenSpacing.INFIX for kind in kinds.all}
     for name, token in spec.tokens.items():
         classes.update(dict.fromkeys(kinds.called(name), token))
-    classes[ERROR_KIND] = Token.WORD
+    classes[ERROR_KIND] = TokenSpacing.WORD
     return classes
 
 
-def _step(before: Token, token: Token, spelling: str) -> Step:
-    if token is Token.OMITTED:
+def _step(before: TokenSpacing, token: TokenSpacing, spelling: str) -> Step:
+    if token is TokenSpacing.OMITTED:
         return ("", int(before))
-    if token is Token.BETWEEN:
+    if token is TokenSpacing.BETWEEN:
         if before not in OPERANDS:
             return ("", int(before))
-        token = Token.INFIX
+        token = TokenSpacing.INFIX
     settled = settle(before, token)
-    if token is Token.LED and before not in (Token.COMMA, Token.START):
+    if token is TokenSpacing.LED and before not in (TokenSpacing.COMMA, TokenSpacing.START):
         return (f"; {spelling}", int(settled))
     return ((" " if is_spaced(before, settled) else "") + spelling, int(settled))

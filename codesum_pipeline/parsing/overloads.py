@@ -20,7 +20,7 @@ from codesum_pipeline.model.ids import SUFFIX_DIGITS, symbol_id
 IDS_VERSION = 2
 
 
-class Named(Protocol):
+class IdentifiedDefinition(Protocol):
     """What ids are made of; `parent` is the number of the definition around it."""
 
     @property
@@ -29,11 +29,11 @@ class Named(Protocol):
     def parent(self) -> int | None: ...
 
 
-D = TypeVar("D", bound=Named)
+D = TypeVar("D", bound=IdentifiedDefinition)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Generic[D]):
+class OverloadReader(Generic[D]):
     """How a definition is read: the lower its `rank`, the more it is the implementation; both texts are canonical."""
 
     rank: Callable[[D], int]
@@ -41,7 +41,7 @@ class Reading(Generic[D]):
     source: Callable[[D], str]
 
 
-def ids_of(definitions: Sequence[D], file_path: str, reading: Reading[D]) -> list[str]:
+def ids_of(definitions: Sequence[D], file_path: str, reading: OverloadReader[D]) -> list[str]:
     """The id of each definition of a file.
 
     Of those of one name the lowest rank keeps the plain id; of several, the
@@ -83,7 +83,7 @@ class _Overload:
 
 
 def _in_order(
-    group: Sequence[int], definitions: Sequence[D], ids: Sequence[str], reading: Reading[D]
+    group: Sequence[int], definitions: Sequence[D], ids: Sequence[str], reading: OverloadReader[D]
 ) -> list[_Overload]:
     heads = [(reading.rank(definitions[number]), reading.signature(definitions[number])) for number in group]
     repeated = Counter(heads)

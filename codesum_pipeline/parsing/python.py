@@ -11,7 +11,7 @@ from codesum_pipeline.model.symbols import FileFacts, SymbolType
 from codesum_pipeline.parsing.bounded import parse_within_bounds
 from codesum_pipeline.parsing.callees import call_places
 from codesum_pipeline.parsing.canonical import lay_out
-from codesum_pipeline.parsing.definitions import Definition, find_definitions
+from codesum_pipeline.parsing.definitions import SyntaxDefinition, find_definitions
 from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
 from codesum_pipeline.parsing.languages import Grammar, LanguageSpec, compile_grammar
 from codesum_pipeline.parsing.lost import with_lost_definitions
@@ -39,9 +39,9 @@ from codesum_pipeline.parsing.python_spelling import (
 from codesum_pipeline.parsing.python_symbols import SymbolReader
 from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Span, changed_spans, error_places
 from codesum_pipeline.parsing.reexports import are_all, read_package_reexports
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists
-from codesum_pipeline.parsing.testing import Told, judge_tests, with_tests
+from codesum_pipeline.parsing.testing import FileEvidence, judge_tests, with_tests
 from codesum_pipeline.parsing.walk import Mark, Tokens, bytes_as_characters, read_tokens
 
 PYTHON = LanguageSpec(
@@ -147,33 +147,33 @@ PYTHON = LanguageSpec(
     },
     merged={"concatenated_string": is_one_text},
     tokens={
-        "integer": Token.NUMBER,
-        "_": Token.WORD,
-        "(": Token.OPEN,
-        "[": Token.OPEN,
-        "{": Token.OPEN,
-        ")": Token.CLOSE,
-        "]": Token.CLOSE,
-        "}": Token.CLOSE,
-        ",": Token.COMMA,
-        ":": Token.COMMA,
-        ".": Token.TIGHT,
-        "-": Token.EITHER,
-        "+": Token.EITHER,
-        "~": Token.EITHER,
-        "*": Token.EITHER,
-        "**": Token.EITHER,
-        "@": Token.EITHER,
+        "integer": TokenSpacing.NUMBER,
+        "_": TokenSpacing.WORD,
+        "(": TokenSpacing.OPEN,
+        "[": TokenSpacing.OPEN,
+        "{": TokenSpacing.OPEN,
+        ")": TokenSpacing.CLOSE,
+        "]": TokenSpacing.CLOSE,
+        "}": TokenSpacing.CLOSE,
+        ",": TokenSpacing.COMMA,
+        ":": TokenSpacing.COMMA,
+        ".": TokenSpacing.TIGHT,
+        "-": TokenSpacing.EITHER,
+        "+": TokenSpacing.EITHER,
+        "~": TokenSpacing.EITHER,
+        "*": TokenSpacing.EITHER,
+        "**": TokenSpacing.EITHER,
+        "@": TokenSpacing.EITHER,
     },
     tokens_in={
-        ("slice", ":"): Token.OPEN,
-        ("keyword_argument", "="): Token.TIGHT,
-        ("keyword_pattern", "="): Token.TIGHT,
-        ("default_parameter", "="): Token.TIGHT,
-        ("import_prefix", "."): Token.PREFIX,
-        ("import_from_statement", "import"): Token.SPACED,
+        ("slice", ":"): TokenSpacing.OPEN,
+        ("keyword_argument", "="): TokenSpacing.TIGHT,
+        ("keyword_pattern", "="): TokenSpacing.TIGHT,
+        ("default_parameter", "="): TokenSpacing.TIGHT,
+        ("import_prefix", "."): TokenSpacing.PREFIX,
+        ("import_from_statement", "import"): TokenSpacing.SPACED,
         **{
-            (parent, bracket): Token.OMITTED
+            (parent, bracket): TokenSpacing.OMITTED
             for parent in ("import_from_statement", "future_import_statement", "with_clause")
             for bracket in "()"
         },
@@ -223,7 +223,7 @@ def parse_python(
     )
     file_source = canonical.source(0, len(canonical.texts))
     imports = read_imports(_scoped_imports(outside, definitions, ids), tokens, canonical)
-    tests = judge_tests(symbols, Told(file_path, PYTHON.name, imports))
+    tests = judge_tests(symbols, FileEvidence(file_path, PYTHON.name, imports))
     reexports = read_package_reexports(file_path, imports, exports)
     globals_ = read_globals(outside, tokens)
     references = extract_references(tree, source, file_path, symbols)
@@ -266,12 +266,12 @@ def _read(source: bytes) -> tuple[Tree, Tokens, tuple[Span, ...]]:
     return tree, tokens, blanked
 
 
-def _parent_id(definition: Definition, ids: list[str]) -> str | None:
+def _parent_id(definition: SyntaxDefinition, ids: list[str]) -> str | None:
     return None if definition.parent is None else ids[definition.parent]
 
 
 def _scoped_imports(
-    outside: list[Mark], definitions: list[Definition], ids: list[str]
+    outside: list[Mark], definitions: list[SyntaxDefinition], ids: list[str]
 ) -> Iterator[tuple[Mark, str | None]]:
     """The import statements with the symbol directly around each."""
     yield from ((mark, None) for mark in outside if mark[0] in IMPORT_STATEMENTS)

@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Fact, Parameter, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
-from codesum_pipeline.parsing.definitions import Definition
+from codesum_pipeline.parsing.definitions import SyntaxDefinition
 from codesum_pipeline.parsing.expressions import FileTexts, expression_at
 from codesum_pipeline.parsing.walk import Tokens
 
@@ -33,7 +33,7 @@ def fact_at(tokens: Tokens, text: str, line: int, start: int, end: int) -> Fact:
 
 
 def read_facts(
-    definition: Definition,
+    definition: SyntaxDefinition,
     tokens: Tokens,
     canonical: Canonical,
     texts: FileTexts,

@@ -15,7 +15,7 @@ from tree_sitter import Language, Query, QueryCursor, Tree
 
 from codesum_pipeline.parsing.definition_lines import DefinitionLine, definition_lines
 from codesum_pipeline.parsing.python_comments import silent_spans
-from codesum_pipeline.parsing.recovery import Reading, Recovery, Span
+from codesum_pipeline.parsing.recovery import Recovery, Span, TreeCandidate
 from codesum_pipeline.parsing.walk import bytes_as_characters
 
 _DEFINITIONS = Query(Language(tree_sitter_python.language()), "(function_definition) @found (class_definition) @found")
@@ -25,7 +25,7 @@ _FOREIGN = re.compile(
 _QUOTES = (re.compile(rb'"{3}'), re.compile(rb"'{3}"))
 
 
-def recovered_python(source: bytes, shown: bytes, tree: Tree, parse: Callable[[bytes], Tree]) -> Reading:
+def recovered_python(source: bytes, shown: bytes, tree: Tree, parse: Callable[[bytes], Tree]) -> TreeCandidate:
     """The reading of a broken file in which fewest definitions are lost; `shown` is what gave the tree."""
     lines, groups = _definitions_to_find(source)
     return Recovery(source, lines, parse, _names).recovered(shown, tree, groups)

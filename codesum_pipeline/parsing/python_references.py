@@ -30,8 +30,8 @@ from codesum_pipeline.parsing.references.expressions import ExpressionReader, on
 from codesum_pipeline.parsing.references.imports import ImportReader
 from codesum_pipeline.parsing.references.names import Bound, NameTable
 from codesum_pipeline.parsing.references.narrowing import NarrowingReader
-from codesum_pipeline.parsing.references.reaching import Reaching
-from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind
+from codesum_pipeline.parsing.references.reaching import ShapeReach
+from codesum_pipeline.parsing.references.scopes import NameScope, ScopeKind
 from codesum_pipeline.parsing.references.statements import StatementReader
 
 REFERENCES_VERSION = "5"
@@ -88,7 +88,7 @@ def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Seque
     narrowing.read(captures.get("narrowing", ()))
     _place_names(scopes, table)
     _place_attributes(scopes, table)
-    reaching = Reaching({**captures, "guarded": narrowing.arms}, table.names, scopes, ranges)
+    reaching = ShapeReach({**captures, "guarded": narrowing.arms}, table.names, scopes, ranges)
     _choose_bindings(table, reaching)
     callees = _in_order(captures.get("callee", ()))
     facts = {
@@ -117,7 +117,7 @@ def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Seque
     return References(written, tuple([_last_name(node) for node in callees]))
 
 
-def _place_names(scopes: list[Scope], table: NameTable) -> None:
+def _place_names(scopes: list[NameScope], table: NameTable) -> None:
     """Give each scope its names, in source order."""
     _drop_idle_narrowings(scopes, table)
     table.names.sort(key=lambda one: (one.position, one.moment.holds_from))
@@ -129,7 +129,7 @@ def _place_names(scopes: list[Scope], table: NameTable) -> None:
             _move_outward(scopes, number, name, is_global=bound == Bound.GLOBAL)
 
 
-def _drop_idle_narrowings(scopes: list[Scope], table: NameTable) -> None:
+def _drop_idle_narrowings(scopes: list[NameScope], table: NameTable) -> None:
     """Leave out what is told of names that the function or file around does not bind itself."""
     own = {
         (one.scope, one.name)
@@ -140,7 +140,7 @@ def _drop_idle_narrowings(scopes: list[Scope], table: NameTable) -> None:
     table.names = [one for one in table.names if one.binding[0] != Bound.NARROWED or (one.scope, one.name) in own]
 
 
-def _move_outward(scopes: list[Scope], number: int, name: str, *, is_global: bool) -> None:
+def _move_outward(scopes: list[NameScope], number: int, name: str, *, is_global: bool) -> None:
     """Give the scope that owns a `global` or `nonlocal` name what this scope binds it to."""
     scope = scopes[number]
     owner = 0
@@ -156,7 +156,7 @@ def _move_outward(scopes: list[Scope], number: int, name: str, *, is_global: boo
         scopes[owner].names.setdefault(name, []).extend(moved)
 
 
-def _place_attributes(scopes: list[Scope], table: NameTable) -> None:
+def _place_attributes(scopes: list[NameScope], table: NameTable) -> None:
     """Give each class what its methods assign to their receiver, also in functions inside them."""
     table.attributes.sort(key=lambda one: one.position)
     for scope, _, owner, attribute, binding, _ in table.attributes:
@@ -167,7 +167,7 @@ def _place_attributes(scopes: list[Scope], table: NameTable) -> None:
             scopes[scopes[method].parent].attributes.setdefault(attribute, []).append([scope, binding])
 
 
-def _choose_bindings(table: NameTable, reaching: Reaching) -> None:
+def _choose_bindings(table: NameTable, reaching: ShapeReach) -> None:
     """Tell in each value which bindings of its root it can be."""
     read = [(one.scope, one.binding, one.moment.read_at) for one in table.names]
     read += [(one.scope, one.binding, one.read_at) for one in table.attributes]

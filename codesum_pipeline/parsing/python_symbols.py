@@ -10,9 +10,9 @@ from tree_sitter import Node
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
-from codesum_pipeline.parsing.definitions import Definition
+from codesum_pipeline.parsing.definitions import SyntaxDefinition
 from codesum_pipeline.parsing.expressions import FileTexts
-from codesum_pipeline.parsing.overloads import Reading
+from codesum_pipeline.parsing.overloads import OverloadReader
 from codesum_pipeline.parsing.parsed import content_hash
 from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
 from codesum_pipeline.parsing.python_facts import read_facts
@@ -48,7 +48,7 @@ class SymbolReader:
         self._exports = exports
         self._hash_policy = hash_policy
 
-    def overloads(self, definitions: Sequence[Definition]) -> Reading[Definition]:
+    def overloads(self, definitions: Sequence[SyntaxDefinition]) -> OverloadReader[SyntaxDefinition]:
         """How those of one name are told apart."""
 
         @cache
@@ -56,9 +56,9 @@ class SymbolReader:
             found = (_opening(definition.node.child_by_field_name("body")) for definition in definitions)
             return [node for node in found if node is not None]
 
-        return Reading(self._rank, self._head, lambda definition: self._undocumented(definition, openings()))
+        return OverloadReader(self._rank, self._head, lambda definition: self._undocumented(definition, openings()))
 
-    def symbol(self, definition: Definition, docstring: Node | None, *, id: str, parent_id: str | None) -> Symbol:
+    def symbol(self, definition: SyntaxDefinition, docstring: Node | None, *, id: str, parent_id: str | None) -> Symbol:
         """The symbol of one definition."""
         tokens, canonical = self._tokens, self._canonical
         start, end = definition.start_byte, definition.end_byte
@@ -108,16 +108,16 @@ class SymbolReader:
             has_syntax_errors=(definition.wrapper or definition.node).has_error or is_cut(self._blanked, start, end),
         )
 
-    def _rank(self, definition: Definition) -> int:
+    def _rank(self, definition: SyntaxDefinition) -> int:
         by_decorator = [_RANKS.get(decorator.rpartition(".")[2], 0) for decorator in self._decorators(definition)]
         return max(*by_decorator, int(_is_stub(definition)), 0)
 
-    def _head(self, definition: Definition) -> str:
+    def _head(self, definition: SyntaxDefinition) -> str:
         """The decorators and the signature."""
         body = definition.node.child_by_field_name("body")
         return self._tokens.text(definition.start_byte, body.start_byte if body else definition.end_byte)
 
-    def _undocumented(self, definition: Definition, openings: Sequence[Node]) -> str:
+    def _undocumented(self, definition: SyntaxDefinition, openings: Sequence[Node]) -> str:
         """The tokens of a definition but docstrings, which tell it from no other; `openings` are in source order."""
         pieces, start = [], definition.start_byte
         first = bisect_left(openings, start, key=lambda node: node.start_byte)
@@ -126,14 +126,14 @@ class SymbolReader:
             start = node.end_byte
         return " ".join([*pieces, self._tokens.text(start, definition.end_byte)])
 
-    def _decorators(self, definition: Definition) -> list[str]:
+    def _decorators(self, definition: SyntaxDefinition) -> list[str]:
         if definition.wrapper is None:
             return []
         return [
             self._text(node).removeprefix("@") for node in definition.wrapper.named_children if node.type == "decorator"
         ]
 
-    def _bases(self, definition: Definition) -> tuple[tuple[str, ...], list[str]]:
+    def _bases(self, definition: SyntaxDefinition) -> tuple[tuple[str, ...], list[str]]:
         """The bases as written, and the keyword arguments beside them."""
         arguments = definition.node.child_by_field_name("superclasses")
         if definition.type is SymbolType.FUNCTION or arguments is None:
@@ -178,7 +178,7 @@ def _is_ellipsis(statement: Node) -> bool:
     return [child.type for child in statement.named_children] == ["ellipsis"]
 
 
-def _is_stub(definition: Definition) -> bool:
+def _is_stub(definition: SyntaxDefinition) -> bool:
     """Whether a function's body is nothing but a docstring and `...`."""
     body = definition.node.child_by_field_name("body")
     if body is None or definition.type is SymbolType.CLASS:

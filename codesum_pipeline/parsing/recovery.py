@@ -51,7 +51,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TreeCandidate:
     """One way to read a file: what the grammar was shown, and the lines that look like definitions and are none."""
 
     shown: bytes
@@ -60,11 +60,11 @@ class Reading:
     names: frozenset[str]
     whole: frozenset[str]
 
-    def losses(self, before: "Reading") -> tuple[int, bool]:
+    def losses(self, before: "TreeCandidate") -> tuple[int, bool]:
         """How many definitions are lost, with those that another reading finds whole; then whether errors are left."""
         return len(self.lost) + len(before.whole - self.names), self.tree.root_node.has_error
 
-    def is_better_than(self, before: "Reading") -> bool:
+    def is_better_than(self, before: "TreeCandidate") -> bool:
         """Whether fewer definitions are lost."""
         return self.losses(before)[0] < len(before.lost)
 
@@ -89,7 +89,7 @@ class Recovery:
         self._parse, self._names_of = parse, names_of
         self._left = min(MOST_BYTES, MOST_SHARE * len(source))
 
-    def recovered(self, shown: bytes, tree: Tree, groups: Iterable[Sequence[Span]]) -> Reading:
+    def recovered(self, shown: bytes, tree: Tree, groups: Iterable[Sequence[Span]]) -> TreeCandidate:
         """The best reading that was found; the first one where nothing is lost or nothing helps.
 
         Each of the groups are parts of which the grammar is known to make nothing.
@@ -110,13 +110,13 @@ class Recovery:
                 best = tried if tried.is_better_than(best) else best
         return best
 
-    def fragments(self, shown: bytes) -> Reading | None:
+    def fragments(self, shown: bytes) -> TreeCandidate | None:
         """The definitions that parse alone, and nothing else of the file; None without any."""
         self._left = FRAGMENTS_SHARE * len(shown)
         tried = self._try(self._with_fragments(shown, (0, len(shown))))
         return tried if tried is not None and tried.names else None
 
-    def _without_groups(self, best: Reading, groups: Sequence[Sequence[Span]]) -> Reading:
+    def _without_groups(self, best: TreeCandidate, groups: Sequence[Sequence[Span]]) -> TreeCandidate:
         """Without those beside what is lost, or all of them, or else without each that hides something."""
         all_spans = [span for group in groups for span in group]
         near = [group for group in groups if any(_is_beside(group, line.start) for line in best.lost)]
@@ -130,13 +130,13 @@ class Recovery:
                     break
         return best
 
-    def _reading(self, shown: bytes, tree: Tree) -> Reading:
+    def _reading(self, shown: bytes, tree: Tree) -> TreeCandidate:
         found = list(self._names_of(tree))
         names = frozenset(name for name, _ in found)
         whole = frozenset(name for name, is_whole in found if is_whole)
-        return Reading(shown, tree, tuple(line for line in self._lines if line.name not in names), names, whole)
+        return TreeCandidate(shown, tree, tuple(line for line in self._lines if line.name not in names), names, whole)
 
-    def _try(self, shown: bytes) -> Reading | None:
+    def _try(self, shown: bytes) -> TreeCandidate | None:
         if len(shown) > self._left:
             return None
         self._left -= len(shown)
@@ -145,7 +145,7 @@ class Recovery:
         except ParserGaveUp:
             return None
 
-    def _round(self, best: Reading) -> Reading | None:
+    def _round(self, best: TreeCandidate) -> TreeCandidate | None:
         """The best of the readings with one more part blank."""
         chosen = None
         seen: set[Span] = set()
@@ -163,7 +163,7 @@ class Recovery:
                     break
         return chosen
 
-    def _spans(self, reading: Reading) -> Iterator[Span]:
+    def _spans(self, reading: TreeCandidate) -> Iterator[Span]:
         """Parts that may be to blame: around the first errors, and around those next to what is lost."""
         places = list(error_places(reading.tree.root_node))
         chosen = places[:MOST_PLACES]
@@ -206,7 +206,7 @@ class Recovery:
                 break
         return start, end
 
-    def _by_fragments(self, best: Reading) -> Reading:
+    def _by_fragments(self, best: TreeCandidate) -> TreeCandidate:
         """With each part of the file that does not parse as nothing but the definitions in it that do."""
         root = best.tree.root_node
         for node in [root] if root.is_error else root.children:

@@ -8,14 +8,14 @@ exports, or, as a package's `__init__.py` does, by importing it.
 from collections.abc import Iterable, Sequence
 
 from codesum_pipeline.model.symbols import Import, Reexport
-from codesum_pipeline.parsing.declared.declaration import Imported
+from codesum_pipeline.parsing.declared.declaration import ImportSyntax
 
 ALL = "*"
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 
 
 def read_reexports(
-    handed_on: Iterable[Imported], imports: Sequence[Import], exports: Iterable[str]
+    handed_on: Iterable[ImportSyntax], imports: Sequence[Import], exports: Iterable[str]
 ) -> tuple[Reexport, ...]:
     """Each name once, in source order; `exports` are names, or `a as b`."""
     bound = {name: found for found in imports if found.scope_id is None and (name := _bound_name(found))}
@@ -55,7 +55,7 @@ def _bound_name(imported: Import) -> str:
     return imported.alias or ("" if imported.name in (None, ALL) else imported.name or "")
 
 
-def _stated(said: Imported, bound: dict[str, Import]) -> Reexport | None:
+def _stated(said: ImportSyntax, bound: dict[str, Import]) -> Reexport | None:
     if said.module:
         called = bound.get(said.module)
         is_alias = said.name == ALL and called is not None and called.name in (None, ALL)

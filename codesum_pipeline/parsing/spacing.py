@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 
-class Token(IntEnum):
+class TokenSpacing(IntEnum):
     """How a token wants to stand beside its neighbours.
 
     `EITHER` is `INFIX` after an operand and `PREFIX` elsewhere, `STEP` `CLOSE`
@@ -36,29 +36,42 @@ class Token(IntEnum):
     BETWEEN = 17
 
 
-OPERANDS = frozenset({Token.WORD, Token.NUMBER, Token.CLOSE})
-JOINED_AFTER = frozenset({Token.PREFIX, Token.APART, Token.OPEN, Token.TIGHT, Token.QUOTE, Token.TEXT})
-PARTED = frozenset({(Token.NUMBER, Token.TIGHT), (Token.APART, Token.APART)})
-JOINED_BEFORE = frozenset({Token.CLOSE, Token.COMMA, Token.TIGHT})
+OPERANDS = frozenset({TokenSpacing.WORD, TokenSpacing.NUMBER, TokenSpacing.CLOSE})
+JOINED_AFTER = frozenset(
+    {
+        TokenSpacing.PREFIX,
+        TokenSpacing.APART,
+        TokenSpacing.OPEN,
+        TokenSpacing.TIGHT,
+        TokenSpacing.QUOTE,
+        TokenSpacing.TEXT,
+    }
+)
+PARTED = frozenset({(TokenSpacing.NUMBER, TokenSpacing.TIGHT), (TokenSpacing.APART, TokenSpacing.APART)})
+JOINED_BEFORE = frozenset({TokenSpacing.CLOSE, TokenSpacing.COMMA, TokenSpacing.TIGHT})
 
 
-def settle(before: Token, after: Token) -> Token:
+def settle(before: TokenSpacing, after: TokenSpacing) -> TokenSpacing:
     """What `after` is, now that it is known what stands before it."""
-    if after is Token.EITHER:
-        return Token.INFIX if before in OPERANDS else Token.PREFIX
-    if after is Token.STEP:
-        return Token.CLOSE if before in OPERANDS else Token.PREFIX
-    if after in (Token.QUOTE, Token.TEXT) and before in (Token.TIGHT, Token.QUOTE, Token.TEXT):
-        return Token.CLOSE
+    if after is TokenSpacing.EITHER:
+        return TokenSpacing.INFIX if before in OPERANDS else TokenSpacing.PREFIX
+    if after is TokenSpacing.STEP:
+        return TokenSpacing.CLOSE if before in OPERANDS else TokenSpacing.PREFIX
+    if after in (TokenSpacing.QUOTE, TokenSpacing.TEXT) and before in (
+        TokenSpacing.TIGHT,
+        TokenSpacing.QUOTE,
+        TokenSpacing.TEXT,
+    ):
+        return TokenSpacing.CLOSE
     return after
 
 
-def is_spaced(before: Token, after: Token) -> bool:
+def is_spaced(before: TokenSpacing, after: TokenSpacing) -> bool:
     """Whether a space stands between two settled tokens of one line."""
-    if before is Token.START:
+    if before is TokenSpacing.START:
         return False
-    if Token.SPACED in (before, after) or (before, after) in PARTED:
+    if TokenSpacing.SPACED in (before, after) or (before, after) in PARTED:
         return True
     if before in JOINED_AFTER or after in JOINED_BEFORE:
         return False
-    return not (after in (Token.OPEN, Token.QUOTE) and before in OPERANDS)
+    return not (after in (TokenSpacing.OPEN, TokenSpacing.QUOTE) and before in OPERANDS)

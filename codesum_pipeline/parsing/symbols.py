@@ -21,7 +21,7 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.batches import PARSER_ENDED, Parsed, ParseFiles, Rows, SourceText, in_batches
+from codesum_pipeline.parsing.batches import PARSER_ENDED, ParsedBatch, ParsedRows, ParseFiles, SourceText, in_batches
 from codesum_pipeline.parsing.compiled import OfferedDocument, digest_of
 from codesum_pipeline.parsing.parsers import PARSERS, parser_version
 from codesum_pipeline.parsing.text import text_parser
@@ -104,7 +104,7 @@ class ParseReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _ParseTask:
     path: str
     blob: str
     language: str
@@ -131,8 +131,8 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
     failures = [failure for batch in batches for failure in batch.failures]
     if not any(failure.reason.startswith(PARSER_ENDED) for failure in failures):
         ws.layout.parsing(ws.key).unlink(missing_ok=True)
-    new = Rows.joined(batch.rows for batch in batches)
-    rows = Rows.joined([kept, new])
+    new = ParsedRows.joined(batch.rows for batch in batches)
+    rows = ParsedRows.joined([kept, new])
     symbols = ws.tables.write("symbols", ws.key, rows.symbols).table_hash
     compiled = ws.tables.write("compiler_files", ws.key, rows.compiled).table_hash
     facts = ws.tables.write("file_facts", ws.key, rows.facts, note=facts_note(symbols, compiled)).table_hash
@@ -145,7 +145,7 @@ def facts_note(symbols: str | None, compiled: str | None) -> str:
     return f"{symbols} {compiled}"
 
 
-def _with_offers(ws: Workspace, files: Sequence[_File]) -> tuple[list[_File], Problems]:
+def _with_offers(ws: Workspace, files: Sequence[_ParseTask]) -> tuple[list[_ParseTask], Problems]:
     """The files with what compilers' indexes hold about them, and what is wrong with the indexes."""
     indexes = ws.tables.read_rows_or_empty("scip_indexes", ws.key, IndexFile)
     if not indexes:
@@ -159,13 +159,15 @@ def _with_offers(ws: Workspace, files: Sequence[_File]) -> tuple[list[_File], Pr
     return found, offers.problems
 
 
-def _indexed_files(ws: Workspace) -> list[_File]:
+def _indexed_files(ws: Workspace) -> list[_ParseTask]:
     table = ws.tables.read("files", ws.key, columns=["path", "blob", "language", "status", "size"])
     indexed = table.filter(pc.equal(table["status"], FileStatus.INDEXED.value)).to_pylist()
     versions = {
         language: parser_version(language, ws.options.hash_policy) for language in {r["language"] for r in indexed}
     }
-    return [_File(row["path"], row["blob"], row["language"], versions[row["language"]], row["size"]) for row in indexed]
+    return [
+        _ParseTask(row["path"], row["blob"], row["language"], versions[row["language"]], row["size"]) for row in indexed
+    ]
 
 
 def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
@@ -180,12 +182,12 @@ def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
     return {(*file, documents.get(file[0], "")) for file in files}
 
 
-def _old_rows(ws: Workspace, paths: Collection[str]) -> Rows:
+def _old_rows(ws: Workspace, paths: Collection[str]) -> ParsedRows:
     """The last build's rows of some files, never turned into values."""
     if not paths:
-        return Rows.of_values([])
+        return ParsedRows.of_values([])
     wanted = pa.array(sorted(paths), pa.string())
-    return Rows(*(_rows_of(ws, table, wanted) for table in _TABLES))
+    return ParsedRows(*(_rows_of(ws, table, wanted) for table in _TABLES))
 
 
 def _rows_of(ws: Workspace, table: str, paths: pa.Array) -> pa.Table:
@@ -196,7 +198,7 @@ def _rows_of(ws: Workspace, table: str, paths: pa.Array) -> pa.Table:
     )
 
 
-def _parse(ws: Workspace, files: Sequence[_File], *, progress: Progress) -> Iterator[Parsed]:
+def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) -> Iterator[ParsedBatch]:
     """What comes of the files that are not carried over, batch by batch."""
     if not files:
         return
@@ -210,12 +212,12 @@ def _parse(ws: Workspace, files: Sequence[_File], *, progress: Progress) -> Iter
             progress("parsing", done, len(files))
 
 
-def _source_text(file: _File, data: bytes | None) -> SourceText:
+def _source_text(file: _ParseTask, data: bytes | None) -> SourceText:
     documents = tuple(OfferedDocument(offer.tool, offer.read()) for offer in file.offers)
     return SourceText(file.path, file.language, file.blob, data, documents, file.documents)
 
 
-def _workers(ws: Workspace, files: Sequence[_File]) -> int:
+def _workers(ws: Workspace, files: Sequence[_ParseTask]) -> int:
     """How many processes parse. A note that parsing has begun goes when it ends well: where one is left, a file may
     have killed the process that was parsing, and another is needed that it can kill."""
     note = ws.layout.parsing(ws.key)
@@ -227,9 +229,9 @@ def _workers(ws: Workspace, files: Sequence[_File]) -> int:
     return worker_count() if size >= LEAST_BYTES else 0
 
 
-def _report_unchanged(ws: Workspace, files: Sequence[_File], problems: Problems) -> ParseReport:
+def _report_unchanged(ws: Workspace, files: Sequence[_ParseTask], problems: Problems) -> ParseReport:
     """The report of a run that leaves all tables as they are."""
-    rows = Rows(
+    rows = ParsedRows(
         ws.tables.read("symbols", ws.key, columns=["type"]),
         ws.tables.read("file_facts", ws.key, columns=["file_path", "lines", "syntax_errors", "lost_definitions"]),
         ws.tables.read("compiler_files", ws.key),
@@ -240,10 +242,10 @@ def _report_unchanged(ws: Workspace, files: Sequence[_File], problems: Problems)
 
 
 def _report(
-    files: Sequence[_File],
+    files: Sequence[_ParseTask],
     carried: int,
     failures: Sequence[Failure],
-    rows: Rows,
+    rows: ParsedRows,
     parsed: pa.Table,
     hashes: Sequence[str],
 ) -> ParseReport:

@@ -50,7 +50,7 @@ _MIXED = frozenset({"haskell", "rust", "zig"})
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FileEvidence:
     """What a file says besides its definitions: imports, whether it calls a test framework outside of them, its first
     bytes, and whether a definition stands in a module of tests."""
 
@@ -63,14 +63,14 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class FileTesting:
     """Whether a file as a whole tests others, and the ids of those of its definitions that do."""
 
     is_test: bool
     ids: frozenset[str]
 
 
-def judge_tests(symbols: Sequence[Symbol], told: Told) -> Verdict:
+def judge_tests(symbols: Sequence[Symbol], told: FileEvidence) -> FileTesting:
     """Judge one file by what stands in it; `symbols` come before those inside of them."""
     children: dict[str, list[Symbol]] = {}
     for symbol in symbols:
@@ -81,15 +81,15 @@ def judge_tests(symbols: Sequence[Symbol], told: Told) -> Verdict:
         if symbol.parent_id in found or _is_test(symbol, children.get(symbol.id, ()), told):
             found.add(symbol.id)
     top = [symbol.id for symbol in symbols if symbol.parent_id is None]
-    return Verdict(_is_test_file(symbols, top, found, told), frozenset(found))
+    return FileTesting(_is_test_file(symbols, top, found, told), frozenset(found))
 
 
-def with_tests(symbols: Sequence[Symbol], verdict: Verdict) -> tuple[Symbol, ...]:
+def with_tests(symbols: Sequence[Symbol], verdict: FileTesting) -> tuple[Symbol, ...]:
     """The symbols of a file with what is known of each."""
     return tuple([replace(symbol, is_test=symbol.id in verdict.ids) for symbol in symbols])
 
 
-def _is_test(symbol: Symbol, children: Sequence[Symbol], told: Told) -> bool:
+def _is_test(symbol: Symbol, children: Sequence[Symbol], told: FileEvidence) -> bool:
     """Whether a definition that stands in no test is one."""
     is_class, is_marked = symbol.type is SymbolType.CLASS, TEST in symbol.modifiers
     if told.language == "python":
@@ -114,7 +114,7 @@ def _is_test(symbol: Symbol, children: Sequence[Symbol], told: Told) -> bool:
     return told.language in _METHODS_DECIDE and any(TEST in child.modifiers for child in children)
 
 
-def _is_python_test(symbol: Symbol, children: Sequence[Symbol], told: Told) -> bool:
+def _is_python_test(symbol: Symbol, children: Sequence[Symbol], told: FileEvidence) -> bool:
     """A class with test methods; a function at the top only where the file uses a framework: methods such as
     `test_client` are none."""
     if TEST not in symbol.modifiers:
@@ -129,7 +129,7 @@ def _is_called_test(symbol: Symbol) -> bool:
     return TEST in symbol.modifiers or symbol.name.startswith(("test", "spec"))
 
 
-def _is_test_file(symbols: Sequence[Symbol], top: Sequence[str], found: Collection[str], told: Told) -> bool:
+def _is_test_file(symbols: Sequence[Symbol], top: Sequence[str], found: Collection[str], told: FileEvidence) -> bool:
     if told.calls_tests or (told.language == "go" and _GO_TAG.search(told.head)):
         return True
     if told.language == "haskell" and not told.path.startswith("Test/") and "/Test/" not in told.path:

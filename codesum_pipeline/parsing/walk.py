@@ -12,8 +12,8 @@ from typing import Any
 from tree_sitter import Node, Tree, TreeCursor
 
 from codesum_pipeline.parsing.directives import read_directive
-from codesum_pipeline.parsing.languages import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, Role
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.languages import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, NodeRole
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.written import BLANKS, OUTER_BLANKS, folded, written
 
 # What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.
@@ -21,28 +21,34 @@ UNSEEN_BLANKS = ("\\\n", *(mark.encode().decode("latin-1") for mark in "\ufeff\u
 # The depth outside a file's own block.
 OUTSIDE = -1
 
-STARTING = Role.BLOCK | Role.RESTART | Role.OUTDENTED
-STEPPED = Role.HANGING | Role.OUTDENTED
+STARTING = NodeRole.BLOCK | NodeRole.RESTART | NodeRole.OUTDENTED
+STEPPED = NodeRole.HANGING | NodeRole.OUTDENTED
 NOTED = (
-    Role.LINE | STARTING | Role.MARKED | Role.BRANCH | Role.ERROR | Role.COMMENT | Role.DEFINING | Role.HANGING
-    | Role.DEEP | Role.ROW_MARK | Role.LOWERED | Role.TRAILING
+    NodeRole.LINE | STARTING | NodeRole.MARKED | NodeRole.BRANCH | NodeRole.ERROR | NodeRole.COMMENT | NodeRole.DEFINING
+    | NodeRole.HANGING | NodeRole.DEEP | NodeRole.ROW_MARK | NodeRole.LOWERED | NodeRole.TRAILING
 )  # fmt: skip
-CHILDLESS = Role.ATOM | Role.DROPPED | Role.FIXED
-UNREAD = Role.DROPPED | Role.FIXED
-ENCLOSING = Role.BRACED | Role.PARENED
-DEEPER = Role.BLOCK | Role.HANGING
-INDENTING = DEEPER | Role.LOWERED | Role.TRAILING | ENCLOSING
-BLOCK, FIXED, HANGING, BRACED, PARENED = Role.BLOCK, Role.FIXED, Role.HANGING, Role.BRACED, Role.PARENED
-BRACE, ROWS, FOLDED, TRIMMED = Role.BRACE, Role.ROWS, Role.FOLDED, Role.TRIMMED
-FLEXIBLE, CLOSING, LOWERED, TRAILING = Role.FLEXIBLE, Role.CLOSING, Role.LOWERED, Role.TRAILING
-SPECIAL, AFTERWARDS = Role.TRAILING | Role.SEPARATOR | Role.GLUED, Role.LOWERED | Role.TRAILING
-WORD, GLUE, COMMA = int(Token.WORD), int(Token.TIGHT), int(Token.COMMA)
-BRACKET = Role.BRACE | Role.PAREN
-OF_DIRECTIVE = Role.DIRECTIVE | Role.DIRECTIVE_TEXT
-DROPPED = Role.DROPPED
+CHILDLESS = NodeRole.ATOM | NodeRole.DROPPED | NodeRole.FIXED
+UNREAD = NodeRole.DROPPED | NodeRole.FIXED
+ENCLOSING = NodeRole.BRACED | NodeRole.PARENED
+DEEPER = NodeRole.BLOCK | NodeRole.HANGING
+INDENTING = DEEPER | NodeRole.LOWERED | NodeRole.TRAILING | ENCLOSING
+BLOCK, FIXED, HANGING, BRACED, PARENED = (
+    NodeRole.BLOCK,
+    NodeRole.FIXED,
+    NodeRole.HANGING,
+    NodeRole.BRACED,
+    NodeRole.PARENED,
+)
+BRACE, ROWS, FOLDED, TRIMMED = NodeRole.BRACE, NodeRole.ROWS, NodeRole.FOLDED, NodeRole.TRIMMED
+FLEXIBLE, CLOSING, LOWERED, TRAILING = NodeRole.FLEXIBLE, NodeRole.CLOSING, NodeRole.LOWERED, NodeRole.TRAILING
+SPECIAL, AFTERWARDS = NodeRole.TRAILING | NodeRole.SEPARATOR | NodeRole.GLUED, NodeRole.LOWERED | NodeRole.TRAILING
+WORD, GLUE, COMMA = int(TokenSpacing.WORD), int(TokenSpacing.TIGHT), int(TokenSpacing.COMMA)
+BRACKET = NodeRole.BRACE | NodeRole.PAREN
+OF_DIRECTIVE = NodeRole.DIRECTIVE | NodeRole.DIRECTIVE_TEXT
+DROPPED = NodeRole.DROPPED
 # Of a leaf: anything but that it is written down as it stands.
-UNUSUAL = FOLDED | TRIMMED | SPECIAL | OF_DIRECTIVE | BRACKET | Role.RESPELLED
-ENCLOSED, RESPELLED, TERMINATED = Role.ENCLOSED, Role.RESPELLED, Role.TERMINATED
+UNUSUAL = FOLDED | TRIMMED | SPECIAL | OF_DIRECTIVE | BRACKET | NodeRole.RESPELLED
+ENCLOSED, RESPELLED, TERMINATED = NodeRole.ENCLOSED, NodeRole.RESPELLED, NodeRole.TERMINATED
 LEAVING = INDENTING | TERMINATED
 
 # A node that a language asked for: the name of its kind, its first byte, the node.
@@ -50,7 +56,7 @@ Mark = tuple[str, int, Node]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DefinitionNode:
     """A node that a language says defines something, what it says, and the outermost wrapper right around it."""
 
     node: Node
@@ -79,7 +85,7 @@ class Tokens:
     errors: list[int]
     is_ascii: bool
     comments: list[Node] = field(default_factory=list)
-    found: list[Found] = field(default_factory=list)
+    found: list[DefinitionNode] = field(default_factory=list)
     forced: list[int] = field(default_factory=list)
     open_wrapper: list[Node] = field(default_factory=list)
     ends: dict[int, int] = field(default_factory=dict)
@@ -199,7 +205,7 @@ def read_tokens(
             if role & SPECIAL:
                 if role & TRAILING:
                     start, word = _trailing(tokens, text, node)
-                elif role & Role.GLUED:
+                elif role & NodeRole.GLUED:
                     before = GLUE if before == WORD and start == _last_end(tokens) else before
                 elif _is_open(braces, parents):
                     role |= UNREAD
@@ -314,22 +320,22 @@ def _note(
     `is_open`: the node stands between the braces of its parent; `is_line`: it starts a line anyway.
     """
     around = grammar.roles[parent]
-    if role & Role.DEEP:
+    if role & NodeRole.DEEP:
         _note_inside(tokens, node, grammar)
-    if role & Role.MARKED or (role & Role.ROW_MARK and grammar.roles[parent % FLAT] & ROWS):
+    if role & NodeRole.MARKED or (role & NodeRole.ROW_MARK and grammar.roles[parent % FLAT] & ROWS):
         tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
-    if role & Role.BRANCH:
+    if role & NodeRole.BRANCH:
         tokens.branches.extend([node.start_byte] * grammar.count_branches(node))
-    if role & Role.COMMENT:
+    if role & NodeRole.COMMENT:
         tokens.comments.append(node)
-    if role & Role.ERROR:
+    if role & NodeRole.ERROR:
         tokens.errors.append(node.start_byte)
         return bool(around & INDENTING)
-    if role & Role.WRAPPER and not around & Role.WRAPPER:
+    if role & NodeRole.WRAPPER and not around & NodeRole.WRAPPER:
         tokens.open_wrapper[:] = [node]
-    is_line |= bool(role & STARTING or (role & Role.LINE and (is_open or around & Role.CONTAINER)))
-    is_wrapped = bool(around & Role.WRAPPER) and not is_open
-    defines = role & Role.DEFINING and _is_definition(tokens, node, grammar, is_wrapped=is_wrapped)
+    is_line |= bool(role & STARTING or (role & NodeRole.LINE and (is_open or around & NodeRole.CONTAINER)))
+    is_wrapped = bool(around & NodeRole.WRAPPER) and not is_open
+    defines = role & NodeRole.DEFINING and _is_definition(tokens, node, grammar, is_wrapped=is_wrapped)
     # What is only a scope has no source of its own, so it need not start a line.
     if defines and not is_line and tokens.found[-1].wrapper is None and tokens.found[-1].defined.type is not None:
         tokens.forced.append(node.end_byte)
@@ -344,11 +350,11 @@ def _note_inside(tokens: Tokens, atom: Node, grammar: Grammar) -> None:
         return
     while (node := cursor.node) is not None:
         role = grammar.roles[node.kind_id]
-        if role & Role.MARKED:
+        if role & NodeRole.MARKED:
             tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
-        if role & Role.BRANCH:
+        if role & NodeRole.BRANCH:
             tokens.branches.extend([node.start_byte] * grammar.count_branches(node))
-        if role & Role.ERROR or node.is_missing:
+        if role & NodeRole.ERROR or node.is_missing:
             tokens.errors.append(node.start_byte)
         if cursor.goto_first_child():
             continue
@@ -367,7 +373,7 @@ def _is_definition(tokens: Tokens, node: Node, grammar: Grammar, *, is_wrapped: 
         defined = None if defined.body == tokens.found[-1].defined.body else defined
     if defined is not None:
         wrapper = tokens.open_wrapper.pop() if is_wrapped and tokens.open_wrapper else None
-        tokens.found.append(Found(node, defined, wrapper))
+        tokens.found.append(DefinitionNode(node, defined, wrapper))
     return defined is not None
 
 

@@ -14,21 +14,21 @@ import numpy as np
 
 from codesum_pipeline.indexes.highest import highest
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.asked import Asked, Levels, Wanted
-from codesum_pipeline.retrieval.callers import Raised, raise_callers
+from codesum_pipeline.retrieval.asked import DocumentQuery, Levels, Wanted
+from codesum_pipeline.retrieval.callers import RaisedScores, raise_callers
 from codesum_pipeline.retrieval.candidates import Candidates
 from codesum_pipeline.retrieval.evidence import falling, highest_sums, sums_by_file
 from codesum_pipeline.retrieval.file_names import name_of_file
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
-from codesum_pipeline.retrieval.fusion import Fused, Numbers, Places, Ranking, Scores, falling_ranks, fuse, runs
+from codesum_pipeline.retrieval.fusion import FusedRanking, Numbers, Places, Ranking, Scores, falling_ranks, fuse, runs
 from codesum_pipeline.retrieval.hits import DIGITS, Hit, make_hit
 from codesum_pipeline.retrieval.lanes import IN_FILES
 from codesum_pipeline.retrieval.lookup import NOTHING, Lookup
-from codesum_pipeline.retrieval.lowering import Lowered, lowered
+from codesum_pipeline.retrieval.lowering import ScorePenalty, lowered
 from codesum_pipeline.retrieval.name_shares import NameShares
 from codesum_pipeline.retrieval.named import EXACT_NAME
-from codesum_pipeline.retrieval.twins import Shown, fold, twin_notes
+from codesum_pipeline.retrieval.twins import TwinGroup, fold, twin_notes
 from codesum_pipeline.retrieval.weights import Signal
 
 # How many of the good documents that a hit calls are named.
@@ -43,12 +43,12 @@ Notes = Callable[[int], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
+class _ScoredCandidates:
     """Candidates with their final scores; `fused` has the ranks, `notes` say what else counted."""
 
     places: Places
     scores: Scores
-    fused: Fused[Signal]
+    fused: FusedRanking[Signal]
     notes: Notes = lambda _: ()
 
 
@@ -61,7 +61,7 @@ def _lowest_shown(of_files: Scores, top: int) -> float:
 class Answer:
     """All rankings of a question, and what comes of them for the documents that they name."""
 
-    asked: Asked
+    asked: DocumentQuery
     # How many hits there are at most.
     top: int
     lookup: Lookup
@@ -70,7 +70,7 @@ class Answer:
     passages: Ranking
     called_in_prose: Places
     pointed: Places
-    lowered: tuple[Lowered, ...]
+    lowered: tuple[ScorePenalty, ...]
     shares: NameShares
     # The files of the best passages, and how much of the question's words each of these has.
     together: Ranking
@@ -78,7 +78,7 @@ class Answer:
     rare: Ranking
 
     @classmethod
-    def to(cls, asked: Asked, *, top: int) -> "Answer":
+    def to(cls, asked: DocumentQuery, *, top: int) -> "Answer":
         """Look up what may be among the best `top`.
 
         Few questions have a module there, and none of them more than its weight: modules are looked up where the other
@@ -93,7 +93,7 @@ class Answer:
         return cls._of(asked, lookup, top, limit)
 
     @classmethod
-    def _of(cls, asked: Asked, lookup: Lookup, top: int, limit: int) -> "Answer":
+    def _of(cls, asked: DocumentQuery, lookup: Lookup, top: int, limit: int) -> "Answer":
         """Look everything up; no ranking is longer than `limit`."""
         found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
         passages, called, pointed = asked.passages(lookup), asked.called_in_prose(lookup), asked.pointed()
@@ -147,19 +147,19 @@ class Answer:
         is_called = bool(is_name and len(self._called(self.asked.inside).places)) or bool(len(self.pointed))
         return is_called or self.likeness.fits()
 
-    def by_rank(self, levels: Levels) -> _Scored:
+    def by_rank(self, levels: Levels) -> _ScoredCandidates:
         """Documents by the fusion of their rankings alone; of one lane: its own order."""
         rankings = {signal: self.rankings[signal, levels] for signal in self.asked.signals}
         fused = self._fuse(rankings, self.asked.weights.signals)
         places = fused.ranked
-        return _Scored(places, fused.scores[places], fused)
+        return _ScoredCandidates(places, fused.scores[places], fused)
 
     @cached_property
-    def _documents(self) -> _Scored:
+    def _documents(self) -> _ScoredCandidates:
         """What stands in files, by the fusion of the rankings alone."""
         return self.by_rank(IN_FILES)
 
-    def by_all(self, files: int) -> Iterator[_Scored]:
+    def by_all(self, files: int) -> Iterator[_ScoredCandidates]:
         """The documents that stand in the best `files` files, and modules."""
         inside, factors = self.asked.inside, self._factors
         if inside:
@@ -170,7 +170,7 @@ class Answer:
             scores = modules.scores * factors[modules.places] * weight
             yield replace(modules, scores=scores, notes=self._why_lowered)
 
-    def _inside_files(self, levels: Levels, most: int) -> _Scored:
+    def _inside_files(self, levels: Levels, most: int) -> _ScoredCandidates:
         """Functions, classes and files, each with what the other documents of its file say for it: where files are
         wanted, those of the best `most`."""
         weights, files, factors = self.asked.weights, self._files, self._factors
@@ -191,7 +191,7 @@ class Answer:
             fit = np.where(places == own_files, weights.shown_itself, own) + called
             is_name_asked = called > 0 if self.asked.query.is_name else np.zeros(len(places), dtype=np.bool_)
             scores = self._with_siblings(own_files, places == own_files, fit, of_file, is_name_asked)
-            raised = Raised.nothing(scores)
+            raised = RaisedScores.nothing(scores)
         else:
             scores = (own + weights.file_weight * of_file) / (1 + weights.file_weight) + called
             raised = self._raise_callers(places, scores, factors)
@@ -202,7 +202,7 @@ class Answer:
             of_file = files.notes(int(self.candidates.files[place]))
             return tuple(dict.fromkeys((*calls, *of_file, *self._why_lowered(place))))
 
-        return _Scored(places, raised.scores, fused, notes)
+        return _ScoredCandidates(places, raised.scores, fused, notes)
 
     def _with_siblings(
         self, files: Places, are_files: Mask, fit: Scores, of_file: Scores, have_the_name: Mask
@@ -230,15 +230,15 @@ class Answer:
         scores[order] = np.minimum(of_file * shares, limits)
         return scores
 
-    def _raise_callers(self, places: Places, scores: Scores, factors: Scores) -> Raised:
+    def _raise_callers(self, places: Places, scores: Scores, factors: Scores) -> RaisedScores:
         """Where nothing but a name was asked, what calls it is no answer."""
         if self.asked.query.is_name:
-            return Raised.nothing(scores)
+            return RaisedScores.nothing(scores)
         numbers = self.candidates.numbers[places]
         return raise_callers(self.asked.shelf, numbers, scores, factors=factors, weights=self.asked.weights)
 
     @cached_property
-    def _files(self) -> _Scored:
+    def _files(self) -> _ScoredCandidates:
         """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered.
 
         Every candidate has a score here, which is 0 for what is no file.
@@ -262,7 +262,7 @@ class Answer:
             defines = [f"defines {self._id(each).rpartition('::')[2]}" for each in here if each != place]
             return (*says, *defines, *self._why_lowered(place))
 
-        return _Scored(self.candidates.files, scores, fused, notes)
+        return _ScoredCandidates(self.candidates.files, scores, fused, notes)
 
     @cached_property
     def _called_in_files(self) -> Ranking:
@@ -316,7 +316,7 @@ class Answer:
         scores[ranking.places] = ranking.scores
         return scores
 
-    def _evidence(self) -> tuple[Fused[Signal], Scores]:
+    def _evidence(self) -> tuple[FusedRanking[Signal], Scores]:
         """The files that each signal speaks for, by documents in them or by their passages; and what speaks for each
         file together with its documents, each fused before, and its passages."""
         weights, signals, documents = self.asked.weights, self.asked.file_signals, self._documents
@@ -338,7 +338,7 @@ class Answer:
         evidence = fused.scores + weights.document_share * by_documents + weights.passage_share * by_passages
         return fused, evidence / shares
 
-    def _fuse(self, rankings: Mapping[Signal, Ranking], weights: Mapping[Signal, float]) -> Fused[Signal]:
+    def _fuse(self, rankings: Mapping[Signal, Ranking], weights: Mapping[Signal, float]) -> FusedRanking[Signal]:
         offset, limit = self.asked.weights.rank_offset, self.asked.weights.depth
         return fuse(rankings, weights, offset=offset, limit=limit, count=len(self.candidates))
 
@@ -356,7 +356,7 @@ class Answer:
     def _id(self, place: int) -> str:
         return self.asked.shelf.id(int(self.candidates.numbers[place]))
 
-    def _best_hits(self, parts: Sequence[_Scored]) -> list[Hit]:
+    def _best_hits(self, parts: Sequence[_ScoredCandidates]) -> list[Hit]:
         """The best documents in their final order, twins as one."""
         places = np.concatenate([part.places for part in parts])
         scores = np.concatenate([part.scores for part in parts])
@@ -373,13 +373,13 @@ class Answer:
             hits.append(make_hit(index, row, score=each.score, ranks=ranks[part][place], notes=notes))
         return hits
 
-    def _shown(self, places: Places, scores: Scores) -> list[Shown]:
+    def _shown(self, places: Places, scores: Scores) -> list[TwinGroup]:
         """The best of some places in their final order, twins as one."""
         limit = self.top
         while True:
             best = highest(scores, limit)
             order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))].tolist()
-            alone = (Shown(at, float(scores[at]), ()) for at in order)
+            alone = (TwinGroup(at, float(scores[at]), ()) for at in order)
             folded = alone if self.asked.is_one_lane else fold(self.asked.shelf, self.candidates, order, places, scores)
             shown = [*islice(folded, self.top)]
             if len(shown) == self.top or len(best) == len(scores):

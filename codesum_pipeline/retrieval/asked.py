@@ -7,7 +7,7 @@ from functools import cached_property
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.fusion import Numbers
 from codesum_pipeline.retrieval.lanes import IN_FILES
-from codesum_pipeline.retrieval.lookup import NOTHING, Found, Lookup
+from codesum_pipeline.retrieval.lookup import NOTHING, Lookup, ScoredDocuments
 from codesum_pipeline.retrieval.pointers import pointers_in
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.shelf import Shelf
@@ -19,7 +19,7 @@ Wanted = tuple[Signal, Levels]
 
 
 @dataclass(frozen=True)
-class Asked:
+class DocumentQuery:
     """One question to some documents: `signals` rank these one by one, `file_signals` the files that they stand in."""
 
     shelf: Shelf
@@ -50,7 +50,7 @@ class Asked:
         if Level.MODULE in self.levels:
             yield from ((signal, (Level.MODULE,)) for signal in self.signals)
 
-    def passages(self, lookup: Lookup) -> Found:
+    def passages(self, lookup: Lookup) -> ScoredDocuments:
         """The passages that speak for files."""
         is_asked = self.inside and not self.is_one_lane and Signal.CODE_WORDS in self.file_signals
         return lookup.best_passages() if is_asked else NOTHING

@@ -14,7 +14,7 @@ _FIELDS = ("id", "query", "repo", "level")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class BatchQuestion:
     """One row of a batch: without `repo` those that the call is about are asked, without `level` all levels."""
 
     id: str | int
@@ -35,16 +35,16 @@ class BadRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Addressed:
+class RoutedQuestion:
     """A question, and the indexes that it asks."""
 
-    question: Question
+    question: BatchQuestion
     indexes: Sequence[PublishedIndex]
 
 
 def read_batch(
     lines: Iterable[str], indexes: Sequence[PublishedIndex], nameable: Sequence[PublishedIndex]
-) -> Iterator[Addressed | BadRow]:
+) -> Iterator[RoutedQuestion | BadRow]:
     """Read each line in order; a bad one is reported in its place. Empty lines are passed over.
 
     A question asks `indexes`, or the one of `nameable` that it names.
@@ -54,12 +54,12 @@ def read_batch(
             continue
         try:
             question = parse_question(line)
-            yield Addressed(question, _indexes_named(nameable, question.repo) if question.repo else indexes)
+            yield RoutedQuestion(question, _indexes_named(nameable, question.repo) if question.repo else indexes)
         except ConfigurationError as error:
             yield BadRow(number, str(error))
 
 
-def parse_question(line: str) -> Question:
+def parse_question(line: str) -> BatchQuestion:
     """Read one row; raises `ConfigurationError` that names the field."""
     try:
         row = json.loads(line)
@@ -75,7 +75,7 @@ def parse_question(line: str) -> Question:
         check_says_something(query)
     except ConfigurationError as error:
         raise ConfigurationError(f"field 'query': {error}") from error
-    return Question(
+    return BatchQuestion(
         id=_identifier(row),
         query=query,
         repo=_text(row, "repo", required=False),

@@ -19,7 +19,7 @@ from codesum_pipeline.retrieval.weights import Weights
 
 
 @dataclass(frozen=True)
-class Raised:
+class RaisedScores:
     """Scores of some functions and classes, and the calls that raised some of them: who calls and who is called, as
     places among them."""
 
@@ -28,7 +28,7 @@ class Raised:
     called: Places
 
     @classmethod
-    def nothing(cls, scores: Scores) -> "Raised":
+    def nothing(cls, scores: Scores) -> "RaisedScores":
         """The scores as they are."""
         return cls(scores, NO_NUMBERS, NO_NUMBERS)
 
@@ -45,7 +45,7 @@ class Raised:
         return places
 
 
-def raise_callers(shelf: Shelf, numbers: Numbers, scores: Scores, *, factors: Scores, weights: Weights) -> Raised:
+def raise_callers(shelf: Shelf, numbers: Numbers, scores: Scores, *, factors: Scores, weights: Weights) -> RaisedScores:
     """Raise those of some functions and classes, ascending by number, that call the best of them.
 
     What a caller is given is lowered by its factor, as its own score was.
@@ -62,4 +62,4 @@ def raise_callers(shelf: Shelf, numbers: Numbers, scores: Scores, *, factors: Sc
     raised = np.minimum(scores + given * factors, limits)
     is_raised = raised > scores
     counted = is_raised[callers]
-    return Raised(np.where(is_raised, raised, scores), callers[counted], called[counted])
+    return RaisedScores(np.where(is_raised, raised, scores), callers[counted], called[counted])

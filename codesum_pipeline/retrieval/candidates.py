@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fusion import Numbers, Places, Ranking, Scores
-from codesum_pipeline.retrieval.lookup import Found
+from codesum_pipeline.retrieval.lookup import ScoredDocuments
 from codesum_pipeline.retrieval.shelf import Shelf
 
 K = TypeVar("K", bound=Hashable)
@@ -86,7 +86,7 @@ class Candidates:
         are[some] = True
         return are[self.numbers]
 
-    def rank_all(self, found: Mapping[K, Found], *, limit: int) -> dict[K, Ranking]:
+    def rank_all(self, found: Mapping[K, ScoredDocuments], *, limit: int) -> dict[K, Ranking]:
         """At most `limit` of each ranking, best first; ties break by importance, then by number.
 
         All are sorted together, as numbers that hold the ranking, the score and the importance in their bits.
@@ -107,7 +107,7 @@ class Candidates:
         spans = [slice(start, start + min(count, limit)) for start, count in zip(starts, counts, strict=False)]
         return {key: Ranking(places[span], scores[span]) for key, span in zip(found, spans, strict=True)}
 
-    def rank_files(self, found: Found, *, limit: int) -> Ranking:
+    def rank_files(self, found: ScoredDocuments, *, limit: int) -> Ranking:
         """At most `limit` of what was found in files, best first; ties break by number."""
         order = (-found.scores).argsort(kind="stable")[:limit]
         return Ranking(self.places(found.numbers[order]), found.scores[order].astype(np.float64))

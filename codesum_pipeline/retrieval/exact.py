@@ -18,7 +18,7 @@ from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fusion import Numbers
 from codesum_pipeline.retrieval.hits import Hit, make_hit
 from codesum_pipeline.retrieval.lanes import IN_FILES
-from codesum_pipeline.retrieval.literals import Occurrence, Wanted, occurrence_in, wanted_in
+from codesum_pipeline.retrieval.literals import Occurrence, SearchLiteral, occurrence_in, wanted_in
 from codesum_pipeline.retrieval.pointers import innermost
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
@@ -38,7 +38,7 @@ _NO_TEXTS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FilePlace:
     """A file that has what is wanted, and the document in it that it is shown by."""
 
     index: PublishedIndex
@@ -61,7 +61,7 @@ def exact_hits(
     return [_hit(place, above + (len(best) - rank) / len(best)) for rank, place in enumerate(best)]
 
 
-def _places(shelf: Shelf, wanted: Wanted, levels: Sequence[Level], read: ReadTexts) -> Iterator[_Place]:
+def _places(shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: ReadTexts) -> Iterator[_FilePlace]:
     """Where it stands in the files that are worth reading, of the indexes that have most of the words."""
     tokens = list(dict.fromkeys(tokenize(wanted.text)))
     worth = [_worth_reading(index, tokens, shelf.allowed[place]) for place, index in enumerate(shelf.indexes)]
@@ -74,7 +74,7 @@ def _places(shelf: Shelf, wanted: Wanted, levels: Sequence[Level], read: ReadTex
             found = occurrence_in(texts.get(index.ids[row], ""), wanted)
             shown = None if found is None else _shown(index, row, found.line, levels)
             if found is not None and shown is not None:
-                yield _Place(index, shown, found, bool(index.arrays["is_test"][shown]))
+                yield _FilePlace(index, shown, found, bool(index.arrays["is_test"][shown]))
 
 
 def _worth_reading(index: PublishedIndex, tokens: Sequence[str], allowed: Mask | None) -> tuple[int, list[int]]:
@@ -103,6 +103,6 @@ def _shown(index: PublishedIndex, file: int, line: int, levels: Sequence[Level])
     return file if inside is None and Level.FILE in levels else inside
 
 
-def _hit(place: _Place, score: float) -> Hit:
+def _hit(place: _FilePlace, score: float) -> Hit:
     hit = make_hit(place.index, place.row, score=score, ranks={}, notes=())
     return replace(hit, why=f"{_NOTES[place.found.closeness]} in line {place.found.line}")

@@ -35,7 +35,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
-class Fused(Generic[R]):
+class FusedRanking(Generic[R]):
     """A score for every place, 0 for what no ranking has, and the rankings these were made from."""
 
     scores: Scores
@@ -63,7 +63,7 @@ class Fused(Generic[R]):
 
 def fuse(
     rankings: Mapping[R, Ranking], weights: Mapping[R, float], *, offset: float, limit: int, count: int
-) -> Fused[R]:
+) -> FusedRanking[R]:
     """Weighted fusion of `count` places: half the sum of weight / (offset + rank) over the rankings that have a place,
     and half of the weighted shares of the best scores.
 
@@ -73,7 +73,7 @@ def fuse(
     """
     spoken = {name: ranking for name, ranking in rankings.items() if len(ranking.places)}
     if not spoken:
-        return Fused(np.zeros(count), (), NO_NUMBERS, ())
+        return FusedRanking(np.zeros(count), (), NO_NUMBERS, ())
     ranked = np.concatenate([each.places for each in spoken.values()])
     shares = np.concatenate(
         [
@@ -83,7 +83,7 @@ def fuse(
     )
     best = math.fsum(weights[name] for name in spoken)
     scores = np.bincount(ranked, weights=shares, minlength=count) / best
-    return Fused(scores, tuple(spoken), ranked, (0, *accumulate(len(each.places) for each in spoken.values())))
+    return FusedRanking(scores, tuple(spoken), ranked, (0, *accumulate(len(each.places) for each in spoken.values())))
 
 
 @lru_cache(maxsize=64)

@@ -28,7 +28,7 @@ _LEAST_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchLiteral:
     """What is looked for as it stands; `is_quoted` where the one who asked said so."""
 
     text: str
@@ -47,17 +47,17 @@ class Occurrence:
     closeness: int
 
 
-def wanted_in(query: str) -> Wanted | None:
+def wanted_in(query: str) -> SearchLiteral | None:
     """What a query wants as it stands: the longest part in quotes, else all of it where it has three words."""
     quoted = [first or second for first, second in _QUOTED.findall(query)]
     if quoted:
-        wanted = Wanted(max(quoted, key=len).strip(), is_quoted=True)
+        wanted = SearchLiteral(max(quoted, key=len).strip(), is_quoted=True)
         return wanted if wanted.words else None
-    wanted = Wanted(query.strip(), is_quoted=False)
+    wanted = SearchLiteral(query.strip(), is_quoted=False)
     return wanted if len(wanted.words) >= _FEWEST_WORDS else None
 
 
-def occurrence_in(source: str, wanted: Wanted) -> Occurrence | None:
+def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
     """Where a source has what is wanted: the very text before its words, these before a message that fits."""
     position = source.find(wanted.text) if wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE else -1
     if position >= 0:
@@ -70,7 +70,7 @@ def occurrence_in(source: str, wanted: Wanted) -> Occurrence | None:
     return None if filled is None else Occurrence(_line(source, filled), 0)
 
 
-def _phrase(source: str, wanted: Wanted) -> int | None:
+def _phrase(source: str, wanted: SearchLiteral) -> int | None:
     """Where the words follow one another; of few words that nobody quoted, in a string literal."""
     is_enough = wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE
     lowered = source.lower()
@@ -98,7 +98,7 @@ def _literals_pattern(words: frozenset[str]) -> re.Pattern[str]:
     return re.compile(_LITERAL.format(begins), re.IGNORECASE)
 
 
-def _literals(source: str, wanted: Wanted) -> Iterator[tuple[int, str]]:
+def _literals(source: str, wanted: SearchLiteral) -> Iterator[tuple[int, str]]:
     """The string literals of a source that a query may have the values of, and where each begins."""
     for match in _literals_pattern(frozenset(_WORD.findall(wanted.text.lower()))).finditer(source):
         text = match[match.lastindex or 0]
@@ -106,7 +106,7 @@ def _literals(source: str, wanted: Wanted) -> Iterator[tuple[int, str]]:
             yield match.start(), text
 
 
-def _fits(literal: str, wanted: Wanted) -> bool:
+def _fits(literal: str, wanted: SearchLiteral) -> bool:
     """Whether a message is what was asked for with values in it: all its words, in order, make up most of the query."""
     parts = [_WORD.findall(part) for part in _PLACEHOLDER.split(literal)]
     words = [word.lower() for part in parts for word in part]

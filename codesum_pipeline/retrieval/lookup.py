@@ -32,14 +32,14 @@ from codesum_pipeline.retrieval.weights import Signal
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScoredDocuments:
     """Documents by number, ascending, with their scores."""
 
     numbers: Numbers
     scores: npt.NDArray[np.float32]
 
 
-NOTHING = Found(NO_NUMBERS, NO_SCORES.astype(np.float32))
+NOTHING = ScoredDocuments(NO_NUMBERS, NO_SCORES.astype(np.float32))
 
 
 # The passages whose words are counted one by one: those that have most of a question's words are among the best.
@@ -51,7 +51,7 @@ _FEW_FILES = 5
 _MOST_TEXTS_OF_A_RARE_WORD = 128
 
 
-class _Numbering(Enum):
+class _NumberSpace(Enum):
     """What is counted through all indexes: documents, documents and passages of `code`, or vectors."""
 
     DOCUMENTS = auto()
@@ -80,13 +80,13 @@ class Lookup:
             documents + passages for documents, passages in zip(shelf.starts, shelf.passage_starts, strict=True)
         ]
         self._starts = {
-            _Numbering.DOCUMENTS: shelf.starts,
-            _Numbering.CODE: self._code_starts,
-            _Numbering.VECTORS: shelf.vector_starts,
+            _NumberSpace.DOCUMENTS: shelf.starts,
+            _NumberSpace.CODE: self._code_starts,
+            _NumberSpace.VECTORS: shelf.vector_starts,
         }
-        self._known_spans: dict[tuple[_Numbering, tuple[Level, ...]], list[slice]] = {}
+        self._known_spans: dict[tuple[_NumberSpace, tuple[Level, ...]], list[slice]] = {}
 
-    def best(self, signal: Signal, levels: Sequence[Level]) -> Found:
+    def best(self, signal: Signal, levels: Sequence[Level]) -> ScoredDocuments:
         """The `limit` documents of these levels with the highest scores above 0, and those that are as good as the last
         of them."""
         checkpoint()
@@ -94,18 +94,18 @@ class Lookup:
             return self._nearest(VECTORS[signal], levels)
         if signal not in WORDS:
             return self._best_named(levels)
-        lane, spans = WORDS[signal], self._spans(_Numbering.DOCUMENTS, levels)
-        of_lane = self._spans(_Numbering.CODE, levels) if lane is Lane.CODE else spans
+        lane, spans = WORDS[signal], self._spans(_NumberSpace.DOCUMENTS, levels)
+        of_lane = self._spans(_NumberSpace.CODE, levels) if lane is Lane.CODE else spans
         kept, scores = self._best_in(self._scores_of_words(lane), of_lane)
-        return Found(_numbers_in(spans, kept), scores)
+        return ScoredDocuments(_numbers_in(spans, kept), scores)
 
-    def best_passages(self) -> Found:
+    def best_passages(self) -> ScoredDocuments:
         """The files of the `limit` passages that have the words of a query, with the scores of these.
 
         All of a file is cut into passages; functions cover only a part of it.
         """
         kept, scores = self._best_passages
-        return Found(self._shelf.files_of_passages(kept), scores)
+        return ScoredDocuments(self._shelf.files_of_passages(kept), scores)
 
     def called(self, names: Iterable[str], level: Level) -> Numbers:
         """The documents of a level that are called by one of these names of the query, in any case; ascending."""
@@ -119,7 +119,7 @@ class Lookup:
         }
         return np.array(sorted(found), dtype=np.int64)
 
-    def words_together(self, weights: Mapping[str, float]) -> Found:
+    def words_together(self, weights: Mapping[str, float]) -> ScoredDocuments:
         """The files of the best few passages, and the sum of the weights of the words that each passage has."""
         kept, scores = self._best_passages
         best = kept[highest(scores, _PASSAGES_LOOKED_INTO)]
@@ -133,9 +133,9 @@ class Lookup:
                 postings = index.words[Lane.CODE].indices
                 for word, weight in weights.items():
                     shares[first:last] += weight * _are_in(postings[spans[word]], rows)
-        return Found(self._shelf.files_of_passages(best), shares)
+        return ScoredDocuments(self._shelf.files_of_passages(best), shares)
 
-    def rare_words(self, weights: Mapping[str, float]) -> Found:
+    def rare_words(self, weights: Mapping[str, float]) -> ScoredDocuments:
         """The files that have words which few files have, ascending, and the sum of the weights of these words."""
         having, shelf = self.documents_with(), self._shelf
         found: dict[int, float] = {}
@@ -148,7 +148,7 @@ class Lookup:
                 for number in files:
                     found[number] = found.get(number, 0.0) + weights[word]
         numbers = np.array(sorted(found), dtype=np.int64)
-        return Found(numbers, np.array([found[number] for number in numbers.tolist()], dtype=np.float32))
+        return ScoredDocuments(numbers, np.array([found[number] for number in numbers.tolist()], dtype=np.float32))
 
     def documents_with(self) -> Mapping[str, int]:
         """For each of the query's words how many documents and passages have it in their code."""
@@ -195,7 +195,7 @@ class Lookup:
                 _finish(index, scores[start:end], allowed)
         return self._words[lane]
 
-    def _best_named(self, levels: Sequence[Level]) -> Found:
+    def _best_named(self, levels: Sequence[Level]) -> ScoredDocuments:
         numbers, scores = self._named.numbers, self._named.scores
         if not len(numbers):
             return NOTHING
@@ -203,10 +203,10 @@ class Lookup:
         of_levels = is_wanted[self._shelf.gather(numbers, "level")[0]]
         numbers, scores = numbers[of_levels], scores[of_levels]
         kept = highest_above_zero(scores, self._limit)
-        return Found(numbers[kept], scores[kept])
+        return ScoredDocuments(numbers[kept], scores[kept])
 
     @cached_property
-    def _named(self) -> Found:
+    def _named(self) -> ScoredDocuments:
         """All documents that the query names."""
         shelf, numbers, scores = self._shelf, [NO_NUMBERS], [NOTHING.scores]
         for (index, start), called, allowed in zip(shelf.with_starts(), self._rows_by_name, shelf.allowed, strict=True):
@@ -218,7 +218,7 @@ class Lookup:
             if len(rows):
                 numbers.append(rows + start)
                 scores.append(of_rows.astype(np.float32))
-        return Found(np.concatenate(numbers), np.concatenate(scores))
+        return ScoredDocuments(np.concatenate(numbers), np.concatenate(scores))
 
     @cached_property
     def _rows_by_name(self) -> list[Mapping[str, list[int]]]:
@@ -228,13 +228,13 @@ class Lookup:
         lowered = [*dict.fromkeys(name.lower() for name in names)]
         return [index.names.rows_by_name(lowered) for index in self._shelf.indexes]
 
-    def _nearest(self, lane: Lane, levels: Sequence[Level]) -> Found:
+    def _nearest(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
         """The documents whose vectors point the query's way."""
         if any(lane in index.nearest for index in self._shelf.indexes):
             return self._nearest_in_cells(lane, levels)
-        spans = self._spans(_Numbering.VECTORS, levels)
+        spans = self._spans(_NumberSpace.VECTORS, levels)
         kept, scores = self._best_in(self._products(lane), spans)
-        return Found(self._shelf.of_vectors(_numbers_in(spans, kept)), scores)
+        return ScoredDocuments(self._shelf.of_vectors(_numbers_in(spans, kept)), scores)
 
     def _products(self, lane: Lane) -> Array:
         """The products of all vectors with the query's, index after index; 0 for what the filters leave out."""
@@ -248,7 +248,7 @@ class Lookup:
                     found[start:end][~allowed[index.dense_rows]] = 0
         return self._dense[lane]
 
-    def _nearest_in_cells(self, lane: Lane, levels: Sequence[Level]) -> Found:
+    def _nearest_in_cells(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
         """As `_nearest`, where some index has many vectors."""
         found = [
             self._near(position, lane, span)
@@ -257,7 +257,7 @@ class Lookup:
         ]
         scores = joined([of_span for _, of_span in found])
         kept = highest_above_zero(scores, self._limit)
-        return Found(joined([numbers for numbers, _ in found])[kept], scores[kept])
+        return ScoredDocuments(joined([numbers for numbers, _ in found])[kept], scores[kept])
 
     def _near(self, position: int, lane: Lane, span: slice) -> tuple[Numbers, Array]:
         """The documents of a span of the vectors of an index, and the products of these with the query's: of many those
@@ -276,11 +276,11 @@ class Lookup:
             raise ValueError("a dense lane is asked, and the query was not embedded")
         return self._query.vector
 
-    def _spans(self, numbering: "_Numbering", levels: Sequence[Level]) -> list[slice]:
+    def _spans(self, numbering: "_NumberSpace", levels: Sequence[Level]) -> list[slice]:
         """Where the documents of some levels are."""
         key = numbering, tuple(levels)
         if key not in self._known_spans:
-            shelf, is_dense = self._shelf, numbering is _Numbering.VECTORS
+            shelf, is_dense = self._shelf, numbering is _NumberSpace.VECTORS
             starts = self._starts[numbering]
             bounds = (index.dense_starts if is_dense else index.level_bounds for index in shelf.indexes)
             self._known_spans[key] = [

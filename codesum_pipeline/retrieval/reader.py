@@ -267,7 +267,7 @@ class PublishedIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class _Resolved:
+class _VersionLink:
     """A version folder, and which link named it: each that is published is a file of its own."""
 
     folder: Path
@@ -282,11 +282,11 @@ def _check_whole(version: Version) -> None:
         raise BrokenIndex(f"{path} is damaged: run `codesum doctor`")
 
 
-def _resolve(path: Path) -> _Resolved:
+def _resolve(path: Path) -> _VersionLink:
     """The version folder that a published name stands for."""
     try:
         link = path.lstat()
-        return _Resolved(path.parent / path.readlink(), (link.st_ino, link.st_mtime_ns))
+        return _VersionLink(path.parent / path.readlink(), (link.st_ino, link.st_mtime_ns))
     except FileNotFoundError as error:
         raise MissingTable(f"repository {path.name!r} has no index yet: run `codesum index {path.name}`") from error
     except OSError as error:

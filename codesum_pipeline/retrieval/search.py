@@ -14,7 +14,7 @@ from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.about_testing import asks_for_tests
 from codesum_pipeline.retrieval.answering import Answer
-from codesum_pipeline.retrieval.asked import Asked
+from codesum_pipeline.retrieval.asked import DocumentQuery
 from codesum_pipeline.retrieval.exact import ReadTexts, exact_hits
 from codesum_pipeline.retrieval.filters import ANYTHING, Filters
 from codesum_pipeline.retrieval.fit import Likeness
@@ -106,7 +106,7 @@ def _asked(
     lanes: Sequence[Lane],
     filters: Filters,
     weights: Weights,
-) -> Asked | None:
+) -> DocumentQuery | None:
     """What is to be looked up; None where there is nothing that could be found."""
     weights = _weights_of(indexes, lanes, weights)
     signals = signals_of(lanes)
@@ -124,7 +124,7 @@ def _asked(
     wanted = tuple(level for level in LEVELS if level in levels)
     if not shelf.indexes or not wanted:
         return None
-    return Asked(
+    return DocumentQuery(
         shelf,
         parsed,
         of_documents,

@@ -17,7 +17,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class RelatedDocument:
     """Another document, and what it is for; `trusted` where a compiler's index confirms that it uses or is used."""
 
     id: str
@@ -27,16 +27,16 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class DocumentRelations:
     """Parents come nearest first, up to the root module; children by level, then by id.
 
     `dependencies` name what a document rests on, outside the repository too.
     """
 
-    parents: tuple[Neighbour, ...]
-    children: tuple[Neighbour, ...]
-    called_by: tuple[Neighbour, ...]
-    calls: tuple[Neighbour, ...]
+    parents: tuple[RelatedDocument, ...]
+    children: tuple[RelatedDocument, ...]
+    called_by: tuple[RelatedDocument, ...]
+    calls: tuple[RelatedDocument, ...]
     dependencies: tuple[str, ...]
 
 
@@ -54,14 +54,14 @@ _SUMMARY_CHARACTERS = 120
 class BoundedSurroundings:
     """As much of a document's surroundings as there is room for; `more` says how many of a part were left out."""
 
-    around: Surroundings
+    around: DocumentRelations
     more: Mapping[str, int] = field(default_factory=dict)
 
 
-def bounded(around: Surroundings, *, tokens: int) -> tuple[BoundedSurroundings, int]:
+def bounded(around: DocumentRelations, *, tokens: int) -> tuple[BoundedSurroundings, int]:
     """The first of each part in turn, as long as there are tokens, and how many tokens are left."""
     waiting = {name: [*getattr(around, name)] for name in _PARTS}
-    kept: dict[str, list[Neighbour | str]] = {name: [] for name in _PARTS}
+    kept: dict[str, list[RelatedDocument | str]] = {name: [] for name in _PARTS}
     for place in range(_MOST_OF_PART):
         for name in _PARTS:
             if place < len(waiting[name]) and len(kept[name]) == place:
@@ -72,27 +72,27 @@ def bounded(around: Surroundings, *, tokens: int) -> tuple[BoundedSurroundings, 
                     tokens -= price
     more = {name: left for name in _PARTS if (left := len(waiting[name]) - len(kept[name]))}
     first: dict[str, Any] = {name: tuple(some) for name, some in kept.items()}
-    return BoundedSurroundings(Surroundings(**first), more), tokens
+    return BoundedSurroundings(DocumentRelations(**first), more), tokens
 
 
-def tokens_of(shown: Neighbour | str) -> int:
+def tokens_of(shown: RelatedDocument | str) -> int:
     """How many tokens one neighbour takes as JSON, estimated by its characters."""
-    written = json.dumps(asdict(shown) if isinstance(shown, Neighbour) else shown, ensure_ascii=False)
+    written = json.dumps(asdict(shown) if isinstance(shown, RelatedDocument) else shown, ensure_ascii=False)
     return -(-(len(written) + len(", ")) // _CHARACTERS_PER_TOKEN)
 
 
-def _short(each: Neighbour | str) -> Neighbour | str:
+def _short(each: RelatedDocument | str) -> RelatedDocument | str:
     if isinstance(each, str) or len(each.summary) <= _SUMMARY_CHARACTERS:
         return each
     return replace(each, summary=f"{each.summary[: _SUMMARY_CHARACTERS - 1].rstrip()}…")
 
 
-def surroundings_of(index: PublishedIndex, row: int) -> Surroundings:
+def surroundings_of(index: PublishedIndex, row: int) -> DocumentRelations:
     """Read the neighbours of one document."""
     document = index.document(row)
     children = np.flatnonzero(index.arrays["parent_row"] == row).tolist()
     users, used = _confirmed(index, row)
-    return Surroundings(
+    return DocumentRelations(
         parents=_neighbours(index, _rows_above(index, row)),
         children=_neighbours(index, children),
         called_by=_neighbours(index, _rows_of(index, document["context"]["called_by"]), trusted=users),
@@ -141,6 +141,8 @@ def _rows_of(index: PublishedIndex, ids: Iterable[str]) -> Iterator[int]:
     return (row for id_ in ids if (row := index.row(id_)) is not None)
 
 
-def _neighbours(index: PublishedIndex, rows: Iterable[int], *, trusted: Collection[int] = ()) -> tuple[Neighbour, ...]:
+def _neighbours(
+    index: PublishedIndex, rows: Iterable[int], *, trusted: Collection[int] = ()
+) -> tuple[RelatedDocument, ...]:
     found = ((row in trusted, index.document(row)) for row in rows)
-    return tuple(Neighbour(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)
+    return tuple(RelatedDocument(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)

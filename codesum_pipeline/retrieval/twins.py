@@ -27,7 +27,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TwinGroup:
     """What is shown: where it is among the scored, the score of the best twin, and the rows of the others."""
 
     at: int
@@ -35,7 +35,9 @@ class Shown:
     twins: tuple[int, ...]
 
 
-def fold(shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Places, scores: Scores) -> Iterator[Shown]:
+def fold(
+    shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Places, scores: Scores
+) -> Iterator[TwinGroup]:
     """What is at some positions of `places`, best first: of twins the one that is used most, if it is hardly worse."""
     numbers = candidates.numbers[places[order]].tolist()
     located = [shelf.locate(number) for number in numbers]
@@ -46,7 +48,7 @@ def fold(shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Pla
             continue
         others = twins[index.version.digest].get(row)
         if not others:
-            yield Shown(at, float(scores[at]), ())
+            yield TwinGroup(at, float(scores[at]), ())
             continue
         group = np.array([row, *others])
         of_group = group + (number - row)
@@ -56,7 +58,7 @@ def fold(shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Pla
         is_used_more = candidates.importance[places[used_most]] > candidates.importance[places[at]]
         lead = used_most if is_used_more else at
         own = int(candidates.numbers[places[lead]]) - (number - row)
-        yield Shown(lead, float(scores[at]), tuple(group[group != own].tolist()))
+        yield TwinGroup(lead, float(scores[at]), tuple(group[group != own].tolist()))
 
 
 def _twins_by_index(located: Iterable[tuple[PublishedIndex, int]]) -> dict[str, dict[int, list[int]]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from codesum_pipeline.source.roles import Role
+from codesum_pipeline.source.roles import FileRole
 
 
 class Signal(StrEnum):
@@ -45,8 +45,8 @@ def _file_signals() -> Mapping[Signal, float]:
     }
 
 
-def _role_factors() -> Mapping[Role, float]:
-    return {Role.PROSE: 0.8, Role.HISTORY: 0.4, Role.DATA: 0.8, Role.EXAMPLE: 0.8}
+def _role_factors() -> Mapping[FileRole, float]:
+    return {FileRole.PROSE: 0.8, FileRole.HISTORY: 0.4, FileRole.DATA: 0.8, FileRole.EXAMPLE: 0.8}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Weights:
     vendored_factor: float = 0.5
     # A file that only hands on what others define is no answer where the thing itself is asked for.
     reexport_factor: float = 0.5
-    role_factors: Mapping[Role, float] = field(default_factory=_role_factors)
+    role_factors: Mapping[FileRole, float] = field(default_factory=_role_factors)
 
 
 DEFAULT_WEIGHTS = Weights()

@@ -14,7 +14,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from codesum_pipeline.scip.messages import message_class
-from codesum_pipeline.scip.places import ASSUMED, Lines, PositionEncoding, Span, enclosing_range_of, range_of
+from codesum_pipeline.scip.places import ASSUMED, EncodedLines, PositionEncoding, Span, enclosing_range_of, range_of
 from codesum_pipeline.scip.spelling import Spelling
 from codesum_pipeline.scip.symbol_names import SymbolName, is_local, parse_symbol
 
@@ -25,7 +25,7 @@ _ONE_LINE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class IndexReference:
     """A symbol that stands at a place of the text."""
 
     span: Span
@@ -35,36 +35,36 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Defined:
+class IndexDefinition:
     """A symbol that the file defines; `first_line` and `last_line` are those of all of it, where the index knows.
 
     One that is generated is not written there: something else is, that it is made from.
     """
 
-    named: Named
+    named: IndexReference
     first_line: int
     last_line: int
     is_generated: bool = False
 
 
 @dataclass(slots=True)
-class Comparison:
+class IndexComparison:
     """What a document says that counts; `problem` says why nothing does. `misnamed` counts references by symbol."""
 
     problem: str = ""
     occurrences: int = 0
     misnamed: Counter[str] = field(default_factory=Counter)
-    definitions: list[Defined] = field(default_factory=list)
-    references: list[Named] = field(default_factory=list)
+    definitions: list[IndexDefinition] = field(default_factory=list)
+    references: list[IndexReference] = field(default_factory=list)
     information: dict[str, Any] = field(default_factory=dict)
 
 
-def compare(content: bytes, text: str) -> Comparison:
+def compare(content: bytes, text: str) -> IndexComparison:
     r"""A document beside the text of its file, whose lines end by `\n`."""
     try:
         document = message_class("Document").FromString(content)
     except DecodeError as error:
-        return Comparison(problem=f"its document cannot be read: {error}")
+        return IndexComparison(problem=f"its document cannot be read: {error}")
     comparisons = (_compare(document, text, encoding) for encoding in _encodings(document, text))
     first = next(comparisons)
     return next((one for one in (first, *comparisons) if not one.problem), first)
@@ -81,20 +81,22 @@ def _encodings(document: Any, text: str) -> Sequence[PositionEncoding]:
 _KNOWN_ENCODINGS = frozenset(PositionEncoding)
 
 
-def _compare(document: Any, text: str, encoding: PositionEncoding) -> Comparison:
-    lines, spelling, found = Lines(text, encoding), Spelling(text), Comparison()
+def _compare(document: Any, text: str, encoding: PositionEncoding) -> IndexComparison:
+    lines, spelling, found = EncodedLines(text, encoding), Spelling(text), IndexComparison()
     for occurrence in document.occurrences:
         found.occurrences += 1
         found.problem = _take_in(found, occurrence, parse_symbol(occurrence.symbol), lines, spelling)
         if found.problem:
-            return Comparison(problem=found.problem, occurrences=len(document.occurrences))
+            return IndexComparison(problem=found.problem, occurrences=len(document.occurrences))
     if problem := _unwritten(found):
-        return Comparison(problem=problem, occurrences=found.occurrences)
+        return IndexComparison(problem=problem, occurrences=found.occurrences)
     found.information = {one.symbol: one for one in document.symbols if not is_local(one.symbol)}
     return found
 
 
-def _take_in(found: Comparison, occurrence: Any, name: SymbolName | None, lines: Lines, spelling: Spelling) -> str:
+def _take_in(
+    found: IndexComparison, occurrence: Any, name: SymbolName | None, lines: EncodedLines, spelling: Spelling
+) -> str:
     """Add one occurrence; the reason why the document does not count, if it does not."""
     range_ = range_of(occurrence)
     if len(range_) != _ONE_LINE:
@@ -109,16 +111,16 @@ def _take_in(found: Comparison, occurrence: Any, name: SymbolName | None, lines:
         return ""
     is_spelled = spelling.is_spelled(name, token)
     if occurrence.symbol_roles & _DEFINITION:
-        named = Named(span, token, occurrence.symbol, name)
+        named = IndexReference(span, token, occurrence.symbol, name)
         found.definitions.append(_defined(named, occurrence, is_generated=not is_spelled))
     elif not is_spelled:
         found.misnamed[occurrence.symbol] += 1
     elif not occurrence.symbol_roles & _FORWARD_DEFINITION:
-        found.references.append(Named(span, token, occurrence.symbol, name))
+        found.references.append(IndexReference(span, token, occurrence.symbol, name))
     return ""
 
 
-def _unwritten(found: Comparison) -> str:
+def _unwritten(found: IndexComparison) -> str:
     """The reason why the document does not count, where it defines what is not written and made from nothing there."""
     written = {one.named.span for one in found.definitions if not one.is_generated}
     written |= {one.span for one in found.references}
@@ -128,7 +130,7 @@ def _unwritten(found: Comparison) -> str:
     return ""
 
 
-def _across_lines(range_: Sequence[int], lines: Lines) -> str:
+def _across_lines(range_: Sequence[int], lines: EncodedLines) -> str:
     """A range of several lines says nothing about a name, but must be in the text."""
     if len(range_) == _ONE_LINE + 1 and 0 <= range_[0] <= range_[2] < len(lines):
         return ""
@@ -144,11 +146,11 @@ def _is_whole(token: str, before: str, after: str) -> bool:
     return not (begins or ends)
 
 
-def _defined(named: Named, occurrence: Any, *, is_generated: bool) -> Defined:
+def _defined(named: IndexReference, occurrence: Any, *, is_generated: bool) -> IndexDefinition:
     """A definition with the lines of its whole range, or of its name."""
     range_ = enclosing_range_of(occurrence)
     line = named.span.line
     if not range_:
-        return Defined(named, line, line, is_generated)
+        return IndexDefinition(named, line, line, is_generated)
     first, last = range_[0] + 1, (range_[2] if len(range_) > _ONE_LINE else range_[0]) + 1
-    return Defined(named, min(first, line), max(last, line), is_generated)
+    return IndexDefinition(named, min(first, line), max(last, line), is_generated)

@@ -28,7 +28,7 @@ _VARINT = 0
 
 
 @dataclass(frozen=True, slots=True)
-class IndexTool:
+class IndexerIdentity:
     """What wrote an index: `scip-python`, its version, and the folder that it was run in."""
 
     name: str
@@ -54,7 +54,7 @@ class OversizedDocument:
     length: int
 
 
-def look_through(index: Path) -> Iterator[IndexTool | DocumentPlace | OversizedDocument]:
+def look_through(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | OversizedDocument]:
     """What an index holds, in its order. Raises `RefusedIndex` where it is no SCIP index, or is not whole."""
     size = index.stat().st_size
     documents = 0
@@ -96,9 +96,9 @@ def _document(file: IO[bytes], offset: int, length: int) -> DocumentPlace | Over
     return DocumentPlace(path, offset, length, hashlib.sha1(content, usedforsecurity=False).hexdigest())
 
 
-def _tool(content: bytes, offset: int) -> IndexTool:
+def _tool(content: bytes, offset: int) -> IndexerIdentity:
     metadata = _parsed("Metadata", content, offset)
-    return IndexTool(metadata.tool_info.name, metadata.tool_info.version, metadata.project_root)
+    return IndexerIdentity(metadata.tool_info.name, metadata.tool_info.version, metadata.project_root)
 
 
 def _parsed(name: str, content: bytes, offset: int) -> Any:

@@ -86,7 +86,7 @@ def made_index(ws: Workspace, mirror: Mirror, commit: str, *, progress: Progress
     """
     if not ws.entry.scip_command:
         return None
-    making = _Making(ws, mirror, ws.layout.scip(ws.key))
+    making = _IndexMaker(ws, mirror, ws.layout.scip(ws.key))
     try:
         problem = making.brought_up(commit, progress=progress)
     except (ConfigurationError, RepositoryUnavailable, CannotWrite, OSError) as error:
@@ -107,7 +107,7 @@ def drop_made(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Making:
+class _IndexMaker:
     """The command of one entry, and the folder in which its index is kept."""
 
     ws: Workspace

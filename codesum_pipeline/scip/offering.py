@@ -8,7 +8,7 @@ from typing import Self
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.scip import IndexFile
-from codesum_pipeline.scip.framing import DocumentPlace, IndexTool, OversizedDocument, look_through, read_document
+from codesum_pipeline.scip.framing import DocumentPlace, IndexerIdentity, OversizedDocument, look_through, read_document
 
 # A file that more indexes tell about is told about by the first of them.
 MOST_OFFERS = 4
@@ -102,7 +102,7 @@ class _Content:
         content = cls()
         for found in look_through(index):
             match found:
-                case IndexTool(name, version):
+                case IndexerIdentity(name, version):
                     content.tool = f"{name or _UNNAMED_TOOL} {version}".strip()
                 case DocumentPlace():
                     content._add(found, names)

@@ -30,7 +30,7 @@ class Span(NamedTuple):
     end: int
 
 
-class Lines:
+class EncodedLines:
     r"""The lines of a text that ends them by `\n`, with the columns of an encoding."""
 
     def __init__(self, text: str, encoding: PositionEncoding) -> None:

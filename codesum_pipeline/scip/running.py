@@ -38,7 +38,7 @@ _DATA_FACTOR = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class IndexerCommand:
     """Words that are run in a folder with exactly this environment."""
 
     words: Sequence[str]
@@ -60,7 +60,7 @@ class Ran:
         return self.status - BY_SIGNAL if self.status > BY_SIGNAL else 0
 
 
-def run_bounded(command: Command, options: ScipOptions) -> Ran:
+def run_bounded(command: IndexerCommand, options: ScipOptions) -> Ran:
     """Run a command to its end, or until it goes over a bound; nothing that it started is left.
 
     Where the work is not wanted any more, or is interrupted, the command ends with it.
@@ -84,7 +84,7 @@ def run_bounded(command: Command, options: ScipOptions) -> Ran:
     return Ran(process.returncode, bytes(run.tail), over)
 
 
-def _task(command: Command, options: ScipOptions) -> Task:
+def _task(command: IndexerCommand, options: ScipOptions) -> Task:
     return Task(
         words=command.words,
         folder=str(command.folder),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.scip.running import Command
+from codesum_pipeline.scip.running import IndexerCommand
 
 BUBBLEWRAP = "bubblewrap"
 OUTPUT = "{output}"
@@ -97,7 +97,7 @@ class Sandbox:
     def is_confined(self) -> bool:
         return self.options.sandbox == BUBBLEWRAP
 
-    def command(self, words: Sequence[str]) -> Command:
+    def command(self, words: Sequence[str]) -> IndexerCommand:
         """The words as they are run, where each `{output}` is the path to write."""
         output = (_OUTPUT if self.is_confined else self.room.output) / INDEX_NAME
         return self._run([word.replace(OUTPUT, str(output)) for word in words], folder=self.room.subdir)
@@ -135,10 +135,10 @@ class Sandbox:
         way_out = "install it there, or name its folder in scip.read_only" if self.is_confined else "install it there"
         return f"no program {program!r} in {looked}: {way_out}"
 
-    def _run(self, words: Sequence[str], *, folder: str) -> Command:
+    def _run(self, words: Sequence[str], *, folder: str) -> IndexerCommand:
         if not self.is_confined:
-            return Command(words, self._folder, self._environment())
-        return Command([*self._bwrap(folder), "--", *words], self.room.root, self._environment())
+            return IndexerCommand(words, self._folder, self._environment())
+        return IndexerCommand([*self._bwrap(folder), "--", *words], self.room.root, self._environment())
 
     @property
     def _folder(self) -> Path:

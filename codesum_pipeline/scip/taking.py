@@ -25,7 +25,7 @@ from codesum_pipeline.scip.making import MADE_BY, drop_made, made_index
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.tables import Written
+from codesum_pipeline.store.tables import TableWrite
 from codesum_pipeline.store.workspace import Workspace
 
 _TABLE = "scip_indexes"
@@ -136,7 +136,7 @@ def _taken(found: FoundIndex, folder: Path, most_bytes: int, progress: Progress)
     return replace(row, sha256=copied.sha256, size=copied.size)
 
 
-def _write(ws: Workspace, indexes: Sequence[IndexFile]) -> Written:
+def _write(ws: Workspace, indexes: Sequence[IndexFile]) -> TableWrite:
     """Nothing is written where the rows stand as they are."""
     if ws.tables.content_hash(_TABLE, ws.key) and ws.tables.read_rows(_TABLE, ws.key, IndexFile) == list(indexes):
         return ws.tables.keep(_TABLE, ws.key)

@@ -23,10 +23,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from codesum_pipeline.serving.attempts import Attempts
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.serving.tokens import Token, digest_of, find_token
+from codesum_pipeline.serving.tokens import AccessToken, digest_of, find_token
 
 # The server of a token's holder; without tokens, that of anybody.
-AppOf = Callable[[Token | None], Starlette]
+AppOf = Callable[[AccessToken | None], Starlette]
 
 
 def behind_tokens(source: TokenSource, app_of: AppOf, audit: Auditor, *, is_for_browsers: bool = False) -> ASGIApp:
@@ -35,7 +35,7 @@ def behind_tokens(source: TokenSource, app_of: AppOf, audit: Auditor, *, is_for_
 
 
 @dataclass(eq=False, slots=True)
-class _Served:
+class _TokenServer:
     """The server of one token, while it runs."""
 
     app: Starlette
@@ -71,7 +71,7 @@ class TokenGate:
     looked_after_s: float = 2.0
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     attempts: Attempts = field(default_factory=lambda: Attempts(time.monotonic))
-    _served: dict[Token, _Served] = field(default_factory=dict)
+    _served: dict[AccessToken, _TokenServer] = field(default_factory=dict)
     _starting: anyio.Lock = field(default_factory=anyio.Lock)
     _tasks: TaskGroup | None = None
 
@@ -82,13 +82,13 @@ class TokenGate:
         said = self._said(Headers(scope=scope))
         address = (scope.get("client") or ("",))[0]
         answer = self._judged(said, address) if said else self._refusal()
-        if isinstance(answer, Token):
+        if isinstance(answer, AccessToken):
             served = await self._server_of(answer)
             await served.answer(scope, receive, send)
         else:
             await answer(scope, receive, send)
 
-    def _judged(self, said: str, address: str) -> Token | PlainTextResponse:
+    def _judged(self, said: str, address: str) -> AccessToken | PlainTextResponse:
         digest = digest_of(said)
         wait_s = self.attempts.wait_s(address, digest)
         if wait_s:
@@ -101,7 +101,7 @@ class TokenGate:
         self.attempts.was_right(address, digest)
         return token
 
-    def _valid(self) -> list[Token]:
+    def _valid(self) -> list[AccessToken]:
         """Those of now; the servers of others end."""
         now = self.now()
         valid = [token for token in self.source.now() if token.is_valid(now)]
@@ -109,7 +109,7 @@ class TokenGate:
             self._served.pop(token).end()
         return valid
 
-    async def _server_of(self, token: Token) -> _Served:
+    async def _server_of(self, token: AccessToken) -> _TokenServer:
         async with self._starting:
             if token not in self._served:
                 if self._tasks is None:
@@ -117,9 +117,9 @@ class TokenGate:
                 self._served[token] = await self._tasks.start(self._run, token)
             return self._served[token]
 
-    async def _run(self, token: Token, *, task_status: TaskStatus[_Served]) -> None:
+    async def _run(self, token: AccessToken, *, task_status: TaskStatus[_TokenServer]) -> None:
         """A server begins and ends in one task."""
-        served = _Served(self.app_of(token))
+        served = _TokenServer(self.app_of(token))
         async with served.app.router.lifespan_context(served.app):
             task_status.started(served)
             await served.ended.wait()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.serving.tokens import Token, read_tokens
+from codesum_pipeline.serving.tokens import AccessToken, read_tokens
 
 _log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ class TokenSource:
     """
 
     file: Path | None
-    tokens: tuple[Token, ...]
+    tokens: tuple[AccessToken, ...]
     _seen: tuple[int, ...] | None = field(default=None)
 
     @classmethod
@@ -36,7 +36,7 @@ class TokenSource:
         """Whether nobody is served without a token: also where a file is named that has none now."""
         return self.file is not None or bool(self.tokens)
 
-    def now(self) -> tuple[Token, ...]:
+    def now(self) -> tuple[AccessToken, ...]:
         seen = _look(self.file)
         if seen != self._seen:
             self._seen = seen

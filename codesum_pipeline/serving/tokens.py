@@ -32,7 +32,7 @@ _ALL = RepositoryScope((EVERYTHING,))
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class AccessToken:
     """The sha256 of what is said, the repositories that it opens, and the moment from which on it opens none."""
 
     digest: bytes
@@ -41,7 +41,7 @@ class Token:
     expires: datetime | None = None
 
     @classmethod
-    def of(cls, secret: str, *patterns: str, name: str = "") -> "Token":
+    def of(cls, secret: str, *patterns: str, name: str = "") -> "AccessToken":
         """One whose secret is known; without patterns it opens all."""
         return cls(digest_of(secret), RepositoryScope(patterns) if patterns else _ALL, name)
 
@@ -58,16 +58,16 @@ def hashed(secret: str) -> str:
     return f"{_HASHED}{digest_of(secret).hex()}"
 
 
-def find_token(digest: bytes, tokens: Sequence[Token]) -> Token | None:
+def find_token(digest: bytes, tokens: Sequence[AccessToken]) -> AccessToken | None:
     """That of the secret with this digest; all are compared, so that the time tells nothing."""
-    found: Token | None = None
+    found: AccessToken | None = None
     for each in tokens:
         if hmac.compare_digest(digest, each.digest):
             found = each
     return found
 
 
-class _Entry(BaseModel):
+class _TokenEntry(BaseModel):
     """A token as its file has it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -77,10 +77,10 @@ class _Entry(BaseModel):
     expires: datetime | date | None = None
 
 
-_ENTRIES = TypeAdapter(dict[str, _Entry])
+_ENTRIES = TypeAdapter(dict[str, _TokenEntry])
 
 
-def read_tokens(file: Path | None, environ: Mapping[str, str], *, variable: str) -> list[Token]:
+def read_tokens(file: Path | None, environ: Mapping[str, str], *, variable: str) -> list[AccessToken]:
     """Those of a file that nobody else may read, else that of the environment; none without either.
 
     A file holds one token, which opens all repositories, or a TOML table for each: `[NAME]` with `token`, `repos` and
@@ -88,7 +88,7 @@ def read_tokens(file: Path | None, environ: Mapping[str, str], *, variable: str)
     """
     if file is None:
         said = environ.get(variable)
-        return [Token(_digest(said.strip(), variable))] if said else []
+        return [AccessToken(_digest(said.strip(), variable))] if said else []
     source = f"--token-file {file}"
     try:
         with file.open("rb") as opened:
@@ -99,11 +99,11 @@ def read_tokens(file: Path | None, environ: Mapping[str, str], *, variable: str)
         reason = "it is no text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ConfigurationError(f"{source}: {reason}") from None
     if len(content.split()) <= 1:
-        return [Token(_digest(content.strip(), source))]
+        return [AccessToken(_digest(content.strip(), source))]
     return _of_table(content, source)
 
 
-def _of_table(content: str, source: str) -> list[Token]:
+def _of_table(content: str, source: str) -> list[AccessToken]:
     way_out = 'write one token alone, or `[NAME]` with `token = "…"` and `repos = ["KEY"]` for each ("*": all)'
     try:
         entries = _ENTRIES.validate_python(tomllib.loads(content))
@@ -118,7 +118,7 @@ def _of_table(content: str, source: str) -> list[Token]:
         where = ".".join(map(str, first["loc"]))
         raise ConfigurationError(f"{source}: {where}: {first['msg']}: {way_out}") from None
     tokens = [_token_of(name, entry, source) for name, entry in entries.items()]
-    known: dict[bytes, Token] = {}
+    known: dict[bytes, AccessToken] = {}
     for token in tokens:
         same = known.setdefault(token.digest, token)
         if same is not token:
@@ -126,7 +126,7 @@ def _of_table(content: str, source: str) -> list[Token]:
     return tokens
 
 
-def _token_of(name: str, entry: _Entry, source: str) -> Token:
+def _token_of(name: str, entry: _TokenEntry, source: str) -> AccessToken:
     source = f"{source}: [{name}]"
     if not _NAME.fullmatch(name):
         raise ConfigurationError(f"{source}: a name has letters, digits, `.`, `_` and `-` alone")
@@ -136,7 +136,7 @@ def _token_of(name: str, entry: _Entry, source: str) -> Token:
         scope = read_scope(entry.repos)
     except ConfigurationError as error:
         raise ConfigurationError(f"{source}: repos: {error}") from None
-    return Token(_digest(entry.token.strip(), source), scope, name, _moment(entry.expires, source))
+    return AccessToken(_digest(entry.token.strip(), source), scope, name, _moment(entry.expires, source))
 
 
 def _moment(said: datetime | date | None, source: str) -> datetime | None:
@@ -160,7 +160,7 @@ def _digest(said: str, source: str) -> bytes:
     return digest_of(said)
 
 
-def check_reachable(address: Address, tokens: Sequence[Token], *, variable: str) -> None:
+def check_reachable(address: Address, tokens: Sequence[AccessToken], *, variable: str) -> None:
     """Raise `ConfigurationError` where others could reach the server without a token."""
     if not tokens and not address.is_loopback:
         raise ConfigurationError(

@@ -56,17 +56,17 @@ _SHORT_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ContentDecision:
     """What a file's content decides; `reason` is None for a file that is indexed."""
 
     language: str
     reason: SkipReason | None
 
 
-def judge_content(path: str, data: bytes) -> Verdict:
+def judge_content(path: str, data: bytes) -> ContentDecision:
     """A pure function of name and content."""
     language = language_of_path(path) or language_of_first_line(data) or TEXT
-    return Verdict(language, _why_skipped(data, language))
+    return ContentDecision(language, _why_skipped(data, language))
 
 
 def is_generated(text: str, language: str) -> bool:

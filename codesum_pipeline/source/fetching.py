@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.git import Finished, run_git, try_git
+from codesum_pipeline.source.git import GitResult, run_git, try_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import describe, serving_switches, source_git_dir
 
@@ -28,7 +28,7 @@ _UNFINISHED = ("objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/pack/*.keep
 
 def fetch(
     git_dir: Path, entry: RepositoryEntry, wanted: Sequence[str], *, depth: Sequence[str] = (), timeout_s: float
-) -> Finished:
+) -> GitResult:
     """Fetch refs or commits of an entry; nothing unfinished is there before, and nothing after a failure."""
     drop_unfinished(git_dir)
     switches = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-shallow"]
@@ -57,7 +57,7 @@ def shallow_commits(git_dir: Path) -> set[str]:
 
 
 def cannot_fetch(
-    entry: RepositoryEntry, finished: Finished, *, commit: str, git_dir: Path, timeout_s: float
+    entry: RepositoryEntry, finished: GitResult, *, commit: str, git_dir: Path, timeout_s: float
 ) -> RepositoryUnavailable:
     """Why a commit of an entry did not come, and the way out."""
     where = describe(entry)
@@ -79,12 +79,12 @@ def cannot_fetch(
     return RepositoryUnavailable(f"{where} cannot be fetched: {finished.complaint}{way_out}")
 
 
-def lacks_objects(finished: Finished) -> bool:
+def lacks_objects(finished: GitResult) -> bool:
     """Whether the other side ended a fetch since objects that it needed were not there."""
     return finished.status != 0 and b"repository corruption on the remote side" in finished.complaints
 
 
-def objects_missing(entry: RepositoryEntry, finished: Finished, what: str) -> RepositoryUnavailable:
+def objects_missing(entry: RepositoryEntry, finished: GitResult, what: str) -> RepositoryUnavailable:
     """That a repository lacks objects of what was asked for, and the way out."""
     named = _OBJECT.search(finished.complaints)
     first = f" ({named[1].decode()} is the first)" if named else ""

@@ -103,7 +103,7 @@ _PART = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class GitResult:
     """What a git process left: its exit status and output, what it complained about last, and in all."""
 
     status: int
@@ -133,7 +133,7 @@ def try_git(
     data: bytes | None = None,
     cwd: Path | None = None,
     extra_environment: Mapping[str, str] | None = None,
-) -> Finished:
+) -> GitResult:
     """Run git to its end, whatever its exit status; raises `RepositoryUnavailable` after `timeout_s`."""
     process = start_git(arguments, git_dir=git_dir, cwd=cwd, stderr=subprocess.PIPE, environment=extra_environment)
     with _lifeline(process, arguments):
@@ -146,7 +146,7 @@ def try_git(
     status = _status(process.returncode, arguments)
     if status != 0:
         _check_room(complaint, status, git_dir)
-    return Finished(status, output, last_line(complaint), complaint)
+    return GitResult(status, output, last_line(complaint), complaint)
 
 
 def run_git(

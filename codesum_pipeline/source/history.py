@@ -24,7 +24,7 @@ _RAW = ["--raw", "-z", "--no-renames", "--no-abbrev"]
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class CommitHistory:
     """Commits of the first-parent line, newest first, that can be compared with their first parents."""
 
     commits: tuple[str, ...]
@@ -90,7 +90,7 @@ def _file_changes(fields: Sequence[str]) -> Iterator[FileChange]:
         yield FileChange(path, before, after)
 
 
-def history_of(ws: Workspace, commit: str, *, commits: int) -> History:
+def history_of(ws: Workspace, commit: str, *, commits: int) -> CommitHistory:
     """The last `commits` commits up to `commit`; fewer where the repository has no more, or where none can be had.
 
     A shallow mirror is deepened as far as that takes, and no further.
@@ -98,12 +98,12 @@ def history_of(ws: Workspace, commit: str, *, commits: int) -> History:
     mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.options.scan.git_timeout_s)
     found, is_cut = _on_hand(mirror, commit, commits)
     if not is_cut:
-        return History(found)
+        return CommitHistory(found)
     try:
         _deepen(ws, mirror, commit, commits)
     except (RepositoryUnavailable, LeaseHeld, CannotWrite) as error:
-        return History(_on_hand(mirror, commit, commits)[0], str(error))
-    return History(_on_hand(mirror, commit, commits)[0])
+        return CommitHistory(_on_hand(mirror, commit, commits)[0], str(error))
+    return CommitHistory(_on_hand(mirror, commit, commits)[0])
 
 
 def _on_hand(mirror: Mirror, commit: str, commits: int) -> tuple[tuple[str, ...], bool]:

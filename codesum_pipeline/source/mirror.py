@@ -28,7 +28,7 @@ from codesum_pipeline.source.fetching import (
     shallow_commits,
 )
 from codesum_pipeline.source.folders import LeftOut, scan_folder
-from codesum_pipeline.source.git import Finished, run_git, try_git
+from codesum_pipeline.source.git import GitResult, run_git, try_git
 from codesum_pipeline.source.locations import is_url, redact
 from codesum_pipeline.source.remote import (
     any_object_id,
@@ -197,7 +197,7 @@ class Mirror:
         is_new = held is None and (shallow or not any((self.git_dir / "objects" / "pack").glob("*.pack")))
         return ONE_COMMIT if is_new or held in shallow else ()
 
-    def _fetch_or_less(self, entry: RepositoryEntry, wanted: list[str], *, depth: Sequence[str]) -> Finished:
+    def _fetch_or_less(self, entry: RepositoryEntry, wanted: list[str], *, depth: Sequence[str]) -> GitResult:
         """Fetch; all there is from a server that cannot give less, the commit alone of a clone that lacks others."""
         finished = fetch(self.git_dir, entry, wanted, depth=depth, timeout_s=self.timeout_s)
         if finished.status == 0:

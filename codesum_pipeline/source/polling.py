@@ -94,8 +94,8 @@ class Poller:
 
     def _seen_from_outside(
         self, before: Mapping[str, Poll], now: float, now_due: Collection[str]
-    ) -> Callable[[RepositoryEntry], "_Due | None"]:
-        def look(entry: RepositoryEntry) -> _Due | None:
+    ) -> Callable[[RepositoryEntry], "_DuePoll | None"]:
+        def look(entry: RepositoryEntry) -> _DuePoll | None:
             poll, source, host = before.get(entry.key), source_of(entry, offline=self.offline), self.host(entry)
             trace = self.trace(entry) if host == _HERE else None
             is_asked_for = entry.key in now_due or is_due(poll, source, now=now)
@@ -107,11 +107,11 @@ class Poller:
                 return None
             rank = 0.0 if entry.key in now_due else poll.due_at if poll and poll.source == source else 1.0
             known = poll if poll and poll.source == source else Poll(entry.key, source, 0.0, 0.0)
-            return _Due(entry, host, replace(known, trace=trace or ""), rank)
+            return _DuePoll(entry, host, replace(known, trace=trace or ""), rank)
 
         return look
 
-    def _limited(self, due: list["_Due"], before: Mapping[str, Poll]) -> list["_Due"]:
+    def _limited(self, due: list["_DuePoll"], before: Mapping[str, Poll]) -> list["_DuePoll"]:
         """Those that have waited longest first, and of remotes no more than a tick may ask for."""
         ordered = sorted(due, key=lambda each: each.rank)
         remote = [each for each in ordered if each.host != _HERE][: self.policy.per_tick]
@@ -124,7 +124,7 @@ def source_of(entry: RepositoryEntry, *, offline: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Due:
+class _DuePoll:
     """A repository that is to be looked at, and the last look at it."""
 
     entry: RepositoryEntry
@@ -143,11 +143,11 @@ class _Round:
     give_up_at: float
     found: dict[str, Poll] = field(default_factory=dict)
     rests: dict[str, HostRest] = field(default_factory=dict)
-    _waiting: dict[str, deque[_Due]] = field(default_factory=lambda: defaultdict(deque))
+    _waiting: dict[str, deque[_DuePoll]] = field(default_factory=lambda: defaultdict(deque))
     _next_at: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def carry_out(self, due: Iterable[_Due]) -> None:
+    def carry_out(self, due: Iterable[_DuePoll]) -> None:
         for each in due:
             self._waiting[each.host].append(each)
         policy = self.poller.policy
@@ -195,7 +195,7 @@ class _Round:
         self._next_at[host] = begins + policy.host_spacing_s
         return begins - now
 
-    def _look_at(self, due: _Due) -> None:
+    def _look_at(self, due: _DuePoll) -> None:
         poller, interval_s = self.poller, self.poller.policy.interval_s
         try:
             head = poller.head(due.entry)
@@ -206,7 +206,7 @@ class _Round:
         self.found[due.entry.key] = after_success(due.poll, head, now=poller.clock(), wait_s=wait_s)
         self._note_answer(due.host)
 
-    def _note_failure(self, due: _Due, complaint: str) -> None:
+    def _note_failure(self, due: _DuePoll, complaint: str) -> None:
         now, interval_s = self.poller.clock(), self.poller.policy.interval_s
         if due.host == _HERE or not asks_for_less(complaint):
             self.found[due.entry.key] = after_failure(due.poll, complaint, now=now, interval_s=interval_s)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from codesum_pipeline.source.languages import PROSE, is_program, language_of_path
 
 
-class Role(StrEnum):
+class FileRole(StrEnum):
     """`HISTORY` is what tells of changes, `PROSE` other texts for people, `EXAMPLE` code that shows or measures."""
 
     SOURCE = "source"
@@ -17,7 +17,7 @@ class Role(StrEnum):
 
 
 # The numbers by which an index knows them.
-ROLES = tuple(Role)
+ROLES = tuple(FileRole)
 
 _HISTORY = re.compile(
     r"(?:^|/)(?:change(?:s|[-_]?log)?|history|news|releases?(?:[-_]?notes)?|upgrad\w*|migrat\w*)(?:[-_.][^/]*)?$",
@@ -32,12 +32,12 @@ _EXAMPLE_FOLDER = re.compile(
 _LOUD_NAME = re.compile(r"(?:^|/)[A-Z][A-Z_-]+$")
 
 
-def role_of(path: str) -> Role:
+def role_of(path: str) -> FileRole:
     """What the file with this path is written for."""
     language = language_of_path(path)
     if language in PROSE or (language is None and (_LOUD_NAME.search(path) or _HISTORY.search(path))):
         is_history = _HISTORY.search(path) or _HISTORY_FOLDER.search(path)
-        return Role.HISTORY if is_history else Role.PROSE
+        return FileRole.HISTORY if is_history else FileRole.PROSE
     if language is not None and not is_program(language):
-        return Role.DATA
-    return Role.EXAMPLE if _EXAMPLE_FOLDER.search(path) else Role.SOURCE
+        return FileRole.DATA
+    return FileRole.EXAMPLE if _EXAMPLE_FOLDER.search(path) else FileRole.SOURCE

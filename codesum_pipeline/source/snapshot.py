@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import FileStatus, SkipReason, Snapshot, SourceFile
-from codesum_pipeline.model.guard import Failure, Guard
+from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.moments import moment_of
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.source.content import CONTENT_REASONS, Verdict, judge_content
+from codesum_pipeline.source.content import CONTENT_REASONS, ContentDecision, judge_content
 from codesum_pipeline.source.folders import LeftOut
 from codesum_pipeline.source.git import BlobReader, read_records, run_git
 from codesum_pipeline.source.languages import TEXT, language_of_path
@@ -56,7 +56,7 @@ class SnapshotReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class _TreeEntry:
     """One entry of a commit's tree."""
 
     path: str
@@ -87,7 +87,7 @@ def snapshot_of(
     listed = _list_tree(mirror, head.commit)
     _check_subdir(ws, listed, commit=head.commit)
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
-    guard = Guard()
+    guard = FailureGuard()
     rows, read = _classify(listed, rules, known, mirror, guard, progress=progress)
     rows = _with_foreign_folders(rows, rules, mirror)
     for left in head.left_out:
@@ -119,13 +119,13 @@ def _describe_commit(key: str, mirror: Mirror, commit: str, *, ref: str) -> Snap
     return Snapshot(key, commit, tree, ref, subject[:_LONGEST_SUBJECT], moment_of(seconds))
 
 
-def _list_tree(mirror: Mirror, commit: str) -> list[_Listed]:
+def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
     """The entries of a commit by path; of two with one path, which only a broken tree has, the first.
 
     Raises `ConfigurationError` for more than `MOST_ENTRIES`.
     """
     arguments = ["ls-tree", "-r", "-z", "-l", "--full-tree", commit]
-    by_path: dict[str, _Listed] = {}
+    by_path: dict[str, _TreeEntry] = {}
     for number, entry in enumerate(read_records(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)):
         if number == MOST_ENTRIES:
             raise ConfigurationError(
@@ -135,7 +135,7 @@ def _list_tree(mirror: Mirror, commit: str) -> list[_Listed]:
         facts, _, raw = entry.partition(b"\t")
         mode, _, blob, size = facts.decode("ascii").split()
         path, is_valid = readable_path(raw)
-        by_path.setdefault(path, _Listed(path, is_valid, mode, blob, int(size) if size.isdigit() else 0))
+        by_path.setdefault(path, _TreeEntry(path, is_valid, mode, blob, int(size) if size.isdigit() else 0))
     folders = _folders_of(by_path)
     return [replace(by_path[path], is_valid=False) if path in folders else by_path[path] for path in sorted(by_path)]
 
@@ -151,7 +151,7 @@ def _folders_of(paths: Iterable[str]) -> set[str]:
     return folders
 
 
-def _check_subdir(ws: Workspace, listed: list[_Listed], *, commit: str) -> None:
+def _check_subdir(ws: Workspace, listed: list[_TreeEntry], *, commit: str) -> None:
     subdir = ws.entry.subdir
     if subdir and not any(entry.path.startswith(f"{subdir}/") for entry in listed):
         raise ConfigurationError(
@@ -160,11 +160,11 @@ def _check_subdir(ws: Workspace, listed: list[_Listed], *, commit: str) -> None:
 
 
 def _classify(
-    listed: list[_Listed],
+    listed: list[_TreeEntry],
     rules: PathRules,
     known: Mapping[str, SourceFile],
     mirror: Mirror,
-    guard: Guard,
+    guard: FailureGuard,
     *,
     progress: Progress,
 ) -> tuple[list[SourceFile], int]:
@@ -197,7 +197,7 @@ def _with_foreign_folders(rows: list[SourceFile], rules: PathRules, mirror: Mirr
     return [replace(row, is_vendored=True) if is_below(row.path, folders) else row for row in rows]
 
 
-def _unread_row(entry: _Listed, rules: PathRules, before: SourceFile | None) -> SourceFile | None:
+def _unread_row(entry: _TreeEntry, rules: PathRules, before: SourceFile | None) -> SourceFile | None:
     """The row of an entry that is skipped or carried over; None where its content has to be read."""
     reason = rules.why_skipped(entry.path, mode=entry.mode, size=entry.size)
     if not entry.is_valid:
@@ -208,19 +208,19 @@ def _unread_row(entry: _Listed, rules: PathRules, before: SourceFile | None) -> 
     return None if verdict is None else _judged_row(entry, rules, verdict)
 
 
-def _carried(row: SourceFile | None, entry: _Listed, rules: PathRules) -> Verdict | None:
+def _carried(row: SourceFile | None, entry: _TreeEntry, rules: PathRules) -> ContentDecision | None:
     """What the content decided last time, where that still holds."""
     if row is None or row.blob != entry.blob or row.rules != RULES_VERSION:
         return None
     if row.status is FileStatus.INDEXED or row.reason in CONTENT_REASONS:
-        return Verdict(row.language, row.reason)
+        return ContentDecision(row.language, row.reason)
     if row.reason is SkipReason.LANGUAGE and not rules.allows(row.language):
-        return Verdict(row.language, row.reason)
+        return ContentDecision(row.language, row.reason)
     return None
 
 
 def _read_rows(
-    unread: list[_Listed], rules: PathRules, mirror: Mirror, guard: Guard, *, progress: Progress
+    unread: list[_TreeEntry], rules: PathRules, mirror: Mirror, guard: FailureGuard, *, progress: Progress
 ) -> Iterator[SourceFile]:
     """Rows of files whose content has to be read; one content is in memory at a time."""
     if not unread:
@@ -237,19 +237,19 @@ def _read_rows(
     progress("reading files", len(unread), len(unread))
 
 
-def _read_row(entry: _Listed, rules: PathRules, data: bytes | None) -> SourceFile:
+def _read_row(entry: _TreeEntry, rules: PathRules, data: bytes | None) -> SourceFile:
     if data is None:
         return _row(entry, rules, language_of_path(entry.path) or TEXT, SkipReason.UNREADABLE)
     return _judged_row(entry, rules, judge_content(entry.path, data))
 
 
-def _judged_row(entry: _Listed, rules: PathRules, verdict: Verdict) -> SourceFile:
+def _judged_row(entry: _TreeEntry, rules: PathRules, verdict: ContentDecision) -> SourceFile:
     """The allowlist stands before what the content decides, as it does for a name that says the language."""
     reason = verdict.reason if rules.allows(verdict.language) else SkipReason.LANGUAGE
     return _row(entry, rules, verdict.language, reason)
 
 
-def _row(entry: _Listed, rules: PathRules, language: str, reason: SkipReason | None) -> SourceFile:
+def _row(entry: _TreeEntry, rules: PathRules, language: str, reason: SkipReason | None) -> SourceFile:
     return SourceFile(
         path=entry.path,
         blob=entry.blob,
@@ -264,7 +264,7 @@ def _row(entry: _Listed, rules: PathRules, language: str, reason: SkipReason | N
     )
 
 
-def _failed_row(entry: _Listed) -> SourceFile:
+def _failed_row(entry: _TreeEntry) -> SourceFile:
     """A file of which nothing could be said: `_carried` takes no such row over, so the next build tries again."""
     return SourceFile(
         path=entry.path,
@@ -283,6 +283,6 @@ def _failed_row(entry: _Listed) -> SourceFile:
 def _left_out_row(left: LeftOut, rules: PathRules) -> SourceFile:
     """A name of a folder that has no blob."""
     path, is_valid = readable_path(left.path)
-    entry = _Listed(path, is_valid, mode="", blob="", size=left.size)
+    entry = _TreeEntry(path, is_valid, mode="", blob="", size=left.size)
     row = _row(entry, rules, language_of_path(path) or TEXT, left.reason)
     return row if is_valid else replace(row, reason=SkipReason.INVALID_PATH)

@@ -35,7 +35,7 @@ class PartGone(CodesumError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FileSelection:
     """Some files of a repository: its published version, this version's manifest, a table, or all of its state."""
 
     what: str
@@ -55,11 +55,11 @@ class Wanted:
         return sorted(found, key=lambda path: (path == manifest, path))
 
 
-INDEX, INDEX_MANIFEST, STATE = Wanted("index"), Wanted("manifest"), Wanted("state")
+INDEX, INDEX_MANIFEST, STATE = FileSelection("index"), FileSelection("manifest"), FileSelection("state")
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _BroughtState:
     """What this process brought, or found, of a state; `a_file` of it tells whether it is there still."""
 
     state: str
@@ -72,13 +72,13 @@ class BroughtFiles:
     def __init__(self, layout: HomeLayout, objects: Callable[[], Objects]) -> None:
         self._layout = layout
         self._objects = objects
-        self._known: dict[tuple[str, Wanted], _Known] = {}
+        self._known: dict[tuple[str, FileSelection], _BroughtState] = {}
 
     def lock(self, key: str) -> Path:
         """The file that whoever changes, or maps, files of a repository locks."""
         return self._folder / f"{key}.lock"
 
-    def has(self, key: str, state: str, wanted: Wanted) -> bool:
+    def has(self, key: str, state: str, wanted: FileSelection) -> bool:
         """Whether this process knows that all of these files are there; they count as used now."""
         known = self._known.get((key, wanted))
         if known is None or known.state != state or (known.a_file and not known.a_file.exists()):
@@ -87,7 +87,7 @@ class BroughtFiles:
             self._touch(key)
         return True
 
-    def fetch(self, key: str, state: str, digest: str | None, wanted: Wanted) -> int:
+    def fetch(self, key: str, state: str, digest: str | None, wanted: FileSelection) -> int:
         """Have these files there; how many bytes came. Raises `PartGone`, `BrokenStore` or `BucketUnavailable`."""
         manifest, there = self._manifest(key, state), self._note(key)
         files = manifest.files
@@ -97,7 +97,7 @@ class BroughtFiles:
         missing = [path for path in paths if not self._is_there(path, files[path], there)]
         if not missing:
             self._touch(key)
-            self._known[key, wanted] = _Known(state, a_file)
+            self._known[key, wanted] = _BroughtState(state, a_file)
             return 0
         by_part = {part: path for path, (part, _) in there.items()}
         linked = {path for path in missing if self._link(path, by_part.get(files[path].part))}
@@ -110,7 +110,7 @@ class BroughtFiles:
         there = self._without_old(key, digest, there, files)
         there.update((path, (files[path].part, files[path].size)) for path in paths)
         self._write_note(key, there)
-        self._known[key, wanted] = _Known(state, a_file)
+        self._known[key, wanted] = _BroughtState(state, a_file)
         return sum(files[path].size for path in to_fetch)
 
     def sizes(self) -> dict[str, tuple[float, int]]:

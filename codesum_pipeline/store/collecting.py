@@ -18,7 +18,7 @@ LEAST_GRACE_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectionCounts:
     """How much was deleted, and how much is left."""
 
     parts: int
@@ -28,7 +28,7 @@ class Collected:
 
 def collect_parts(
     objects: Objects, *, grace_s: float, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-) -> Collected:
+) -> CollectionCounts:
     """Delete parts that no head's state names and that were sent longer than `grace_s` seconds ago.
 
     Listed before the heads are read and again right before the deletion, so that what a build sends meanwhile stays.
@@ -46,7 +46,7 @@ def collect_parts(
         named |= set(_named(objects))
         unwanted = [info for info in unwanted if info.name not in named]
         objects.delete(info.name for info in unwanted)
-    return Collected(len(unwanted), sum(info.size for info in unwanted), len(listed) - len(unwanted))
+    return CollectionCounts(len(unwanted), sum(info.size for info in unwanted), len(listed) - len(unwanted))
 
 
 def _named(objects: Objects) -> Iterator[str]:

@@ -5,7 +5,7 @@ import hashlib
 import pyarrow as pa
 
 
-class _Digest:
+class _HashingFile:
     """A file that keeps the hash of what is written to it."""
 
     closed = False
@@ -30,7 +30,7 @@ def column_hash(values: pa.Array, field: pa.Field) -> str:
     The values are one array, for a stream tells chunks apart.
     """
     column = pa.table([values], schema=pa.schema([field]))
-    digest = _Digest()
+    digest = _HashingFile()
     with pa.ipc.new_stream(pa.PythonFile(digest, mode="w"), column.schema) as stream:
         stream.write_table(column)
     return digest.sha256.hexdigest()

@@ -21,7 +21,7 @@ _VERSION_MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommitCounts:
     """What a commit sent; nothing where the bucket had it all."""
 
     parts: int = 0
@@ -31,13 +31,13 @@ class Committed:
 
 def commit(
     layout: HomeLayout, key: str, objects: Objects, lease: HeadLease, notes: PartNotes, *, transfers: int
-) -> Committed:
+) -> CommitCounts:
     """Bring the bucket up to date with the folder. Raises `LeaseLost`, and then nothing has changed there."""
     lease.check()
     dump_ledger(layout.state(key), layout.kept_ledger(key))
     manifest = _manifest(layout, key, notes)
     if _says_the_same(manifest, notes.manifest) and notes.based_on == lease.head.state:
-        return Committed()
+        return CommitCounts()
     known = {file.part for file in notes.manifest.files.values()} if notes.based_on == lease.head.state else set()
     new = {file.part: path for path, file in manifest.files.items() if file.part not in known}
     with ThreadPoolExecutor(transfers) as threads:
@@ -51,7 +51,7 @@ def commit(
     notes.based_on, notes.manifest = state, manifest
     notes.keep_only(manifest.files)
     notes.write(layout.part_notes(key))
-    return Committed(len(new), sum(manifest.files[path].size for path in new.values()), is_new=True)
+    return CommitCounts(len(new), sum(manifest.files[path].size for path in new.values()), is_new=True)
 
 
 def _manifest(layout: HomeLayout, key: str, notes: PartNotes) -> StateManifest:

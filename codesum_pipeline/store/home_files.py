@@ -32,7 +32,7 @@ _MOST_TRIES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Copied:
+class _CopiedObject:
     """An object as it was copied: its tag, and the sha256 of what it held."""
 
     etag: str
@@ -103,7 +103,7 @@ class HomeFiles:
             return result
         raise BrokenStore(f"{self.url}: {path.name} was changed by others {_MOST_TRIES} times in a row: try again")
 
-    def _copied(self, name: str, etag: str, known: _Copied | None) -> _Copied:
+    def _copied(self, name: str, etag: str, known: _CopiedObject | None) -> _CopiedObject:
         path = self.folder / name
         if known and known.etag == etag and path.exists():
             return known
@@ -111,28 +111,28 @@ class HomeFiles:
         if found is None:
             raise BrokenStore(f"{self.url}: {_PREFIX}{name} was deleted while it was read: try again")
         write_bytes_atomically(path, found.data)
-        return _Copied(found.etag, sha256_of(found.data))
+        return _CopiedObject(found.etag, sha256_of(found.data))
 
-    def _sent(self, name: str, data: bytes, known: _Copied | None) -> _Copied:
+    def _sent(self, name: str, data: bytes, known: _CopiedObject | None) -> _CopiedObject:
         digest = sha256_of(data)
         if known is None:
-            return _Copied(self.objects.create(_PREFIX + name, data), digest)
+            return _CopiedObject(self.objects.create(_PREFIX + name, data), digest)
         if known.sha256 == digest:
             return known
-        return _Copied(self.objects.swap(_PREFIX + name, data, etag=known.etag), digest)
+        return _CopiedObject(self.objects.swap(_PREFIX + name, data, etag=known.etag), digest)
 
     @property
     def _note(self) -> Path:
         return self.folder / ".bucket.json"
 
-    def _known(self) -> dict[str, _Copied]:
+    def _known(self) -> dict[str, _CopiedObject]:
         try:
             found = json.loads(self._note.read_text(encoding="utf-8"))
-            return {name: _Copied(*copied) for name, copied in found.items()}
+            return {name: _CopiedObject(*copied) for name, copied in found.items()}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}
 
-    def _write_note(self, copied: dict[str, _Copied]) -> None:
+    def _write_note(self, copied: dict[str, _CopiedObject]) -> None:
         said = {name: [each.etag, each.sha256] for name, each in sorted(copied.items())}
         write_text_atomically(self._note, json.dumps(said))
 

@@ -13,7 +13,7 @@ from codesum_pipeline.model.errors import MissingTable
 from codesum_pipeline.store.key_order import OrderedRows
 from codesum_pipeline.store.row_reader import RowReader
 from codesum_pipeline.store.schemas import TABLES
-from codesum_pipeline.store.tables import TableStore, Written, rows_having
+from codesum_pipeline.store.tables import TableStore, TableWrite, rows_having
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,15 @@ class MemoryTables(TableStore):
         found = self._rows.get(table, TABLES[table].schema.empty_table())
         return found.select(columns) if columns else found
 
-    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> Written:
+    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         spec = TABLES[table]
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
         (self._rows[table],) = ordered.slices(max(1, len(rows)))
         self._notes[table] = note
         return self.keep(table, repo)
 
-    def keep(self, table: str, repo: str) -> Written:
-        return Written(rows=len(self._rows[table]), table_hash=table)
+    def keep(self, table: str, repo: str) -> TableWrite:
+        return TableWrite(rows=len(self._rows[table]), table_hash=table)
 
     def content_hash(self, table: str, repo: str, *, columns: Sequence[str] | None = None) -> str | None:
         """The table's name stands for all that it says, as long as it is one of this build."""

@@ -27,8 +27,8 @@ from codesum_pipeline.store.brought_files import (
     MANIFEST_NAME,
     STATE,
     BroughtFiles,
+    FileSelection,
     PartGone,
-    Wanted,
 )
 from codesum_pipeline.store.heads import head_infos, read_head
 from codesum_pipeline.store.home_files import HomeFiles
@@ -160,7 +160,7 @@ class ReadingCopy:
     def bring_tables(self, key: str, *tables: str) -> None:
         """Have some tables of a repository there."""
         for table in tables:
-            self.bring(key, Wanted("table", table))
+            self.bring(key, FileSelection("table", table))
 
     def bring_tables_of_all(self, tables: Iterable[str]) -> None:
         """Have some tables of all repositories there."""
@@ -172,7 +172,7 @@ class ReadingCopy:
         """Have all there that a build would find."""
         self.bring(key, STATE)
 
-    def bring(self, key: str, wanted: Wanted) -> None:
+    def bring(self, key: str, wanted: FileSelection) -> None:
         """Fetch what is not there of some files of a repository; raises `BucketUnavailable` or `BrokenStore`."""
         for is_last in (False, True):
             head = self._heads.get(key)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from codesum_pipeline.store.row_reader import RowReader
-from codesum_pipeline.store.tables import TableStore, Written
+from codesum_pipeline.store.tables import TableStore, TableWrite
 
 # A table's columns that were read; None where they may have been all.
 Columns = frozenset[str] | None
@@ -64,11 +64,11 @@ class RecordingStore(TableStore):
         self._note(table, columns)
         return TableStore.read_or_empty(self, table, repo, columns=columns)
 
-    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> Written:
+    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         self._writes.add(table)
         return TableStore.write(self, table, repo, rows, note=note)
 
-    def keep(self, table: str, repo: str) -> Written:
+    def keep(self, table: str, repo: str) -> TableWrite:
         self._writes.add(table)
         return TableStore.keep(self, table, repo)
 

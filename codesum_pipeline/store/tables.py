@@ -45,7 +45,7 @@ _GROUP_VECTORS = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class TableWrite:
     """What a write left behind; `table_hash` covers the values of all columns."""
 
     rows: int
@@ -139,7 +139,7 @@ class TableStore:
         """The rows as values; none where the table was never written."""
         return from_table(self.read_or_empty(table, repo, columns=column_names(row_type)), row_type)
 
-    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> Written:
+    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         """Replace one repository's rows. `note` says what they belong with; no hash covers it."""
         spec = TABLES[table]
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
@@ -156,14 +156,14 @@ class TableStore:
         ):
             for some in ordered.slices(length, within=spans.values()):
                 writer.write_table(some.replace_schema_metadata(schema.metadata))
-        return Written(rows=rows.num_rows, table_hash=_content_hash(hashes, spec.schema.names))
+        return TableWrite(rows=rows.num_rows, table_hash=_content_hash(hashes, spec.schema.names))
 
-    def keep(self, table: str, repo: str) -> Written:
+    def keep(self, table: str, repo: str) -> TableWrite:
         """Leave one repository's rows as they stand, where a step would write the same again."""
         rows: int = self._open(table, repo).metadata.num_rows
-        return Written(rows=rows, table_hash=self.content_hash(table, repo) or "")
+        return TableWrite(rows=rows, table_hash=self.content_hash(table, repo) or "")
 
-    def write_rows(self, table: str, repo: str, rows: Sequence[T], row_type: type[T]) -> Written:
+    def write_rows(self, table: str, repo: str, rows: Sequence[T], row_type: type[T]) -> TableWrite:
         """Replace one repository's rows by values."""
         return self.write(table, repo, to_table(rows, row_type))
 

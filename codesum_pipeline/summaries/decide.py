@@ -19,7 +19,7 @@ from codesum_pipeline.store.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequiredDocument:
     """A document that must exist, and the hashes of what its writer is shown."""
 
     id: str
@@ -62,7 +62,7 @@ class LastTexts:
         ids, hashes = (column.to_pylist() for column in table.columns)
         self._hashes: dict[str, str] = dict(zip(ids, hashes, strict=True))
 
-    def decide(self, wanted: Sequence[Wanted], *, force: bool) -> list[Rewrite]:
+    def decide(self, wanted: Sequence[RequiredDocument], *, force: bool) -> list[Rewrite]:
         """What to write of `wanted`, sorted by id; the rest is kept."""
         changed = [found for found in wanted if self._hashes.get(found.id) != found.summary_hash]
         origins = self._origins([found.id for found in changed if found.id in self._hashes])
@@ -85,7 +85,7 @@ class LastTexts:
         """The ids that have a text and must not exist any more."""
         return sorted(self._hashes.keys() - set(wanted_ids))
 
-    def _rewrite(self, wanted: Wanted, before: _Origin | None) -> Rewrite:
+    def _rewrite(self, wanted: RequiredDocument, before: _Origin | None) -> Rewrite:
         """What a document itself shows outranks its children as a cause, since it would have caused it alone."""
         own = (wanted.id,)
         if before is None:

@@ -27,7 +27,7 @@ from codesum_pipeline.store.rows import column_names, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.history import append_history
-from codesum_pipeline.summaries.outline import Outline, read_outline
+from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.shown import module_layers
 
 Integers = npt.NDArray[np.integer[Any]]
@@ -37,7 +37,7 @@ _OF_SYMBOLS = ["id", "file_path", "qualified_name", "content_hash", "language", 
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ContainerPlace:
     """Where a file or module stands, and what a document takes from there."""
 
     id: str
@@ -77,7 +77,7 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
     )
 
 
-def _documents(workspace: Workspace, outline: Outline) -> pa.Table:
+def _documents(workspace: Workspace, outline: DocumentTree) -> pa.Table:
     """The columns of every document, in id order."""
     symbols = workspace.tables.read("symbols", workspace.key, columns=[*_OF_SYMBOLS, "line_map", "is_test"])
     places = _places(workspace, outline, symbols)
@@ -101,7 +101,7 @@ def _documents(workspace: Workspace, outline: Outline) -> pa.Table:
     return pa.table([columns[name] for name in column_names(SummaryDocument)], schema=schema_of(SummaryDocument))
 
 
-def _places(workspace: Workspace, outline: Outline, symbols: pa.Table) -> pa.Table:
+def _places(workspace: Workspace, outline: DocumentTree, symbols: pa.Table) -> pa.Table:
     """What each document takes from where it stands: symbols first, in the order of their table."""
     columns = ["path", "is_test", "is_vendored"]
     files = workspace.tables.read("files", workspace.key, columns=columns)
@@ -137,21 +137,21 @@ def _with_told_by_code(files: pa.Table, facts: pa.Table, *, names: Sequence[str]
     return files
 
 
-def _file_places(paths: Sequence[str], files: pa.Table, facts: pa.Table) -> list[_Place]:
+def _file_places(paths: Sequence[str], files: pa.Table, facts: pa.Table) -> list[_ContainerPlace]:
     wanted = pa.array(paths, pa.string())
     found = facts.take(pc.index_in(wanted, facts.column("file_path")))
     flags = files.take(pc.index_in(wanted, files.column("path")))
     columns = [*(found.column(n) for n in ("content_hash", "language")), *flags.columns[1:]]
-    return [_Place(*row) for row in zip(paths, *(column.to_pylist() for column in columns), strict=True)]
+    return [_ContainerPlace(*row) for row in zip(paths, *(column.to_pylist() for column in columns), strict=True)]
 
 
-def _module_places(outline: Outline, known: dict[str, _Place]) -> list[_Place]:
+def _module_places(outline: DocumentTree, known: dict[str, _ContainerPlace]) -> list[_ContainerPlace]:
     """Modules, deepest first, each from the files and modules in it; `known` gains them."""
     found = []
     for path in (path for layer in module_layers(outline) for path in layer):
         children = outline.children[path]
         below = [known[child.id] for child in children]
-        known[path] = _Place(
+        known[path] = _ContainerPlace(
             path,
             module_content_hash({child.name: known[child.id].content_hash for child in children}),
             _main_language(place.language for place in below),
@@ -162,10 +162,10 @@ def _module_places(outline: Outline, known: dict[str, _Place]) -> list[_Place]:
     return found
 
 
-def _table_of(places: Sequence[_Place], *, is_module: bool) -> pa.Table:
+def _table_of(places: Sequence[_ContainerPlace], *, is_module: bool) -> pa.Table:
     paths = [place.id for place in places]
     folders = paths if is_module else [module_path_of(path) for path in paths]
-    table = to_table(places, _Place).append_column("file_path", pa.array(paths, pa.string()))
+    table = to_table(places, _ContainerPlace).append_column("file_path", pa.array(paths, pa.string()))
     return table.append_column("module_path", pa.array(folders, pa.string()))
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import WrittenBy
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import summary_hash
 from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import Symbol, SymbolType
@@ -19,7 +19,7 @@ from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.wanting import function_source
-from codesum_pipeline.summaries.decide import Wanted
+from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.placeholder import is_outward, is_short
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, shown_source, want_function, written_by
@@ -57,10 +57,10 @@ def summary_hashes(workspace: Workspace, writers: Mapping[str, str]) -> dict[str
 
 def want_functions(
     workspace: Workspace, writers: Mapping[str, str], ids: Collection[str] | None = None
-) -> list[Wanted]:
+) -> list[RequiredDocument]:
     """Every function, or some, with the writer that was chosen for it."""
     names = ["id", "qualified_name", "language", "canonical_source", "has_syntax_errors"]
-    wanted: dict[str, Wanted] = {}
+    wanted: dict[str, RequiredDocument] = {}
     broken: list[str] = []
     parts = _every_function(workspace, names) if ids is None else parts_of_functions(workspace, ids, names)
     for table in parts:
@@ -73,7 +73,7 @@ def want_functions(
             if is_broken:
                 broken.append(id_)
     # The step that writes meets the same error, and counts it.
-    guard = Guard()
+    guard = FailureGuard()
     for symbol in from_table(function_rows(workspace, broken), Symbol) if broken else ():
         with guard.item(symbol.id):
             source = shown_source(FunctionInput.of(symbol))

@@ -25,14 +25,14 @@ _NOT_OF_TEXTS = ("sequence", "event", "compaction")
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class TextChangeCounts:
     """How many texts changed or came, and how many went."""
 
     written: int
     removed: int
 
 
-def append_history(workspace: Workspace) -> Changes:
+def append_history(workspace: Workspace) -> TextChangeCounts:
     """Bring `document_history` up to the texts that stand now."""
     tables, key = workspace.tables, workspace.key
     history = tables.read_or_empty("document_history", key)
@@ -58,7 +58,7 @@ def append_history(workspace: Workspace) -> Changes:
         tables.write("document_history", key, pa.concat_tables([history, added]))
     elif history.num_rows == 0:
         tables.write("document_history", key, history)
-    return Changes(written=sum(map(len, changed.values())), removed=len(gone))
+    return TextChangeCounts(written=sum(map(len, changed.values())), removed=len(gone))
 
 
 def without_compactions(history: pa.Table) -> pa.Table:

@@ -8,18 +8,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Cause, Gate, Level, TextRow, WrittenBy
-from codesum_pipeline.model.guard import Failure, Guard
+from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.asked import Asked
+from codesum_pipeline.summaries.by_model.asked import LevelCalls
 from codesum_pipeline.summaries.by_model.level import ModelLevel
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
-from codesum_pipeline.summaries.decide import LastTexts, Rewrite, Wanted
+from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.summaries.functions import parts_of_functions
-from codesum_pipeline.summaries.outline import Outline, read_outline
+from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.standing_gates import StandingGates
 from codesum_pipeline.summaries.writers import FAILED, failed_text, want_failed, write
@@ -43,7 +43,7 @@ class LevelReport:
     by_cause: Mapping[Cause, int]
     rewrites: tuple[Rewrite, ...]
     table_hash: str
-    asked: Asked | None = None
+    asked: LevelCalls | None = None
     failed: int = 0
     failures: tuple[Failure, ...] = ()
 
@@ -60,14 +60,14 @@ class LevelBuild:
     stamp: Stamp
     gates: StandingGates
     model: ModelLevel | None
-    guard: Guard
+    guard: FailureGuard
     kept: list[str] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
     written: list[pa.Table] = field(default_factory=list)
 
     @classmethod
     def open(
-        cls, workspace: Workspace, level: Level, progress: Progress, outline: Outline | None = None
+        cls, workspace: Workspace, level: Level, progress: Progress, outline: DocumentTree | None = None
     ) -> "LevelBuild":
         """Only a model asks for the outline: it is read where it is not at hand."""
         previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
@@ -76,7 +76,7 @@ class LevelBuild:
             Stamp.of(workspace, level),
             StandingGates.of(workspace.options),
         )
-        setup, guard = ModelSetup.of(workspace), Guard()
+        setup, guard = ModelSetup.of(workspace), FailureGuard()
         model = ModelLevel(workspace, setup, level, outline or read_outline(workspace), stamp, guard) if setup else None
         if model:
             gates.stopped.update(model.planned)
@@ -96,7 +96,7 @@ class LevelBuild:
         self._tell(done, len(names))
 
     def write_upper(
-        self, shown: Sequence[UpperInput], wanted: Sequence[Wanted], rewrites: Sequence[Rewrite]
+        self, shown: Sequence[UpperInput], wanted: Sequence[RequiredDocument], rewrites: Sequence[Rewrite]
     ) -> Sequence[TextRow]:
         """The texts that `rewrites` names; the others are kept."""
         inputs = {found.id: found for found in shown}
@@ -113,7 +113,7 @@ class LevelBuild:
         self.written.append(table)
         return rows
 
-    def _row(self, shown: UpperInput, wanted: Wanted, rewrite: Rewrite, before: TextRow | None) -> TextRow:
+    def _row(self, shown: UpperInput, wanted: RequiredDocument, rewrite: Rewrite, before: TextRow | None) -> TextRow:
         if wanted.writer != FAILED:
             with self.guard.item(wanted.id):
                 return self.stamp.row(write(shown, wanted.writer), wanted, rewrite, before)

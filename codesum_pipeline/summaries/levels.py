@@ -20,7 +20,7 @@ from codesum_pipeline.summaries.by_model.flow import functions_by_model, layer_b
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.functions import summary_hashes
 from codesum_pipeline.summaries.level_build import LevelBuild, LevelReport
-from codesum_pipeline.summaries.outline import Outline, read_outline
+from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.writers import want_unless_it_fails
 from codesum_pipeline.workers.pool import Pool, worker_count
@@ -73,7 +73,7 @@ def write_modules(workspace: Workspace, *, progress: Progress = no_progress) -> 
     return build.finish()
 
 
-def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: Outline, texts: shows.Texts) -> None:
+def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: DocumentTree, texts: shows.Texts) -> None:
     """Decide and write documents that do not depend on one another; `texts` take in what is written."""
     left = layer_by_model(build, build.model, heads, outline, texts) if build.model else heads
     wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in left]

@@ -24,7 +24,7 @@ _UNNAMED_PARAMETERS = ("bash",)
 
 
 @dataclass
-class Names:
+class NeighbourNames:
     """The neighbours of one document, by id or dotted name, and its own names in lower case.
 
     Of a function `head` are the names in its head, None where parameters have
@@ -56,15 +56,15 @@ def said_name(id_: str) -> str:
     return ".".join(below) if below else path.rpartition("/")[2]
 
 
-def names_of_suspects(workspace: Workspace, said: Collection[tuple[str, str]]) -> Mapping[str, Names]:
+def names_of_suspects(workspace: Workspace, said: Collection[tuple[str, str]]) -> Mapping[str, NeighbourNames]:
     """The names of the documents (id and what is said of it) of which a text has what may be a neighbour's name."""
     suspects = {id_ for id_, text in said if any(is_foreign_name(match[0], ()) for match in code_names(text))}
     return names_of(workspace, suspects)
 
 
-def names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, Names]:
+def names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, NeighbourNames]:
     """The names of some documents, in the graph at hand."""
-    found = {id_: Names() for id_ in ids}
+    found = {id_: NeighbourNames() for id_ in ids}
     if found:
         _add_neighbours(workspace, found)
         _add_parts(workspace, found)
@@ -100,7 +100,7 @@ def _path_and_folders(path: str) -> Iterator[str]:
         yield path
 
 
-def _add_neighbours(workspace: Workspace, found: Mapping[str, Names]) -> None:
+def _add_neighbours(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
     edges = workspace.tables.read("edges", workspace.key, columns=["src_id", "dst", "is_external", "kind"])
     calls = edges.filter(pc.equal(edges.column("kind"), EdgeKind.CALL.value))
     holders = _Holders(found)
@@ -112,7 +112,7 @@ def _add_neighbours(workspace: Workspace, found: Mapping[str, Names]) -> None:
             found[id_].neighbours.add(src)
 
 
-def _add_parts(workspace: Workspace, found: Mapping[str, Names]) -> None:
+def _add_parts(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
     """Its own name, and those of all that it holds."""
     symbols = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id").to_pylist()
     paths = workspace.tables.read("file_facts", workspace.key, columns=["file_path"]).column("file_path").to_pylist()
@@ -127,7 +127,7 @@ def _add_parts(workspace: Workspace, found: Mapping[str, Names]) -> None:
         names.own |= names_in(*below) if below else names_in(path, workspace.key)
 
 
-def _add_symbols(workspace: Workspace, found: Mapping[str, Names]) -> None:
+def _add_symbols(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
     names = ["id", "type", "qualified_name", "language", "signature", "bases", "facts"]
     ids = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id")
     rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(list(found), pa.string()))).to_numpy()
@@ -158,7 +158,7 @@ def _add_symbols(workspace: Workspace, found: Mapping[str, Names]) -> None:
             )
 
 
-def _add_files(workspace: Workspace, found: Mapping[str, Names]) -> None:
+def _add_files(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
     columns = ["file_path", "imports", "globals", "exports", "reexports"]
     facts = workspace.tables.read("file_facts", workspace.key, columns=columns)
     wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(list(found), pa.string())))

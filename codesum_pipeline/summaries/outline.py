@@ -51,7 +51,7 @@ class Children(Mapping[str, tuple[Child, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class DocumentTree:
     """The documents of a snapshot as a tree.
 
     Functions below functions have a parent (`parents`) but are nobody's
@@ -65,7 +65,7 @@ class Outline:
     levels: Mapping[str, Level]
 
 
-def read_outline(workspace: Workspace) -> Outline:
+def read_outline(workspace: Workspace) -> DocumentTree:
     """The outline of the repository's current `files` and `symbols` tables."""
     files = workspace.tables.read("files", workspace.key, columns=["path", "status"])
     symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path", "parent_id"])
@@ -76,7 +76,7 @@ def read_outline(workspace: Workspace) -> Outline:
     return build_outline(indexed, symbols, root=workspace.entry.root_module)
 
 
-def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Outline:
+def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> DocumentTree:
     """The tree over `files` (paths) and `symbols` (id, type, file_path, parent_id) below the folder `root`."""
     ids, types, paths, around = (symbols.column(name).to_pylist() for name in ("id", "type", "file_path", "parent_id"))
     known = {level.value: level for level in Level}
@@ -97,7 +97,7 @@ def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Outline:
         parent = parents[folder] = None if folder == root else module_path_of(folder)
         if parent is not None:
             below[parent].append((folder, Level.MODULE))
-    return Outline(
+    return DocumentTree(
         children=Children(dict(below)),
         parents=parents,
         files=tuple(sorted(files)),

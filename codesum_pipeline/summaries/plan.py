@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Cause, Level, PlanAction, PlanRow, WrittenBy
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.rows import column_names, from_table, lists_of_field, to_table
@@ -26,10 +26,10 @@ from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.planning import Decision, LevelForecast, ModelPlanner
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.by_model.shown_to_model import model_metadata
-from codesum_pipeline.summaries.decide import LastTexts, Rewrite, Wanted
+from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.summaries.functions import choose_writers, shown_functions, summary_hashes, want_functions
 from codesum_pipeline.summaries.inputs import ChildHead, ClassInput, FileInput, ModuleInput, TextFileInput
-from codesum_pipeline.summaries.outline import Outline, read_outline
+from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.placeholder import is_empty
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
 
@@ -117,7 +117,7 @@ def _contexts_changed(workspace: Workspace) -> pa.Array:
 class _Planner:
     """The rows of one plan, from functions up."""
 
-    def __init__(self, workspace: Workspace, outline: Outline, model: ModelPlanner | None) -> None:
+    def __init__(self, workspace: Workspace, outline: DocumentTree, model: ModelPlanner | None) -> None:
         self._workspace = workspace
         self._last = {level: LastTexts(workspace, level) for level in Level}
         self._outline = outline
@@ -125,12 +125,12 @@ class _Planner:
         # A name may change its kind: the class X of the last build and the function X of this one share an id.
         self._rows: dict[tuple[Level, str], PlanRow] = {}
         self._touched: set[tuple[Level, str]] = set()
-        self._kept = _Kept()
+        self._kept = _KeptColumns()
         # The step that writes counts them.
-        self._guard = Guard()
+        self._guard = FailureGuard()
 
     @classmethod
-    def done(cls, workspace: Workspace, outline: Outline, model: ModelPlanner | None) -> Self:
+    def done(cls, workspace: Workspace, outline: DocumentTree, model: ModelPlanner | None) -> Self:
         """A planner that has planned."""
         planner = cls(workspace, outline, model)
         planner._plan()
@@ -189,7 +189,7 @@ class _Planner:
             decisions = self._model.texts(asked)
         self._exact(Level.FILE, wanted, decisions)
 
-    def _exact(self, level: Level, wanted: Sequence[Wanted], decisions: Mapping[str, Decision]) -> None:
+    def _exact(self, level: Level, wanted: Sequence[RequiredDocument], decisions: Mapping[str, Decision]) -> None:
         """Documents whose whole input is known; of a model's, `decisions` know more."""
         by_model = {id_: found.wanted for id_, found in decisions.items() if found.wanted}
         wanted = [by_model.get(found.id, found) for found in wanted]
@@ -317,7 +317,7 @@ class _Planner:
         )
 
 
-class _Kept:
+class _KeptColumns:
     """Documents that are kept and of which nothing else is to be said, as columns."""
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ from codesum_pipeline.summaries.inputs import (
     ModuleInput,
     TextFileInput,
 )
-from codesum_pipeline.summaries.outline import Outline, base_name
+from codesum_pipeline.summaries.outline import DocumentTree, base_name
 from codesum_pipeline.summaries.placeholder import UpperInput
 
 # What a module's writer sees of its README: the head of a long one says what it is about.
@@ -75,7 +75,7 @@ class Readme:
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _NamedText:
     id: str
     text: WrittenText
 
@@ -110,14 +110,14 @@ class Texts:
         """Whether a document has a text of one of the levels."""
         return id_ in self._heads
 
-    def heads(self, id_: str, outline: Outline) -> list[ChildHead]:
+    def heads(self, id_: str, outline: DocumentTree) -> list[ChildHead]:
         """The children of one document."""
         return [
             ChildHead(child.id, child.name, child.level, *self._heads[child.id])
             for child in outline.children.get(id_, ())
         ]
 
-    def children(self, ids: Iterable[str], outline: Outline) -> dict[str, tuple[ChildText, ...]]:
+    def children(self, ids: Iterable[str], outline: DocumentTree) -> dict[str, tuple[ChildText, ...]]:
         """The children of some documents with their words."""
         heads = {id_: self.heads(id_, outline) for id_ in ids}
         words = self._words({child.id for found in heads.values() for child in found})
@@ -134,7 +134,7 @@ class Texts:
         if self._previous is not None:
             missing = pa.array(list(set(ids) - found.keys()), pa.string())
             rows = self._previous.filter(pc.is_in(self._previous.column("id"), value_set=missing))
-            found |= {row.id: row.text for row in from_table(rows, _Words)}
+            found |= {row.id: row.text for row in from_table(rows, _NamedText)}
         return found
 
     def _read(self, level: Level, ids: Collection[str]) -> dict[str, WrittenText]:
@@ -144,7 +144,7 @@ class Texts:
         if not len(rows):
             return {}
         table = self._workspace.tables.read_at(texts_table(level), self._workspace.key, rows, columns=["id", "text"])
-        return {row.id: row.text for row in from_table(table, _Words)}
+        return {row.id: row.text for row in from_table(table, _NamedText)}
 
 
 def read_classes(workspace: Workspace) -> list[ClassHead]:
@@ -180,7 +180,7 @@ def read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str]
     return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
 
 
-def class_layers(symbols: Sequence[ClassHead], outline: Outline) -> list[list[ClassHead]]:
+def class_layers(symbols: Sequence[ClassHead], outline: DocumentTree) -> list[list[ClassHead]]:
     """Classes by height: those without nested classes first.
 
     Where a class stands in its file says nothing: many languages let `A.B` be written before `A`.
@@ -215,7 +215,7 @@ def class_head(symbol: ClassHead) -> ClassInput:
     )
 
 
-def module_layers(outline: Outline) -> list[list[str]]:
+def module_layers(outline: DocumentTree) -> list[list[str]]:
     """Folders by depth, deepest first."""
     layers: defaultdict[int, list[str]] = defaultdict(list)
     for path in outline.modules:
@@ -235,7 +235,7 @@ def with_children(head: UpperInput, children: tuple[ChildText, ...]) -> UpperInp
     return head if isinstance(head, TextFileInput) else replace(head, children=children)
 
 
-def read_readmes(workspace: Workspace, outline: Outline) -> dict[str, Readme]:
+def read_readmes(workspace: Workspace, outline: DocumentTree) -> dict[str, Readme]:
     """The head of each folder's README, cut at a line end."""
     chosen: dict[str, str] = {}
     for path in outline.modules:

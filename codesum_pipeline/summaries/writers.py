@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from codesum_pipeline.model.documents import ChildPair, PurposeSource, WrittenBy, WrittenText
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex, summary_hash
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
-from codesum_pipeline.summaries.decide import Wanted
+from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.documentation.plain import clip, printable
 from codesum_pipeline.summaries.extractive import (
     EXTRACTIVE_VERSION,
-    Written,
+    ExtractiveText,
     write_class,
     write_file,
     write_function,
@@ -51,9 +51,9 @@ def written_by(writer: str) -> WrittenBy:
     return WrittenBy(writer.partition("/")[0])
 
 
-def want_function(id_: str, writer: str, source: str) -> Wanted:
+def want_function(id_: str, writer: str, source: str) -> RequiredDocument:
     """The hashes of a function: its writer is shown this source, and the id is its key."""
-    return Wanted(id_, writer, sha1_hex(source), (), summary_hash(writer, source))
+    return RequiredDocument(id_, writer, sha1_hex(source), (), summary_hash(writer, source))
 
 
 def shown_source(shown: FunctionInput) -> str:
@@ -67,12 +67,12 @@ def shown_source(shown: FunctionInput) -> str:
     return canonical_json([shown.canonical_source, asdict(replace(shown, id="", canonical_source=""))])
 
 
-def want_upper(head: UpperInput, children: Sequence[ChildHead]) -> Wanted:
+def want_upper(head: UpperInput, children: Sequence[ChildHead]) -> RequiredDocument:
     """The hashes of a class, file or module: shown metadata, and each child's name and text."""
     writer = PLACEHOLDER if is_empty(head, children) else EXTRACTIVE
     metadata = canonical_json(head.metadata())
     shown_pairs = [[child.name, child.level, child.text_hash, child.is_placeholder] for child in children]
-    return Wanted(
+    return RequiredDocument(
         id=head.id,
         writer=writer,
         own_hash=sha1_hex(metadata),
@@ -81,30 +81,30 @@ def want_upper(head: UpperInput, children: Sequence[ChildHead]) -> Wanted:
     )
 
 
-def want_unless_it_fails(head: UpperInput, children: Sequence[ChildHead], guard: Guard) -> Wanted:
+def want_unless_it_fails(head: UpperInput, children: Sequence[ChildHead], guard: FailureGuard) -> RequiredDocument:
     """As `want_upper`; of a document that it fails on, what is wanted of one that cannot be written."""
     with guard.item(head.id):
         return want_upper(head, children)
     return want_failed(head.id)
 
 
-def want_failed(id_: str) -> Wanted:
+def want_failed(id_: str) -> RequiredDocument:
     """The hashes of a document that cannot be written: they are those of its name."""
-    return Wanted(id_, FAILED, "", (), summary_hash(FAILED, ""))
+    return RequiredDocument(id_, FAILED, "", (), summary_hash(FAILED, ""))
 
 
-def failed_text(id_: str) -> Written:
+def failed_text(id_: str) -> ExtractiveText:
     """What stands in place of a text that cannot be written. Why is no part of it: that may differ from run to run."""
     name = clip(printable(id_.rpartition("/")[2]), _LONGEST_NAME) or "unnamed"
     keywords = tuple(dict.fromkeys((name.lower(), "missing", "text", "failed")))
     text = WrittenText(f"No text could be written for {name}.", "Stands in for a text that failed.", keywords)
-    return Written(text, PurposeSource.TEMPLATE)
+    return ExtractiveText(text, PurposeSource.TEMPLATE)
 
 
-def write(shown: AnyInput, writer: str) -> Written:
+def write(shown: AnyInput, writer: str) -> ExtractiveText:
     """The text that `writer` gives for what it is shown."""
     if written_by(writer) is WrittenBy.PLACEHOLDER:
-        return Written(placeholder_text(shown), PurposeSource.TEMPLATE)
+        return ExtractiveText(placeholder_text(shown), PurposeSource.TEMPLATE)
     match shown:
         case FunctionInput():
             return write_function(shown)

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import Level, Neighbourhood, TextRow
+from codesum_pipeline.model.documents import Level, TextContext, TextRow
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.guard import Failure, Guard, in_halves
+from codesum_pipeline.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.decide import Rewrite, Wanted
-from codesum_pipeline.summaries.extractive import Written
+from codesum_pipeline.summaries.decide import RequiredDocument, Rewrite
+from codesum_pipeline.summaries.extractive import ExtractiveText
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.writers import (
     failed_text,
@@ -39,7 +39,7 @@ class ByModel:
     model: str
     prompt_version: str
     parameters: str
-    written_with: Neighbourhood | None
+    written_with: TextContext | None
     cost_usd: float
 
 
@@ -59,8 +59,8 @@ class Stamp:
 
     def row(
         self,
-        written: Written,
-        wanted: Wanted,
+        written: ExtractiveText,
+        wanted: RequiredDocument,
         rewrite: Rewrite,
         before: TextRow | None,
         *,
@@ -95,7 +95,7 @@ class Stamp:
         )
 
 
-def stored_rows(rows: Sequence[TextRow], guard: Guard) -> tuple[Sequence[TextRow], pa.Table]:
+def stored_rows(rows: Sequence[TextRow], guard: FailureGuard) -> tuple[Sequence[TextRow], pa.Table]:
     """The rows and their table; in place of a row that no table can hold stands one that says that it failed."""
     parts = list(in_halves(rows, _table, guard=guard, name=lambda row: row.id))
     stored = {row.id for some, _ in parts for row in some}
@@ -151,7 +151,7 @@ class WriteFunctions:
 
     def __call__(self, batch: FunctionBatch) -> WrittenRows:
         before = {row.id: row for row in from_table(batch.previous, TextRow)}
-        guard = Guard()
+        guard = FailureGuard()
         symbols = from_table(batch.symbols, Symbol)
         rows = [
             self._row(symbol, writer, rewrite, before.get(symbol.id), guard)
@@ -159,7 +159,9 @@ class WriteFunctions:
         ]
         return WrittenRows(stored_rows(rows, guard)[1], guard.failures)
 
-    def _row(self, symbol: Symbol, writer: str, rewrite: Rewrite, before: TextRow | None, guard: Guard) -> TextRow:
+    def _row(
+        self, symbol: Symbol, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
+    ) -> TextRow:
         with guard.item(symbol.id):
             shown = FunctionInput.of(symbol)
             wanted = want_function(shown.id, writer, shown_source(shown))
@@ -167,7 +169,7 @@ class WriteFunctions:
         return self.stamp.row(failed_text(symbol.id), want_failed(symbol.id), rewrite, before)
 
     def rescue(self, batch: FunctionBatch, _again: Callable[[FunctionBatch], WrittenRows]) -> WrittenRows:
-        """Written here: nothing in a writer kills a process, so the worker was ended from outside."""
+        """ExtractiveText here: nothing in a writer kills a process, so the worker was ended from outside."""
         return self(batch)
 
 

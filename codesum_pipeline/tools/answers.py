@@ -56,7 +56,7 @@ class PagedArguments(BoundedArguments):
         return self.model_dump(exclude={"limit", "tokens", "cursor"})
 
 
-class Row(BaseModel):
+class DocumentRow(BaseModel):
     """A document, where it stands, and what it is for in a line. Where its file `changed_since` the commit that the
     answer is of, its lines may be others."""
 
@@ -75,7 +75,7 @@ class Row(BaseModel):
         return place_of(self.path, self.start_line or first, self.end_line)
 
 
-class Page(BaseModel):
+class AnswerPage(BaseModel):
     """`shown` of `total`; where there is more, `next` is the cursor of the rest. `notes` say what was left out."""
 
     as_of: list[AsOf] = []
@@ -97,7 +97,7 @@ def place_of(path: str, start_line: int | None = None, end_line: int | None = No
     return f"{one_line(path)}{lines}"
 
 
-def row_of(index: PublishedIndex, row: int, *, note: str = "") -> Row:
+def row_of(index: PublishedIndex, row: int, *, note: str = "") -> DocumentRow:
     """A document of an index; `note` comes before what it says."""
     checkpoint()
     id_, shown, level = index.ids[row], index.shown.of_row(row), index.level_of(row)
@@ -105,7 +105,7 @@ def row_of(index: PublishedIndex, row: int, *, note: str = "") -> Row:
     name = one_line(shown["qualified_name"] or "")
     said = one_line(shown["summary"])
     text = ": ".join(part for part in (name, said) if part)
-    return Row(
+    return DocumentRow(
         repo=index.repo,
         id=id_,
         kind=level.value,

@@ -17,7 +17,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import run_git, try_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import is_git_repository, source_git_dir
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 
 # An answer waits for git no longer.
 _TIMEOUT_S = 10.0
@@ -70,7 +70,7 @@ class AsOf(BaseModel):
 
 
 def as_of_all(
-    catalogue: Catalogue, indexes: Sequence[PublishedIndex], trees: Mapping[str, TreeIndex] | None = None
+    catalogue: IndexCatalogue, indexes: Sequence[PublishedIndex], trees: Mapping[str, TreeIndex] | None = None
 ) -> list[AsOf]:
     """In the order of the indexes; `trees` are what answers in the place of some of them."""
     entries = {entry.key: entry for entry in catalogue.entries(lambda _: None)}
@@ -83,7 +83,7 @@ def as_of_all(
         return list(pool.map(one, indexes))
 
 
-def _as_of(catalogue: Catalogue, index: PublishedIndex, entry: RepositoryEntry | None, tree: TreeIndex) -> AsOf:
+def _as_of(catalogue: IndexCatalogue, index: PublishedIndex, entry: RepositoryEntry | None, tree: TreeIndex) -> AsOf:
     """What cannot be told never stops an answer."""
     commit = str(index.version.manifest["commit"])
     try:
@@ -101,7 +101,7 @@ def _as_of(catalogue: Catalogue, index: PublishedIndex, entry: RepositoryEntry |
 
 
 def _compared(
-    catalogue: Catalogue, commit: str, entry: RepositoryEntry | None, root: Path | None
+    catalogue: IndexCatalogue, commit: str, entry: RepositoryEntry | None, root: Path | None
 ) -> tuple[int | None, str]:
     if entry is None:
         return None, "it is not registered any more"

@@ -18,12 +18,12 @@ from codesum_pipeline.retrieval.pointers import innermost
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.answers import PagedArguments
 from codesum_pipeline.tools.as_of import AsOf, as_of_all
-from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.checkout import checkout_of, entries_of
-from codesum_pipeline.tools.documents import Documents
-from codesum_pipeline.tools.finding import Found, no_such_document, shortened, with_id
+from codesum_pipeline.tools.documents import JoinedDocuments
+from codesum_pipeline.tools.finding import IndexedDocument, no_such_document, shortened, with_id
 from codesum_pipeline.tools.paging import Cursor, fitting
-from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline.tools.trees import Trees
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ _GONE_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Generic[T]):
+class ItemSlice(Generic[T]):
     """Some of `total` items, and the cursor of those behind them."""
 
     items: list[T]
@@ -46,14 +46,14 @@ class Part(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolContext:
     """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands.
 
     Each work tree is compared once, so that all of an answer is of one state of it. With `is_everywhere`, a call that
     names no repository is about all, also in a checkout.
     """
 
-    catalogue: Catalogue
+    catalogue: IndexCatalogue
     folder: Path
     progress: Progress = no_progress
     on_note: Tell | None = None
@@ -63,7 +63,7 @@ class Call:
     _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
     # Of each repository, whether files differ from its commit: many questions may name the same ones.
     judged_files: dict[str, dict[str, bool]] = field(default_factory=dict)
-    _documents: dict[str, Documents] = field(default_factory=dict)
+    _documents: dict[str, JoinedDocuments] = field(default_factory=dict)
 
     def tell(self, note: str) -> None:
         """Something that the caller should know; each once, at once where somebody listens."""
@@ -123,14 +123,14 @@ class Call:
         ours = [self._indexes.setdefault(index.repo, index) for index in indexes]
         return [part for index in ours for part in self._parts(index)]
 
-    def documents(self, repo: str) -> Documents:
+    def documents(self, repo: str) -> JoinedDocuments:
         """All documents of a repository and their relations; of the caller's, as its work tree is now."""
         if repo not in self._documents:
             parts = self._parts(self.index(repo))
-            self._documents[repo] = Documents.of(parts, self.sources(parts))
+            self._documents[repo] = JoinedDocuments.of(parts, self.sources(parts))
         return self._documents[repo]
 
-    def tell_gone(self, documents: Documents, number: int) -> None:
+    def tell_gone(self, documents: JoinedDocuments, number: int) -> None:
         """What a document used at the commit, and the work tree does not have any more."""
         gone = documents.lost(number)
         if gone:
@@ -147,7 +147,7 @@ class Call:
     def trees(self) -> Trees:
         return self.known_trees or Trees(self.catalogue, self.folder, self.tell)
 
-    def again(self) -> "Call":
+    def again(self) -> "ToolContext":
         """Another call, answered of the same versions and the same state of the work tree."""
         return replace(self, notes=[], known_trees=self.trees)
 
@@ -171,8 +171,8 @@ class Call:
             self._indexes[key] = self.catalogue.open(key)
         return self._indexes[key]
 
-    def sources(self, indexes: Sequence[PublishedIndex]) -> Sources:
-        return Sources.of(self.catalogue, indexes, tell=self.tell)
+    def sources(self, indexes: Sequence[PublishedIndex]) -> SourceReader:
+        return SourceReader.of(self.catalogue, indexes, tell=self.tell)
 
     def as_of(self, repos: Iterable[str]) -> list[AsOf]:
         """For the repositories that an answer is made from, in their order."""
@@ -213,15 +213,15 @@ class Call:
         indexes: Sequence[PublishedIndex],
         items: Sequence[T],
         line: Callable[[T], str],
-    ) -> "Part[T]":
+    ) -> "ItemSlice[T]":
         """Of all items those that the call has room for, from where its cursor says."""
         start = (self.start(tool, asked, indexes) or (0,))[0]
         kept = fitting(((each, line(each)) for each in items[start:]), limit=asked.limit, tokens=asked.tokens)
         end = start + len(kept)
         goes_on = kept and end < len(items)
-        return Part(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
+        return ItemSlice(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
 
-    def find(self, text: str, repo: str = "") -> Found:
+    def find(self, text: str, repo: str = "") -> IndexedDocument:
         """The one document that a text names: by its id, `path:line`, or a name that no other has.
 
         Of several, it is that of the caller's repository, or the most important one; the others are told. Raises
@@ -263,7 +263,7 @@ def _as_id(text: str) -> str:
     return text.rstrip("/") or text if text != "./" else "."
 
 
-def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterable[Found]:
+def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterable[IndexedDocument]:
     """What stands at `path:line` or `path:first-last`."""
     path, _, lines = text.rpartition(":")
     first = lines.partition("-")[0]
@@ -273,10 +273,10 @@ def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterable[Found]:
         file = index.row(path)
         if file is not None:
             around = innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
-            yield Found(index, file if around is None else around)
+            yield IndexedDocument(index, file if around is None else around)
 
 
-def _named(indexes: Sequence[PublishedIndex], text: str) -> list[Found]:
+def _named(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
     """By a name or qualified name, as `Class.method` or `Class::method`."""
     name = text.replace("::", ".")
-    return [Found(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)]
+    return [IndexedDocument(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)]

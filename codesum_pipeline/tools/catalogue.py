@@ -52,7 +52,7 @@ class ComparedTree:
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _OpenedIndex:
     """An index, and the link that named its version: each that is published is a file of its own."""
 
     link: tuple[int, int]
@@ -60,7 +60,7 @@ class _Opened:
 
 
 @dataclass(frozen=True)
-class Catalogue:
+class IndexCatalogue:
     """Opened indexes are kept until another version of them is published, or `reading.open_indexes` others were asked
     since. Several threads may ask.
 
@@ -79,16 +79,16 @@ class Catalogue:
     follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
     compared: dict[tuple[str, Path], ComparedTree] = field(default_factory=dict)
-    _opened: dict[str, _Opened] = field(default_factory=dict)
+    _opened: dict[str, _OpenedIndex] = field(default_factory=dict)
     _trees: dict[tuple[str, Path], threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def of(cls, settings: Settings) -> "Catalogue":
+    def of(cls, settings: Settings) -> "IndexCatalogue":
         layout = settings.layout
         return cls(settings, layout, Registry(settings.repos_file or layout.repos_file))
 
-    def limited_to(self, names: Sequence[str]) -> "Catalogue":
+    def limited_to(self, names: Sequence[str]) -> "IndexCatalogue":
         """The same for somebody who has but the named repositories; without names, for whoever has this one.
 
         What is not named is not indexed for them either. Raises `UnknownRepository`.
@@ -98,7 +98,7 @@ class Catalogue:
         keys = dict.fromkeys(entry.key for name in names for entry in self.entries_named(name))
         return replace(self, scopes=(*self.scopes, RepositoryScope(tuple(keys))), first_index=None)
 
-    def held_by(self, holder: str, scope: RepositoryScope) -> "Catalogue":
+    def held_by(self, holder: str, scope: RepositoryScope) -> "IndexCatalogue":
         """The same for the holder of a token, who has but what its scope opens; which that is, each call finds anew."""
         if scope.is_everything:
             return replace(self, holder=holder)
@@ -170,7 +170,7 @@ class Catalogue:
                 # Behind all others: it was asked last.
                 self._opened[key] = known
                 return known.index
-        opened = _Opened(identity, PublishedIndex.open(path))
+        opened = _OpenedIndex(identity, PublishedIndex.open(path))
         with self._lock:
             self._opened[key] = opened
             while len(self._opened) > self.settings.reading.open_indexes:

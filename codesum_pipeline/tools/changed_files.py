@@ -23,11 +23,11 @@ from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import source_git_dir
 from codesum_pipeline.source.uncommitted import work_tree_state
-from codesum_pipeline.tools.answers import Page, Row
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.checkout import checkout_of
-from codesum_pipeline.tools.frameworks import Finding
+from codesum_pipeline.tools.frameworks import FrameworkEntry
 
 _TIMEOUT_S = 10.0
 T = TypeVar("T", bound=BaseModel)
@@ -36,11 +36,11 @@ _READERS = 8
 _NAMED = 5
 
 
-def mark_changed(call: Call, page: Page) -> Page:
+def mark_changed(call: ToolContext, page: AnswerPage) -> AnswerPage:
     """The page, its rows and findings marked whose files differ; these are named in a note."""
-    rows = [row for row in _all_in(page, Row) if row.kind != Level.MODULE]
+    rows = [row for row in _all_in(page, DocumentRow) if row.kind != Level.MODULE]
     # A finding is of the commit also where all else is of a work tree, and of the one repository of its answer.
-    findings = [(page.as_of[0].repo, each.place.rpartition(":")[0], each) for each in _all_in(page, Finding)]
+    findings = [(page.as_of[0].repo, each.place.rpartition(":")[0], each) for each in _all_in(page, FrameworkEntry)]
     wanted: dict[str, set[str]] = defaultdict(set)
     for repo, path in [*((row.repo, row.path) for row in rows), *((repo, path) for repo, path, _ in findings)]:
         wanted[repo].add(path)
@@ -54,7 +54,7 @@ def mark_changed(call: Call, page: Page) -> Page:
     return page
 
 
-def changed_files(call: Call, wanted: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
+def changed_files(call: ToolContext, wanted: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
     """Of some files of each repository those that differ from its published index, which are told; where that cannot be
     found out, it is told why."""
     entries = {entry.key: entry for entry in call.catalogue.entries(lambda _: None)}
@@ -101,7 +101,7 @@ def _all_in(value: Any, kind: type[T]) -> Iterator[T]:
 
 
 def _changed(
-    catalogue: Catalogue,
+    catalogue: IndexCatalogue,
     tree: TreeIndex,
     entry: RepositoryEntry | None,
     index: PublishedIndex,

@@ -19,10 +19,10 @@ from codesum_pipeline.model.documents import Cause, HistoryEvent
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, row_of
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, PagedArguments, row_of
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.documents import Documents
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.documents import JoinedDocuments
 from codesum_pipeline.tools.facts import one_index
 from codesum_pipeline.tools.finding import shortened
 from codesum_pipeline.tools.paging import Cursor, fitting
@@ -45,7 +45,7 @@ _COMMITS_TOLD = 5
 _LOOKED_AT = 50
 
 
-class ChangeKind(StrEnum):
+class TextChangeKind(StrEnum):
     """What became of a document: its text was rewritten, or its code changed in the work tree."""
 
     NEW = "new"
@@ -63,10 +63,10 @@ class ChangeArguments(PagedArguments):
     cursor: Annotated[str, Field(description="`next` of the last answer: what changed since")] = ""
 
 
-class Change(Row):
+class ChangedDocument(DocumentRow):
     """One document: what became of it, why, and when its text was written; of the work tree without these two."""
 
-    change: ChangeKind
+    change: TextChangeKind
     cause: str = ""
     commit: str = ""
     written_at: str = ""
@@ -76,13 +76,13 @@ class Change(Row):
         return not self.commit
 
 
-class ChangePage(Page):
+class ChangePage(AnswerPage):
     """Changes in the order in which they were made; `next` is there to be asked with later, too."""
 
-    changes: list[Change] = []
+    changes: list[ChangedDocument] = []
 
 
-def watch_changes(call: Call, asked: ChangeArguments) -> ChangePage:
+def watch_changes(call: ToolContext, asked: ChangeArguments) -> ChangePage:
     """Also where nothing changed there is a cursor to ask with later."""
     index = one_index(call, asked.repo)
     history = read_history(call, index)
@@ -106,7 +106,7 @@ def watch_changes(call: Call, asked: ChangeArguments) -> ChangePage:
     )
 
 
-def _change(each: "int | str", history: "History", after: int, edits: "TreeEdits") -> Change:
+def _change(each: "int | str", history: "ChangeHistory", after: int, edits: "TreeEdits") -> ChangedDocument:
     return history.change(each, after) if isinstance(each, int) else edits.change(each)
 
 
@@ -115,7 +115,7 @@ class TreeEdits:
     """What a work tree has otherwise than somebody knows: `now` is what it has otherwise than `index`."""
 
     index: PublishedIndex
-    documents: Documents
+    documents: JoinedDocuments
     before: View
     now: View
 
@@ -129,15 +129,17 @@ class TreeEdits:
         """Those that differ, sorted."""
         return sorted(id_ for id_ in self.told if self._then(id_) != self._value(id_))
 
-    def change(self, id_: str) -> Change:
+    def change(self, id_: str) -> ChangedDocument:
         then, value = self._then(id_), self._value(id_)
-        kind = ChangeKind.NEW if then is None else ChangeKind.REMOVED if value is None else ChangeKind.CHANGED
+        kind = (
+            TextChangeKind.NEW if then is None else TextChangeKind.REMOVED if value is None else TextChangeKind.CHANGED
+        )
         number = None if value is None else self.documents.number(id_)
         if number is None:
-            row = Row(repo=self.index.repo, id=id_, kind=level_of_value(value or then), path=path_of(id_))
+            row = DocumentRow(repo=self.index.repo, id=id_, kind=level_of_value(value or then), path=path_of(id_))
         else:
             row = self.documents.row(number)
-        return Change(**row.model_dump(), change=kind)
+        return ChangedDocument(**row.model_dump(), change=kind)
 
     def known_after(self, told: Sequence[str]) -> View:
         """What somebody knows who was told of some of them."""
@@ -158,7 +160,7 @@ class TreeEdits:
         return self.now[id_] if id_ in self.now else value_in(self.index, id_)
 
 
-def tree_edits(call: Call, index: PublishedIndex, number: int = 0) -> TreeEdits:
+def tree_edits(call: ToolContext, index: PublishedIndex, number: int = 0) -> TreeEdits:
     """What the caller's work tree has otherwise than the view with a number; what cannot be told has a note."""
     before = kept_view(call.catalogue.layout.tree_views(index.repo), number)
     if before is None:
@@ -174,14 +176,14 @@ def changes_text(page: ChangePage) -> str:
     return with_frame(page, [*map(change_line, page.changes)] or ["nothing changed since"], what="changes")
 
 
-def change_line(change: Change) -> str:
+def change_line(change: ChangedDocument) -> str:
     if change.is_of_tree:
         return f"{change.change} in the work tree: {row_line(change)}"
     because = f" because of {change.cause}" if change.cause else ""
     return f"{change.change}{because} @ {change.commit[:SHORT_COMMIT]}: {row_line(change)}"
 
 
-def read_history(call: Call, index: PublishedIndex) -> "History":
+def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
     """The history of a repository's texts, as an index knows them."""
     # A third of a second, which no other tool waits for.
     from codesum_pipeline.store.tables import TableStore
@@ -190,11 +192,11 @@ def read_history(call: Call, index: PublishedIndex) -> "History":
     columns = TableStore(call.catalogue.layout.warehouse).read_or_empty(
         "document_history", index.repo, columns=_COLUMNS
     )
-    return History(index, without_compactions(columns))
+    return ChangeHistory(index, without_compactions(columns))
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class LastChanges:
     """Where in the history the last change of each document stands, and up to which row everything is published."""
 
     places: Sequence[int]
@@ -202,7 +204,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class History:
+class ChangeHistory:
     """Rows in the order in which they were written; a hundred thousand are looked at as columns."""
 
     index: PublishedIndex
@@ -235,7 +237,7 @@ class History:
         first = next((place for place in changing if self.runs[place] == last_run), None)
         return 0 if first is None else self.sequences[first] - 1
 
-    def changes(self, after: int) -> Changes:
+    def changes(self, after: int) -> LastChanges:
         """The changes after a row that are in the published version, oldest first."""
         begin = bisect_right(self.sequences, after)
         later = [place for place in range(begin, len(self.ids)) if self.events[place] != HistoryEvent.SAME_TEXT]
@@ -243,20 +245,22 @@ class History:
         last = {self.ids[place]: place for place in later if place < end}
         known = self._known(begin)
         places = [place for id_, place in last.items() if self.events[place] == HistoryEvent.WRITTEN or id_ in known]
-        return Changes(sorted(places), self.sequences[end - 1] if end else 0)
+        return LastChanges(sorted(places), self.sequences[end - 1] if end else 0)
 
-    def change(self, place: int, after: int) -> Change:
+    def change(self, place: int, after: int) -> ChangedDocument:
         """One row of the history, as what became of its document."""
         id_, index = self.ids[place], self.index
         cause = self._value("cause", place)
         row = index.row(id_)
         if row is None or self.events[place] == HistoryEvent.REMOVED:
-            shown = Row(repo=index.repo, id=id_, kind=self._value("level", place), path=id_.partition(SEPARATOR)[0])
-            kind = ChangeKind.REMOVED
+            shown = DocumentRow(
+                repo=index.repo, id=id_, kind=self._value("level", place), path=id_.partition(SEPARATOR)[0]
+            )
+            kind = TextChangeKind.REMOVED
         else:
             is_known = id_ in self._known(bisect_right(self.sequences, after))
-            shown, kind = row_of(index, row), ChangeKind.REWRITTEN if is_known else ChangeKind.NEW
-        return Change(
+            shown, kind = row_of(index, row), TextChangeKind.REWRITTEN if is_known else TextChangeKind.NEW
+        return ChangedDocument(
             **shown.model_dump(),
             change=kind,
             cause="" if cause in (None, Cause.NEW) else str(cause),
@@ -300,7 +304,7 @@ class History:
         return self.table.column(name)[place].as_py()
 
 
-def _begin(asked: ChangeArguments, index: PublishedIndex, history: History) -> tuple[int, int]:
+def _begin(asked: ChangeArguments, index: PublishedIndex, history: ChangeHistory) -> tuple[int, int]:
     """The row of the history, and the number of the view of the work tree, after which it goes on."""
     if asked.cursor:
         sequence, number = (*Cursor.read(asked.cursor, _TOOL, {"repo": index.repo}).at, 0)[:2]

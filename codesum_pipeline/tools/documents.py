@@ -19,16 +19,16 @@ from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import Row, row_of
-from codesum_pipeline.tools.finding import Found
+from codesum_pipeline.tools.answers import DocumentRow, row_of
+from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.joined_uses import GONE, JoinedUses, joined_uses
-from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.sources import SourceReader
 
 NOTHING = GONE
 
 
 @dataclass(frozen=True)
-class Documents:
+class JoinedDocuments:
     """Document k is row `k - starts[p]` of the last part p that begins at or before it."""
 
     parts: Sequence[PublishedIndex]
@@ -36,7 +36,7 @@ class Documents:
     starts: Sequence[int] = field(default=())
 
     @classmethod
-    def of(cls, parts: Sequence[PublishedIndex], sources: Sources) -> "Documents":
+    def of(cls, parts: Sequence[PublishedIndex], sources: SourceReader) -> "JoinedDocuments":
         """Those of a repository's parts; `sources` are asked for changed files alone."""
         return cls(parts, joined_uses(parts, sources), [0, *accumulate(map(len, parts))])
 
@@ -62,7 +62,7 @@ class Documents:
         part = bisect_right(self.starts, number) - 1
         return self.parts[part], number - self.starts[part]
 
-    def number_of(self, found: Found) -> int:
+    def number_of(self, found: IndexedDocument) -> int:
         """The number of a document that was found in one of the parts."""
         part = next(place for place, index in enumerate(self.parts) if index is found.index)
         return self.starts[part] + found.row
@@ -80,7 +80,7 @@ class Documents:
         index, row = self.locate(number)
         return index.level_of(row)
 
-    def row(self, number: int) -> Row:
+    def row(self, number: int) -> DocumentRow:
         """A document as answers show it."""
         return row_of(*self.locate(number))
 

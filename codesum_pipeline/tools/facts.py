@@ -9,13 +9,13 @@ from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.call import ToolContext
 
 Facts = dict[str, Any]
 _NAMED = 5
 
 
-def one_index(call: Call, repo: str) -> PublishedIndex:
+def one_index(call: ToolContext, repo: str) -> PublishedIndex:
     """The index of a repository; without a name that of the caller's folder, or the only one."""
     indexes = call.indexes([repo] if repo else [])
     if len(indexes) != 1:
@@ -23,7 +23,7 @@ def one_index(call: Call, repo: str) -> PublishedIndex:
     return indexes[0]
 
 
-def read_facts(call: Call, index: PublishedIndex) -> Facts | None:
+def read_facts(call: ToolContext, index: PublishedIndex) -> Facts | None:
     """None where they are of another version, or were never found out; the reason is told."""
     # A third of a second, which answers without facts do not wait for.
     from codesum_pipeline.store.tables import TableStore
@@ -64,7 +64,7 @@ def _placed(facts: Facts) -> Iterator[Mapping[str, Any]]:
         yield from framework["evidence"]
 
 
-def tell_differing(call: Call, index: PublishedIndex, facts: Facts) -> None:
+def tell_differing(call: ToolContext, index: PublishedIndex, facts: Facts) -> None:
     """Which files of the caller's work tree would give other facts, perhaps."""
     differing = files_differing(call.tree(index), facts)
     if differing:

@@ -5,8 +5,8 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, counted
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.answers import AnswerPage, BoundedArguments, DocumentRow, Name, counted
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.relations import Relation, definitions, external, related, used_elsewhere
 from codesum_pipeline.tools.text import indented, row_line, with_frame
@@ -21,33 +21,33 @@ class FileArguments(BoundedArguments):
     tokens: int = Field(3000, ge=100, le=50_000)
 
 
-class Export(Row):
+class Export(DocumentRow):
     """A definition that other files use, and how many documents of them do."""
 
     users: int
 
 
-class Part(BaseModel):
+class FileSection(BaseModel):
     """As many as there is room for, of `total`."""
 
     total: int
-    rows: list[Row] = []
+    rows: list[DocumentRow] = []
 
 
-class FilePage(Page):
+class FilePage(AnswerPage):
     """A file: what its document says, and its place in the graph. `exports` are definitions that other files use."""
 
-    document: Row
+    document: DocumentRow
     language: str
     summary: str
-    defines: Part
+    defines: FileSection
     exports: list[Export] = []
-    imports: Part
-    imported_by: Part
+    imports: FileSection
+    imported_by: FileSection
     external: list[str] = []
 
 
-def get_file_analysis(call: Call, asked: FileArguments) -> FilePage:
+def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
     """Each part gets an even share of the room."""
     found = call.find(asked.path, asked.repo)
     if found.index.level_of(found.row) is Level.MODULE:
@@ -56,9 +56,9 @@ def get_file_analysis(call: Call, asked: FileArguments) -> FilePage:
     number = int(documents.files[documents.number_of(found)])
     document, share = documents.document(number), asked.tokens // 5
 
-    def part(numbers: list[int]) -> Part:
+    def part(numbers: list[int]) -> FileSection:
         written = ((each, row_line(each)) for each in map(documents.row, numbers))
-        return Part(total=len(numbers), rows=fitting(written, limit=asked.limit, tokens=share))
+        return FileSection(total=len(numbers), rows=fitting(written, limit=asked.limit, tokens=share))
 
     used = [
         Export(**documents.row(one).model_dump(), users=users)

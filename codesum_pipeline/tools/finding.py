@@ -23,7 +23,7 @@ _LONGEST_TOLD = 200
 
 
 @dataclass(frozen=True)
-class Found:
+class IndexedDocument:
     """One document of one published index."""
 
     index: PublishedIndex
@@ -42,9 +42,9 @@ class Found:
         return self.index.document(self.row)
 
 
-def with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[Found]:
+def with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[IndexedDocument]:
     """The documents with an id, at most one of each index."""
-    return [Found(index, row) for index in indexes if (row := index.row(doc_id)) is not None]
+    return [IndexedDocument(index, row) for index in indexes if (row := index.row(doc_id)) is not None]
 
 
 def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> ConfigurationError:

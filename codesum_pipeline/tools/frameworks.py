@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments, counted
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.answers import AnswerPage, Name, Names, PagedArguments, counted
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.facts import Facts, one_index, read_facts
 from codesum_pipeline.tools.finding import shortened
 from codesum_pipeline.tools.text import with_frame
@@ -27,7 +27,7 @@ class FrameworkArguments(PagedArguments):
     limit: int = Field(40, ge=1, le=200)
 
 
-class Finding(BaseModel):
+class FrameworkEntry(BaseModel):
     """A framework, a tool or an entry point: where it is named first, and what is said of it."""
 
     place: str
@@ -38,13 +38,13 @@ class Finding(BaseModel):
     changed_since: bool = False
 
 
-class FrameworkPage(Page):
+class FrameworkPage(AnswerPage):
     """Findings: frameworks and tools first, then entry points."""
 
-    findings: list[Finding] = []
+    findings: list[FrameworkEntry] = []
 
 
-def get_framework_analysis(call: Call, asked: FrameworkArguments) -> FrameworkPage:
+def get_framework_analysis(call: ToolContext, asked: FrameworkArguments) -> FrameworkPage:
     """An answer without findings says why there are none."""
     index = one_index(call, asked.repo)
     facts = read_facts(call, index)
@@ -63,23 +63,23 @@ def frameworks_text(page: FrameworkPage) -> str:
     return with_frame(page, [*map(finding_line, page.findings)] or ["no framework was found"], what="findings")
 
 
-def finding_line(each: Finding) -> str:
+def finding_line(each: FrameworkEntry) -> str:
     more = f"  also {', '.join(each.more_places)}" if each.more_places else ""
     text = f": {each.text}" if each.text else ""
     changed = "  (changed since)" if each.changed_since else ""
     return f"{each.place}  {each.kind}  {each.name}{text}{more}{changed}"
 
 
-def findings_of(facts: Facts) -> Iterator[Finding]:
+def findings_of(facts: Facts) -> Iterator[FrameworkEntry]:
     """The frameworks of a repository, then how its programs start."""
     yield from map(_framework, facts["frameworks"])
     for each in facts["entry_points"]:
         target = one_line(each["target"] or "")
         text = " ".join(part for part in (one_line(each["kind"]), f"-> {target}" if target else "") if part)
-        yield Finding(place=one_line(each["place"]), kind=_ENTRY_POINT, name=one_line(each["name"]), text=text)
+        yield FrameworkEntry(place=one_line(each["place"]), kind=_ENTRY_POINT, name=one_line(each["name"]), text=text)
 
 
-def _framework(found: Mapping[str, Any]) -> Finding:
+def _framework(found: Mapping[str, Any]) -> FrameworkEntry:
     places = list(dict.fromkeys(one_line(each["place"]) for each in found["evidence"]))
     importing = found["importing_files"]
     said = (
@@ -87,7 +87,7 @@ def _framework(found: Mapping[str, Any]) -> Finding:
         "for development" if found["development_only"] else "",
         f"imported by {counted(importing, 'file')}" if importing else "",
     )
-    return Finding(
+    return FrameworkEntry(
         place=places[0] if places else "",
         kind=found["kind"],
         name=found["name"],

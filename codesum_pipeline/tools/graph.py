@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.tools.answers import BoundedArguments, Name, Names, Page, PagedArguments, Row
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.documents import NOTHING, Documents
-from codesum_pipeline.tools.finding import Found, shortened
+from codesum_pipeline.tools.answers import AnswerPage, BoundedArguments, DocumentRow, Name, Names, PagedArguments
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
+from codesum_pipeline.tools.finding import IndexedDocument, shortened
 from codesum_pipeline.tools.paging import fitting, tokens_of
-from codesum_pipeline.tools.relations import OF_FILES, OF_SYMBOLS, Related, Relation, external, related
+from codesum_pipeline.tools.relations import OF_FILES, OF_SYMBOLS, RelatedNumber, Relation, external, related
 from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
 from codesum_pipeline.tools.text import indented, row_line, with_frame
 
@@ -50,7 +50,7 @@ class DependencyArguments(PagedArguments):
     depth: int = Field(1, ge=1, le=6)
 
 
-class RelatedRow(Row):
+class RelatedRow(DocumentRow):
     """`distance` is by how many steps it is reached; `trusted` where a compiler's index confirms them."""
 
     distance: int = 1
@@ -66,10 +66,10 @@ class Group(BaseModel):
     names: list[str] = []
 
 
-class GraphPage(Page):
+class GraphPage(AnswerPage):
     """A document and what belongs to it; `next` is there where one relation was asked for."""
 
-    document: Row
+    document: DocumentRow
     signature: str = ""
     groups: list[Group] = []
 
@@ -77,7 +77,7 @@ class GraphPage(Page):
 EXTERNAL = "external"
 
 
-def graph(call: Call, asked: GraphArguments) -> GraphPage:
+def graph(call: ToolContext, asked: GraphArguments) -> GraphPage:
     """Answer with each relation in turn, an even share of the room each."""
     found = call.find(asked.id, asked.repo)
     default = OF_FILES if found.index.level_of(found.row) in (Level.FILE, Level.MODULE) else OF_SYMBOLS
@@ -85,12 +85,12 @@ def graph(call: Call, asked: GraphArguments) -> GraphPage:
     return _page(call, found, asked, wanted, depth=asked.depth)
 
 
-def get_symbol_info(call: Call, asked: SymbolArguments) -> GraphPage:
+def get_symbol_info(call: ToolContext, asked: SymbolArguments) -> GraphPage:
     """As `graph` for a function or class."""
     return _page(call, call.find(asked.id, asked.repo), asked, OF_SYMBOLS, depth=1)
 
 
-def get_dependencies(call: Call, asked: DependencyArguments) -> GraphPage:
+def get_dependencies(call: ToolContext, asked: DependencyArguments) -> GraphPage:
     """As `graph` for a file or folder; of a function it is that of its file."""
     found = call.find(asked.path, asked.repo)
     every = [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL]
@@ -116,7 +116,7 @@ def _line(row: RelatedRow) -> str:
     return f"{steps}{row_line(row)}{f'  {TRUST_MARK}' if row.trusted else ''}"
 
 
-def _wanted(call: Call, names: Sequence[str]) -> list[str]:
+def _wanted(call: ToolContext, names: Sequence[str]) -> list[str]:
     known = [*Relation, EXTERNAL]
     unknown = [name for name in names if name not in known]
     if names and len(unknown) == len(names):
@@ -127,8 +127,8 @@ def _wanted(call: Call, names: Sequence[str]) -> list[str]:
 
 
 def _page(
-    call: Call,
-    found: Found,
+    call: ToolContext,
+    found: IndexedDocument,
     asked: BoundedArguments,
     wanted: Sequence[str],
     *,
@@ -171,7 +171,9 @@ def _page(
     )
 
 
-def _group(documents: Documents, number: int, name: str, *, start: int, limit: int, tokens: int, depth: int) -> Group:
+def _group(
+    documents: JoinedDocuments, number: int, name: str, *, start: int, limit: int, tokens: int, depth: int
+) -> Group:
     if name == EXTERNAL:
         names = [one_line(each) for each in external(documents, number)]
         kept_names = fitting(((each, each) for each in names[start:]), limit=limit, tokens=tokens)
@@ -182,5 +184,5 @@ def _group(documents: Documents, number: int, name: str, *, start: int, limit: i
     return Group(relation=name, total=len(others), rows=kept)
 
 
-def _related_row(documents: Documents, each: Related) -> RelatedRow:
+def _related_row(documents: JoinedDocuments, each: RelatedNumber) -> RelatedRow:
     return RelatedRow(**documents.row(each.number).model_dump(), distance=each.distance, trusted=each.trusted)

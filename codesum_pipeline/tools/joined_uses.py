@@ -32,7 +32,7 @@ from codesum_pipeline.tools.naming import (
     splits,
     words_of,
 )
-from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.sources import SourceReader
 
 GONE = -1
 _CALL, _IMPORT, _INHERIT = map(KINDS.index, (EdgeKind.CALL, EdgeKind.IMPORT, EdgeKind.INHERIT))
@@ -59,13 +59,13 @@ class JoinedUses:
     gone: frozenset[str] = frozenset()
 
 
-def joined_uses(parts: Sequence[PublishedIndex], sources: Sources) -> JoinedUses:
+def joined_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> JoinedUses:
     """The uses of one part as they are; of an index and one of changed files, those that hold in the tree."""
     base, *others = parts
     if base.visible is None:
         return JoinedUses(base.uses, np.arange(len(base)))
     if others:
-        return _Joining(base, others[0], sources).joined()
+        return _JoinedPair(base, others[0], sources).joined()
     now, edges = np.where(base.visible, np.arange(len(base)), GONE), _edges(base.uses)
     moved = _moved(edges, now)
     is_there = (moved[:2] != GONE).all(axis=0)
@@ -74,12 +74,12 @@ def joined_uses(parts: Sequence[PublishedIndex], sources: Sources) -> JoinedUses
 
 
 @dataclass(frozen=True)
-class _Joining:
+class _JoinedPair:
     """An index without the files that differ, and the index of these."""
 
     base: PublishedIndex
     small: PublishedIndex
-    sources: Sources
+    sources: SourceReader
     _documents: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def joined(self) -> JoinedUses:

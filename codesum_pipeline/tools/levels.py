@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.finding import shortened
 
 
-def known_levels(call: Call, names: Sequence[str]) -> Sequence[Level]:
+def known_levels(call: ToolContext, names: Sequence[str]) -> Sequence[Level]:
     """Those that there are, all without a name; unknown ones are told. Raises where none is known."""
     known = ", ".join(LEVELS)
     unknown = [name for name in names if name.lower() not in LEVELS]

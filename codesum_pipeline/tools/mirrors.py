@@ -7,13 +7,13 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import try_git
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.opened_copies import reading_copy
-from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 
 # Commits that this process has looked for, found or not: nobody waits for a host again and again.
 _looked_for: set[tuple[Path, str]] = set()
 
 
-def bring_mirror(catalogue: Catalogue, index: PublishedIndex, *, tell: Tell) -> None:
+def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) -> None:
     """Have the commit of a published index in this machine's mirror; told where it cannot be fetched.
 
     In a home that is a folder builds see to that.

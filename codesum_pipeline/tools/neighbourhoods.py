@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.tools.answers import Name, Page, PagedArguments, Row, counted
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.documents import Documents
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, PagedArguments, counted
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.documents import JoinedDocuments
 from codesum_pipeline.tools.facts import one_index, read_facts
 from codesum_pipeline.tools.relations import Relation, related
 from codesum_pipeline.tools.text import indented, row_line, with_frame
@@ -25,32 +25,34 @@ class NeighbourhoodArguments(PagedArguments):
     tokens: int = Field(3000, ge=100, le=50_000)
 
 
-class Neighbourhood(BaseModel):
+class NeighbourhoodRow(BaseModel):
     """A community of the graph, or (`kind` is `alike`) what means nearly the same as a document."""
 
     name: str
     kind: str
     size: int
     folder: str = ""
-    members: list[Row] = []
+    members: list[DocumentRow] = []
 
 
-class NeighbourhoodPage(Page):
+class NeighbourhoodPage(AnswerPage):
     """Neighbourhoods, the most used first."""
 
-    neighbourhoods: list[Neighbourhood] = []
+    neighbourhoods: list[NeighbourhoodRow] = []
 
 
-def get_semantic_neighborhoods(call: Call, asked: NeighbourhoodArguments) -> NeighbourhoodPage:
+def get_semantic_neighborhoods(call: ToolContext, asked: NeighbourhoodArguments) -> NeighbourhoodPage:
     """Around a document: the communities whose best known members it is of, and what is like it."""
-    alike: list[Neighbourhood] = []
+    alike: list[NeighbourhoodRow] = []
     if asked.id:
         found = call.find(asked.id, asked.repo)
         documents, wanted = call.documents(found.repo), found.id
         like = related(documents, documents.number_of(found), Relation.SIMILAR)
         rows = [documents.row(each.number) for each in like]
         name = f"like {one_line(wanted)}"
-        alike = [Neighbourhood(name=name, kind="alike", size=len(rows), members=rows[: asked.members])] if rows else []
+        alike = (
+            [NeighbourhoodRow(name=name, kind="alike", size=len(rows), members=rows[: asked.members])] if rows else []
+        )
     else:
         documents, wanted = call.documents(one_index(call, asked.repo).repo), ""
     facts = read_facts(call, call.index(documents.repo))
@@ -70,15 +72,15 @@ def neighbourhoods_text(page: NeighbourhoodPage) -> str:
     return with_frame(page, lines or ["no neighbourhood is known here"], what="neighbourhoods")
 
 
-def _lines(each: Neighbourhood) -> list[str]:
+def _lines(each: NeighbourhoodRow) -> list[str]:
     where = f", mostly in {each.folder}" if each.folder not in ("", ".") else ""
     return [f"{each.name}  {each.kind}  {counted(each.size, 'member')}{where}", *indented(map(row_line, each.members))]
 
 
-def _community(documents: Documents, found: Mapping[str, Any], members: int) -> Neighbourhood:
+def _community(documents: JoinedDocuments, found: Mapping[str, Any], members: int) -> NeighbourhoodRow:
     """As the commit has it; members that the tree does not have are left out."""
     numbers = (documents.number(member["id"]) for member in found["members"])
-    return Neighbourhood(
+    return NeighbourhoodRow(
         name=one_line(found["name"]),
         kind="community",
         size=found["size"],

@@ -14,11 +14,11 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.source.languages import language_of_path
-from codesum_pipeline.tools.answers import BoundedArguments, Name, Page, Row, counted, place_of, shortened
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.documents import NOTHING, Documents
+from codesum_pipeline.tools.answers import AnswerPage, BoundedArguments, DocumentRow, Name, counted, place_of, shortened
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
 from codesum_pipeline.tools.facts import one_index, read_facts
-from codesum_pipeline.tools.frameworks import Finding, finding_line, findings_of
+from codesum_pipeline.tools.frameworks import FrameworkEntry, finding_line, findings_of
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.text import indented, row_line, with_frame
 
@@ -36,33 +36,33 @@ class OverviewArguments(BoundedArguments):
     tokens: int = Field(3000, ge=100, le=50_000)
 
 
-class PartRow(Row):
+class PartRow(DocumentRow):
     """A folder, and how many files are below it."""
 
     files: int
 
 
-class Kind(BaseModel):
+class LanguageShare(BaseModel):
     """A language, and in how many files it is written."""
 
     name: str
     files: int
 
 
-class OverviewPage(Page):
+class OverviewPage(AnswerPage):
     """A repository: what it says of itself, its folders, its most used files and definitions."""
 
     repo: str
     summary: str
     summary_place: str = ""
-    languages: list[Kind] = []
-    frameworks: list[Finding] = []
+    languages: list[LanguageShare] = []
+    frameworks: list[FrameworkEntry] = []
     parts: list[PartRow] = []
-    files: list[Row] = []
-    symbols: list[Row] = []
+    files: list[DocumentRow] = []
+    symbols: list[DocumentRow] = []
 
 
-def overview(call: Call, asked: OverviewArguments) -> OverviewPage:
+def overview(call: ToolContext, asked: OverviewArguments) -> OverviewPage:
     """Tests and copies of others' code are no place to begin."""
     index = one_index(call, asked.repo)
     documents, facts = call.documents(index.repo), read_facts(call, index)
@@ -103,13 +103,13 @@ def overview_text(page: OverviewPage) -> str:
     return with_frame(page, lines, what="rows")
 
 
-def _top(documents: Documents) -> int | None:
+def _top(documents: JoinedDocuments) -> int | None:
     """The folder that has all others in it, of an entry's subfolder that one; None of an empty index."""
     tops = (number for number in documents.numbers(Level.MODULE) if documents.parents[number] == NOTHING)
     return next(tops, None)
 
 
-def _parts(documents: Documents, root: int) -> Iterator[PartRow]:
+def _parts(documents: JoinedDocuments, root: int) -> Iterator[PartRow]:
     """The folders of the root; where that holds a single folder and no files, the folders of this one."""
     children = documents.children(root)
     folders = [number for number in children if documents.level(number) is Level.MODULE]
@@ -123,13 +123,13 @@ def _parts(documents: Documents, root: int) -> Iterator[PartRow]:
         yield PartRow(**row.model_dump(), files=sum(path.startswith(inside) for path in paths))
 
 
-def _languages(documents: Documents) -> list[Kind]:
+def _languages(documents: JoinedDocuments) -> list[LanguageShare]:
     files = documents.numbers(Level.FILE)
     found = Counter(language_of_path(documents.id(number)) or "text" for number in files)
-    return [Kind(name=name, files=count) for name, count in found.most_common(_LANGUAGES_TOLD)]
+    return [LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_TOLD)]
 
 
-def _most_important(documents: Documents, *levels: Level, limit: int, tokens: int) -> list[Row]:
+def _most_important(documents: JoinedDocuments, *levels: Level, limit: int, tokens: int) -> list[DocumentRow]:
     left_out = np.logical_or.reduce([documents.column(name) for name in ("is_test", "is_vendored", "is_placeholder")])
     numbers = np.array(documents.numbers(*levels), dtype=np.int64)
     numbers = np.sort(numbers[~left_out[numbers]])

@@ -14,7 +14,7 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedState:
     """One repository's index; `problem` says why it cannot be read, and the other fields are empty then."""
 
     commit: str | None
@@ -32,7 +32,7 @@ class Published:
         return self.counts.get("placeholders")
 
 
-def read_published(layout: HomeLayout, key: str) -> Published | None:
+def read_published(layout: HomeLayout, key: str) -> PublishedState | None:
     """None where nothing was published yet."""
     if copy := reading_copy(layout.home):
         copy.bring_manifest(key)
@@ -43,11 +43,13 @@ def read_published(layout: HomeLayout, key: str) -> Published | None:
         return None
     try:
         manifest = read_version(name.parent / name.readlink()).manifest
-        return Published(manifest["commit"], manifest["fingerprint"], manifest["counts"], published_at)
+        return PublishedState(manifest["commit"], manifest["fingerprint"], manifest["counts"], published_at)
     except FileNotFoundError as error:
-        return Published(None, None, {}, published_at, problem=f"{error.filename} is missing: run `codesum doctor`")
+        return PublishedState(
+            None, None, {}, published_at, problem=f"{error.filename} is missing: run `codesum doctor`"
+        )
     except (BrokenIndex, OSError) as error:
-        return Published(None, None, {}, published_at, problem=str(error))
+        return PublishedState(None, None, {}, published_at, problem=str(error))
 
 
 def age(since: float) -> str:

@@ -12,11 +12,11 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.excerpts import best_lines
-from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments, Row, row_of
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.finding import Found
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, Names, PagedArguments, row_of
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.paging import tokens_of
-from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline.tools.text import indented, numbered, row_line, with_frame
 
 _TOOL = "read"
@@ -38,7 +38,7 @@ class ReadArguments(PagedArguments):
     tokens: int = Field(6000, ge=100, le=100_000)
 
 
-class ReadItem(Row):
+class ReadItem(DocumentRow):
     """One document: what is said of it by field, and lines of its source from `first_line`."""
 
     facts: dict[str, str] = {}
@@ -48,21 +48,21 @@ class ReadItem(Row):
     more_lines: int = 0
 
 
-class ReadPage(Page):
+class ReadPage(AnswerPage):
     """What was read, in the order in which it was asked for."""
 
     items: list[ReadItem] = []
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
+class _LineSpan:
     """Lines of a file, 1-based and inclusive."""
 
     first: int
     last: int
 
 
-def read(call: Call, asked: ReadArguments) -> ReadPage:
+def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
     """As much as there is room for; lines of a source are cut first."""
     if (asked.start_line or asked.end_line) and len(asked.ids) != 1:
         raise ConfigurationError(
@@ -103,7 +103,9 @@ def read_text(page: ReadPage) -> str:
     return with_frame(page, lines, what="documents")
 
 
-def _read_one(sources: Sources, found: Found, asked: ReadArguments, text: str, *, after: int) -> ReadItem:
+def _read_one(
+    sources: SourceReader, found: IndexedDocument, asked: ReadArguments, text: str, *, after: int
+) -> ReadItem:
     """One document whole, as far as its bound in lines goes; `after` a line, without what was said before."""
     row = row_of(found.index, found.row)
     is_range = bool(asked.start_line or asked.end_line or _RANGE.search(text)) and asked.parts != "summary"
@@ -127,7 +129,7 @@ def _read_one(sources: Sources, found: Found, asked: ReadArguments, text: str, *
     return _with_lines(item, [_short(line) for line in lines[first - 1 : last]], first, more=max(0, span.last - last))
 
 
-def _span(asked: ReadArguments, text: str, row: Row, count: int) -> _Span:
+def _span(asked: ReadArguments, text: str, row: DocumentRow, count: int) -> _LineSpan:
     """Which lines are meant: those of the arguments, else of `path:first-last`, else of the document."""
     written = _RANGE.search(text)
     if asked.start_line or asked.end_line:
@@ -140,7 +142,7 @@ def _span(asked: ReadArguments, text: str, row: Row, count: int) -> _Span:
         raise ConfigurationError(f"line {first} of {row.path!r}: the file has {count:,} lines")
     if last < first:
         raise ConfigurationError(f"lines {first}-{last} of {row.path!r}: the last is before the first")
-    return _Span(first, min(last, count))
+    return _LineSpan(first, min(last, count))
 
 
 def _with_lines(item: ReadItem, lines: list[str], first: int, *, more: int) -> ReadItem:
@@ -182,7 +184,7 @@ def _short(line: str) -> str:
     return shown if len(shown) <= _LONGEST_LINE else f"{shown[:_LONGEST_LINE]}…"
 
 
-def _facts(document: Mapping[str, Any], row: Row) -> dict[str, str]:
+def _facts(document: Mapping[str, Any], row: DocumentRow) -> dict[str, str]:
     """What was written of a document besides what its row says."""
     facts = {name: one_line(said) for name, said in _said(document) if said}
     return {name: said for name, said in facts.items() if said not in row.text}

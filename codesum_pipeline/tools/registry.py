@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.tools.answers import Arguments, Page
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.answers import AnswerPage, Arguments
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.changed_files import mark_changed
 from codesum_pipeline.tools.changes import ChangeArguments, ChangePage, changes_text, watch_changes
 from codesum_pipeline.tools.files import FileArguments, FilePage, file_text, get_file_analysis
@@ -44,16 +44,16 @@ class Tool:
     name: str
     description: str
     arguments: type[Arguments]
-    page: type[Page]
-    answer: Callable[[Call, Any], Page]
+    page: type[AnswerPage]
+    answer: Callable[[ToolContext, Any], AnswerPage]
     text: Callable[[Any], str]
     is_default: bool = False
 
-    def ask(self, call: Call, arguments: Mapping[str, Any]) -> Page:
+    def ask(self, call: ToolContext, arguments: Mapping[str, Any]) -> AnswerPage:
         """Raises `ConfigurationError` for arguments that the tool does not take."""
         return self.ask_parsed(call, self.parse(arguments))
 
-    def ask_parsed(self, call: Call, arguments: Arguments) -> Page:
+    def ask_parsed(self, call: ToolContext, arguments: Arguments) -> AnswerPage:
         """The answer, which says what of it may be otherwise by now."""
         return mark_changed(call, self.answer(call, arguments))
 

@@ -12,7 +12,7 @@ from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.tools.documents import NOTHING, Documents
+from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
 
 # Beyond these nobody follows a chain of users.
 _MOST_FOLLOWED = 5000
@@ -40,7 +40,7 @@ OF_FILES = (Relation.PART_OF, Relation.MEMBERS, Relation.IMPORTS, Relation.IMPOR
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedNumber:
     """Another document of the same repository by its number, and by how many steps it is reached; `trusted` where a
     compiler's index confirms each step of some way to it."""
 
@@ -49,18 +49,18 @@ class Related:
     trusted: bool = False
 
 
-def related(documents: Documents, number: int, relation: Relation, *, depth: int = 1) -> list[Related]:
+def related(documents: JoinedDocuments, number: int, relation: Relation, *, depth: int = 1) -> list[RelatedNumber]:
     """The documents in a relation to one, nearest first, then most important first; parents from the inside out."""
     if relation is Relation.PART_OF:
-        return [Related(above, steps) for steps, above in enumerate(_above(documents, number), start=1)]
+        return [RelatedNumber(above, steps) for steps, above in enumerate(_above(documents, number), start=1)]
     if relation is Relation.MEMBERS:
-        return [Related(child) for child in documents.children(number)]
+        return [RelatedNumber(child) for child in documents.children(number)]
     if relation is Relation.SIMILAR:
-        return [Related(other) for other in documents.similar(number, most=_MOST_SIMILAR)]
+        return [RelatedNumber(other) for other in documents.similar(number, most=_MOST_SIMILAR)]
     return _followed(documents, number, _STEPS[relation], depth)
 
 
-def external(documents: Documents, number: int) -> list[str]:
+def external(documents: JoinedDocuments, number: int) -> list[str]:
     """What a file, or the files of a folder, rest on outside of the repository, as they write it."""
     is_place = documents.level(number) in (Level.FILE, Level.MODULE)
     named = {
@@ -69,7 +69,7 @@ def external(documents: Documents, number: int) -> list[str]:
     return sorted(named)
 
 
-def used_elsewhere(documents: Documents, file: int) -> list[tuple[int, int]]:
+def used_elsewhere(documents: JoinedDocuments, file: int) -> list[tuple[int, int]]:
     """The definitions of a file that other files use, with how many documents of others do, most used first."""
     found = []
     for number in documents.inside_file(file):
@@ -84,35 +84,35 @@ def used_elsewhere(documents: Documents, file: int) -> list[tuple[int, int]]:
     return sorted(found, key=lambda each: (-each[1], each[0]))
 
 
-def definitions(documents: Documents, file: int) -> list[int]:
+def definitions(documents: JoinedDocuments, file: int) -> list[int]:
     """The functions and classes of a file in the order of its lines."""
     inside = [number for number in documents.inside_file(file) if number != file]
     return sorted(inside, key=lambda number: (documents.row(number).start_line or 0, number))
 
 
-def _above(documents: Documents, number: int) -> Iterator[int]:
+def _above(documents: JoinedDocuments, number: int) -> Iterator[int]:
     while (number := int(documents.parents[number])) != NOTHING:
         yield number
 
 
-def _followed(documents: Documents, number: int, step: "_Step", depth: int) -> list[Related]:
+def _followed(documents: JoinedDocuments, number: int, step: "_Step", depth: int) -> list[RelatedNumber]:
     """Breadth first, each document once; what is inside of the beginning is no part of the answer."""
     begin = _files_of(documents, number) if documents.level(number) is Level.MODULE else [number]
-    seen, frontier, found = {number, *begin}, begin, list[Related]()
+    seen, frontier, found = {number, *begin}, begin, list[RelatedNumber]()
     trusted = {*begin} if len(documents.confirmed_uses.users) else set()
     for distance in range(1, depth + 1):
         checkpoint()
         trusted = {*step(documents, documents.confirmed_uses, [other for other in frontier if other in trusted])}
         frontier = [other for other in dict.fromkeys(step(documents, documents.uses, frontier)) if other not in seen]
         frontier.sort(key=lambda other: (-documents.importance[other], other))
-        found += [Related(other, distance, other in trusted) for other in frontier]
+        found += [RelatedNumber(other, distance, other in trusted) for other in frontier]
         seen.update(frontier)
         if not frontier or len(found) > _MOST_FOLLOWED:
             break
     return found
 
 
-def _files_of(documents: Documents, number: int) -> list[int]:
+def _files_of(documents: JoinedDocuments, number: int) -> list[int]:
     """A file, or all files below a folder."""
     if documents.level(number) is Level.FILE:
         return [number]
@@ -121,35 +121,35 @@ def _files_of(documents: Documents, number: int) -> list[int]:
     return [file for file in documents.numbers(Level.FILE) if documents.id(file).startswith(inside)]
 
 
-def _users(documents: Documents, uses: Uses, numbers: Iterable[int], kind: EdgeKind) -> list[int]:
+def _users(documents: JoinedDocuments, uses: Uses, numbers: Iterable[int], kind: EdgeKind) -> list[int]:
     return [user for each in numbers if each < len(uses) for user in uses.users_of(each, kind)]
 
 
-def _used(documents: Documents, uses: Uses, numbers: Sequence[int], kind: EdgeKind) -> list[int]:
+def _used(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int], kind: EdgeKind) -> list[int]:
     return uses.used_by_any(numbers, kind)
 
 
-def _with_definitions(documents: Documents, files: Sequence[int]) -> list[int]:
+def _with_definitions(documents: JoinedDocuments, files: Sequence[int]) -> list[int]:
     """Files and all that is defined in them: an import may name either."""
     inside = np.isin(documents.files, np.array(files, dtype=np.int64))
     return sorted({*files, *np.flatnonzero(inside).tolist()})
 
 
-def _as_files(documents: Documents, numbers: Iterable[int]) -> list[int]:
+def _as_files(documents: JoinedDocuments, numbers: Iterable[int]) -> list[int]:
     """The files that documents stand in; a file stands in itself."""
     files = documents.files
     return list(dict.fromkeys(int(files[each]) if files[each] != NOTHING else each for each in numbers))
 
 
-def _imports(documents: Documents, uses: Uses, numbers: Sequence[int]) -> list[int]:
+def _imports(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int]) -> list[int]:
     return _as_files(documents, _used(documents, uses, _with_definitions(documents, numbers), EdgeKind.IMPORT))
 
 
-def _imported_by(documents: Documents, uses: Uses, numbers: Sequence[int]) -> list[int]:
+def _imported_by(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int]) -> list[int]:
     return _as_files(documents, _users(documents, uses, _with_definitions(documents, numbers), EdgeKind.IMPORT))
 
 
-_Step = Callable[[Documents, Uses, Sequence[int]], list[int]]
+_Step = Callable[[JoinedDocuments, Uses, Sequence[int]], list[int]]
 _STEPS: Mapping[Relation, _Step] = {
     Relation.CALLERS: partial(_users, kind=EdgeKind.CALL),
     Relation.CALLEES: partial(_used, kind=EdgeKind.CALL),

@@ -14,8 +14,8 @@ from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import answer
-from codesum_pipeline.tools.answers import Names, Page, PagedArguments, Row, shortened
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Names, PagedArguments, shortened
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.finding import shortened as told
 from codesum_pipeline.tools.levels import known_levels
 from codesum_pipeline.tools.paging import fitting
@@ -42,7 +42,7 @@ class SearchArguments(PagedArguments):
     excerpt: int = Field(0, ge=0, le=40, description="Lines of source a hit")
 
 
-class SearchHit(Row):
+class SearchHit(DocumentRow):
     """One document found, why, and its lines that fit best."""
 
     why: str = ""
@@ -50,14 +50,14 @@ class SearchHit(Row):
     excerpt_start: int | None = None
 
 
-class SearchPage(Page):
+class SearchPage(AnswerPage):
     """Hits, best first. Where they do not `fits_well`, the best has little to do with the question."""
 
     hits: list[SearchHit] = []
     fits_well: bool | None = None
 
 
-def search(call: Call, asked: SearchArguments) -> SearchPage:
+def search(call: ToolContext, asked: SearchArguments) -> SearchPage:
     """Answer with as many hits as there is room for."""
     check_says_something(asked.query[:1000])
     indexes = call.current(asked.repos)
@@ -124,7 +124,7 @@ def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
     )
 
 
-def _filters(call: Call, indexes: Sequence[PublishedIndex], asked: SearchArguments) -> Filters:
+def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], asked: SearchArguments) -> Filters:
     """The filters that something passes; the others are left out, and told."""
     languages = [name for name in asked.languages if _passes(call, indexes, languages=[name])]
     paths = [path for path in asked.paths if _passes(call, indexes, paths=[path])]
@@ -132,7 +132,7 @@ def _filters(call: Call, indexes: Sequence[PublishedIndex], asked: SearchArgumen
 
 
 def _passes(
-    call: Call, indexes: Sequence[PublishedIndex], *, languages: Sequence[str] = (), paths: Sequence[str] = ()
+    call: ToolContext, indexes: Sequence[PublishedIndex], *, languages: Sequence[str] = (), paths: Sequence[str] = ()
 ) -> bool:
     try:
         check_filters(indexes, parse_filters(languages=languages, paths=paths))

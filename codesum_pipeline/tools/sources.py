@@ -12,12 +12,12 @@ from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.file_text import read_file, read_files
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.mirrors import bring_mirror
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class SourceReader:
     """Each file is read once; what cannot be read is told."""
 
     layout: HomeLayout
@@ -28,7 +28,7 @@ class Sources:
     _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, catalogue: Catalogue, indexes: Sequence[PublishedIndex], *, tell: Tell) -> "Sources":
+    def of(cls, catalogue: IndexCatalogue, indexes: Sequence[PublishedIndex], *, tell: Tell) -> "SourceReader":
         """The sources of some indexes."""
         timeout_s = catalogue.settings.options.scan.git_timeout_s
         return cls(catalogue.layout, timeout_s, indexes, tell, lambda index: bring_mirror(catalogue, index, tell=tell))

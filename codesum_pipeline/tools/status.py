@@ -10,10 +10,10 @@ from codesum_pipeline.model.errors import BrokenStore, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.lease import current_holder
-from codesum_pipeline.tools.answers import Names, Page, PagedArguments
+from codesum_pipeline.tools.answers import AnswerPage, Names, PagedArguments
 from codesum_pipeline.tools.as_of import AsOf
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.changes import Change, change_line, read_history, tree_edits
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.changes import ChangedDocument, change_line, read_history, tree_edits
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.published_state import age, moment
 from codesum_pipeline.tools.text import indented, with_frame
@@ -43,22 +43,22 @@ class RepositoryStatus(BaseModel):
     embedder: str = ""
 
 
-class StatusPage(Page):
+class StatusPage(AnswerPage):
     """Repositories by key, and of a single one what changed last."""
 
     repositories: list[RepositoryStatus] = []
-    changes: list[Change] = []
+    changes: list[ChangedDocument] = []
     more_changes: int = 0
 
 
-def status(call: Call, asked: StatusArguments) -> StatusPage:
+def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
     """Those of the caller's folder, else all."""
     entries = _entries(call, asked)
     part = call.part(_TOOL, asked, [], entries, lambda entry: entry.key + _LONG_LINE)
     opened = {entry.key: _opened(call, entry) for entry in part.items}
     indexes = [found for found in opened.values() if isinstance(found, PublishedIndex)]
     stands = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
-    changes: list[Change] = []
+    changes: list[ChangedDocument] = []
     left = 0
     if asked.changes and len(indexes) == len(entries) == 1:
         changes, left = _changes(call, indexes[0], asked)
@@ -84,7 +84,7 @@ def status_text(page: StatusPage) -> str:
     return with_frame(page, lines, what="repositories")
 
 
-def _entries(call: Call, asked: StatusArguments) -> list[RepositoryEntry]:
+def _entries(call: ToolContext, asked: StatusArguments) -> list[RepositoryEntry]:
     if asked.repos:
         return call.entries(asked.repos)
     if waiting := call.first_index():
@@ -93,7 +93,7 @@ def _entries(call: Call, asked: StatusArguments) -> list[RepositoryEntry]:
     return [entry for entry in call.catalogue.entries(call.tell) if entry.key in keys or not keys]
 
 
-def _opened(call: Call, entry: RepositoryEntry) -> PublishedIndex | str:
+def _opened(call: ToolContext, entry: RepositoryEntry) -> PublishedIndex | str:
     """Why there is no index, or what cannot be read: the others are told all the same."""
     try:
         return call.index(entry.key)
@@ -103,7 +103,7 @@ def _opened(call: Call, entry: RepositoryEntry) -> PublishedIndex | str:
         return f"broken: {error}"
 
 
-def _status(call: Call, key: str, found: PublishedIndex | str, stands: AsOf | None) -> RepositoryStatus:
+def _status(call: ToolContext, key: str, found: PublishedIndex | str, stands: AsOf | None) -> RepositoryStatus:
     layout = call.catalogue.layout
     try:
         holder = current_holder(layout.state(key))
@@ -130,7 +130,7 @@ def _line(each: RepositoryStatus) -> str:
     return f"{each.repo}  {each.state}" + (f"  {counts}" if counts else "")
 
 
-def _changes(call: Call, index: PublishedIndex, asked: StatusArguments) -> tuple[list[Change], int]:
+def _changes(call: ToolContext, index: PublishedIndex, asked: StatusArguments) -> tuple[list[ChangedDocument], int]:
     """Those of the work tree, then the last ones of the index, and how many are left out."""
     edits = tree_edits(call, index)
     history = read_history(call, index)

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable
 
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings, surroundings_of
-from codesum_pipeline.tools.documents import Documents
+from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument, surroundings_of
+from codesum_pipeline.tools.documents import JoinedDocuments
 from codesum_pipeline.tools.relations import Relation, external, related
 
 # Behind what is trusted, and what says once what it means.
@@ -14,7 +14,7 @@ TRUST_LEGEND = f"{TRUST_MARK} confirmed by a compiler's index"
 _MOST_NEIGHBOURS = 5
 
 
-def surroundings_in(documents: Documents, number: int) -> Surroundings:
+def surroundings_in(documents: JoinedDocuments, number: int) -> DocumentRelations:
     """Of an index as it is, what its document names; of a work tree, what its files say."""
     if documents.is_one_index:
         return surroundings_of(*documents.locate(number))
@@ -26,7 +26,7 @@ def surroundings_in(documents: Documents, number: int) -> Surroundings:
     )
     inside = [number, *(documents.children(number) if level is Level.CLASS else ())]
 
-    def around(relation: Relation) -> tuple[Neighbour, ...]:
+    def around(relation: Relation) -> tuple[RelatedDocument, ...]:
         found: dict[int, bool] = {}
         for each in (other for one in inside for other in related(documents, one, relation)):
             found[each.number] = each.trusted or found.get(each.number, False)
@@ -34,7 +34,7 @@ def surroundings_in(documents: Documents, number: int) -> Surroundings:
         return _neighbours(documents, others, trusted=[other for other in others if found[other]])
 
     known = [name for name in documents.document(number)["dependencies"] if documents.number(name) is not None]
-    return Surroundings(
+    return DocumentRelations(
         parents=_neighbours(documents, (each.number for each in related(documents, number, Relation.PART_OF))),
         children=_neighbours(documents, documents.children(number)),
         called_by=around(users),
@@ -44,7 +44,7 @@ def surroundings_in(documents: Documents, number: int) -> Surroundings:
 
 
 def _neighbours(
-    documents: Documents, numbers: Iterable[int], *, trusted: Collection[int] = ()
-) -> tuple[Neighbour, ...]:
+    documents: JoinedDocuments, numbers: Iterable[int], *, trusted: Collection[int] = ()
+) -> tuple[RelatedDocument, ...]:
     found = ((number in trusted, documents.document(number)) for number in numbers)
-    return tuple(Neighbour(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)
+    return tuple(RelatedDocument(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)

@@ -10,8 +10,8 @@ from pydantic import Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import Name, Names, Page, PagedArguments, Row, row_of
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, Names, PagedArguments, row_of
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.levels import known_levels
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.text import row_line, several_repositories, with_frame
@@ -22,7 +22,7 @@ _NEAR_CUTOFF = 0.7
 _MOST_WITH_PREFIX = 2000
 
 
-class Match(StrEnum):
+class NameMatch(StrEnum):
     """How a name is like the one that was asked for; the best first."""
 
     EXACT = "exact"
@@ -39,19 +39,19 @@ class SymbolSearchArguments(PagedArguments):
     levels: Annotated[Names, Field(description="Default: function, class")] = []
 
 
-class SymbolHit(Row):
+class SymbolHit(DocumentRow):
     """One document, and how its name is like what was asked for."""
 
-    match: Match
+    match: NameMatch
 
 
-class SymbolSearchPage(Page):
+class SymbolSearchPage(AnswerPage):
     """Documents by name: the likest first, then the most important."""
 
     hits: list[SymbolHit] = []
 
 
-def search_symbols(call: Call, asked: SymbolSearchArguments) -> SymbolSearchPage:
+def search_symbols(call: ToolContext, asked: SymbolSearchArguments) -> SymbolSearchPage:
     """Names that are only nearly the same come where there are no others."""
     wanted = asked.name.strip().replace("::", ".").lower()
     if not wanted:
@@ -59,10 +59,10 @@ def search_symbols(call: Call, asked: SymbolSearchArguments) -> SymbolSearchPage
     indexes = call.current(asked.repos)
     start = (call.start(_TOOL, asked, indexes) or (0,))[0]
     levels = known_levels(call, asked.levels) if asked.levels else (Level.FUNCTION, Level.CLASS)
-    same = (Match.EXACT, Match.PREFIX, Match.PART)
+    same = (NameMatch.EXACT, NameMatch.PREFIX, NameMatch.PART)
     found = [each for index in indexes for each in _found(index, wanted, levels, same)]
-    found = found or [each for index in indexes for each in _found(index, wanted, levels, (Match.NEAR,))]
-    order = list(Match)
+    found = found or [each for index in indexes for each in _found(index, wanted, levels, (NameMatch.NEAR,))]
+    order = list(NameMatch)
     found.sort(key=lambda each: (order.index(each[2]), -each[0].arrays["importance"][each[1]], each[0].repo, each[1]))
     hits = (SymbolHit(**row_of(index, row).model_dump(), match=match) for index, row, match in found[start:])
     kept = fitting(((hit, f"{hit.repo}  {_line(hit)}") for hit in hits), limit=asked.limit, tokens=asked.tokens)
@@ -84,12 +84,12 @@ def symbols_text(page: SymbolSearchPage) -> str:
 
 
 def _line(hit: SymbolHit) -> str:
-    return row_line(hit) if hit.match is Match.EXACT else f"{row_line(hit)}  ({hit.match})"
+    return row_line(hit) if hit.match is NameMatch.EXACT else f"{row_line(hit)}  ({hit.match})"
 
 
 def _found(
-    index: PublishedIndex, wanted: str, levels: Sequence[Level], ways: Sequence[Match]
-) -> Iterator[tuple[PublishedIndex, int, Match]]:
+    index: PublishedIndex, wanted: str, levels: Sequence[Level], ways: Sequence[NameMatch]
+) -> Iterator[tuple[PublishedIndex, int, NameMatch]]:
     """Each document once, by the first way that finds it."""
     seen: set[int] = set()
     for way in ways:
@@ -99,14 +99,14 @@ def _found(
                 yield index, row, way
 
 
-def _by(index: PublishedIndex, wanted: str, way: Match) -> Sequence[int]:
+def _by(index: PublishedIndex, wanted: str, way: NameMatch) -> Sequence[int]:
     names = index.names
-    if way is Match.EXACT:
+    if way is NameMatch.EXACT:
         return names.exactly(wanted)
-    if way is Match.PREFIX:
+    if way is NameMatch.PREFIX:
         rows: list[int] = names.with_prefix(wanted, limit=_MOST_WITH_PREFIX).tolist()
         return rows
-    if way is Match.PART:
+    if way is NameMatch.PART:
         like = [name for name in names.names if wanted in name]
     else:
         like = difflib.get_close_matches(wanted, list(names.names), n=_NEAR, cutoff=_NEAR_CUTOFF)

@@ -7,23 +7,23 @@ line, without what acts on a terminal.
 from collections.abc import Iterable, Iterator, Sequence
 
 from codesum_pipeline.model.printable import clean
-from codesum_pipeline.tools.answers import Page, Row
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow
 
 _INDENT = "    "
 
 
-def row_line(row: Row, *, several: bool = False) -> str:
+def row_line(row: DocumentRow, *, several: bool = False) -> str:
     """`several` repositories are named."""
     repo = f"{row.repo}  " if several else ""
     changed = "  (changed since)" if row.changed_since else ""
     return f"{repo}{row.place}  {row.kind}  {row.text}".rstrip() + changed
 
 
-def several_repositories(rows: Iterable[Row]) -> bool:
+def several_repositories(rows: Iterable[DocumentRow]) -> bool:
     return len({row.repo for row in rows}) > 1
 
 
-def with_frame(page: Page, lines: Iterable[str], *, what: str) -> str:
+def with_frame(page: AnswerPage, lines: Iterable[str], *, what: str) -> str:
     """The lines between what they stand for and where to go on."""
     return "\n".join([*_head(page), *lines, *_foot(page, what)])
 
@@ -38,13 +38,13 @@ def indented(lines: Iterable[str]) -> Iterator[str]:
     return (f"{_INDENT}{line}" for line in lines)
 
 
-def _head(page: Page) -> Iterator[str]:
+def _head(page: AnswerPage) -> Iterator[str]:
     if page.as_of:
         yield f"as of: {'; '.join(map(str, page.as_of))}"
     yield from (f"note: {clean(note).replace(chr(10), ' ')}" for note in page.notes)
 
 
-def _foot(page: Page, what: str) -> Iterator[str]:
+def _foot(page: AnswerPage, what: str) -> Iterator[str]:
     if page.next is None and page.total in (None, page.shown):
         return
     of = "" if page.total is None else f" of {page.total:,}"

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import Field
 
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.tools.answers import Arguments, Name, Page, Row, counted
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.documents import NOTHING, Documents
+from codesum_pipeline.tools.answers import AnswerPage, Arguments, DocumentRow, Name, counted
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
 from codesum_pipeline.tools.facts import one_index
 
 
@@ -19,20 +19,20 @@ class TreeArguments(Arguments):
     limit: int = Field(ge=1, le=5000)
 
 
-class Folder(Row):
+class Folder(DocumentRow):
     """A folder, how many files are directly in it, and how deep it is; what it holds follows it."""
 
     depth: int
     files: int
 
 
-class TreePage(Page):
+class TreePage(AnswerPage):
     """Folders in the order of a listing, each before what is in it."""
 
     folders: list[Folder] = []
 
 
-def folder_tree(call: Call, asked: TreeArguments) -> TreePage:
+def folder_tree(call: ToolContext, asked: TreeArguments) -> TreePage:
     """Where there are more folders than `limit`, the deepest are left out, and this is told."""
     documents = call.documents(one_index(call, asked.repo).repo)
     modules = documents.numbers(Level.MODULE)
@@ -59,7 +59,7 @@ def folder_tree(call: Call, asked: TreeArguments) -> TreePage:
 
 
 def _in_order(
-    documents: Documents, inside: Mapping[int, Sequence[int]], number: int, depth: int
+    documents: JoinedDocuments, inside: Mapping[int, Sequence[int]], number: int, depth: int
 ) -> Iterator[tuple[int, int]]:
     for child in sorted(inside.get(number, ()), key=documents.id):
         yield child, depth

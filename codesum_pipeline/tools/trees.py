@@ -9,7 +9,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.kept import still_kept
 from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.catalogue import Catalogue, ComparedTree, Tell
+from codesum_pipeline.tools.catalogue import ComparedTree, IndexCatalogue, Tell
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 from codesum_pipeline.tools.mirrors import bring_mirror
 
@@ -18,7 +18,7 @@ from codesum_pipeline.tools.mirrors import bring_mirror
 class Trees:
     """The tree of one folder, compared once for each index that is asked for; what cannot be compared is told."""
 
-    catalogue: Catalogue
+    catalogue: IndexCatalogue
     folder: Path
     tell: Tell
     _known: dict[str, TreeIndex] = field(default_factory=dict)
@@ -66,13 +66,13 @@ def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
     return list(dict.fromkeys(index.repo for index in indexes))
 
 
-def _prepare(catalogue: Catalogue, entry: RepositoryEntry, root: Path) -> None:
+def _prepare(catalogue: IndexCatalogue, entry: RepositoryEntry, root: Path) -> None:
     """What the next call of a tree that changed needs."""
     with catalogue.opening_tree(entry.key, root):
         _open(catalogue, entry, catalogue.open(entry.key), root)
 
 
-def _open(catalogue: Catalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:
+def _open(catalogue: IndexCatalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:
     """As `open_tree`, unless nothing has changed since that was done; to be settled soon where a server does that."""
     generation = catalogue.follower.generation(root) if catalogue.follower else None
     known = None if generation is None else catalogue.compared.get((index.repo, root))

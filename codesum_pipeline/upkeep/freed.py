@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 
-class Kind(StrEnum):
+class RemovalKind(StrEnum):
     """What can go."""
 
     LEFTOVERS = "leftovers of killed processes"
@@ -21,21 +21,21 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Freed:
+class FreedSpace:
     """So many things of a kind went, or would go; `size` is the bytes that they took. An empty `repository`: of the
     home."""
 
-    kind: Kind
+    kind: RemovalKind
     repository: str
     count: int
     size: int
 
 
 @dataclass(frozen=True, slots=True)
-class Untouched:
+class SkippedUpkeep:
     """What was not looked at, and why. The next maintenance looks again."""
 
-    kind: Kind | None
+    kind: RemovalKind | None
     repository: str
     because: str
 
@@ -44,8 +44,8 @@ class Untouched:
 class Maintenance:
     """All that one maintenance did, or with `is_dry_run` would do."""
 
-    freed: tuple[Freed, ...]
-    untouched: tuple[Untouched, ...]
+    freed: tuple[FreedSpace, ...]
+    untouched: tuple[SkippedUpkeep, ...]
     is_dry_run: bool
     seconds: float
 
@@ -54,13 +54,13 @@ class Maintenance:
         """Bytes in all."""
         return sum(each.size for each in self.freed)
 
-    def by_kind(self) -> list[Freed]:
+    def by_kind(self) -> list[FreedSpace]:
         """One sum per kind that something went of."""
-        sums: dict[Kind, tuple[int, int]] = {}
+        sums: dict[RemovalKind, tuple[int, int]] = {}
         for each in self.freed:
             count, size = sums.get(each.kind, (0, 0))
             sums[each.kind] = count + each.count, size + each.size
-        return [Freed(kind, "", *sums[kind]) for kind in Kind if kind in sums]
+        return [FreedSpace(kind, "", *sums[kind]) for kind in RemovalKind if kind in sums]
 
 
 def size_of(paths: Iterable[Path]) -> int:

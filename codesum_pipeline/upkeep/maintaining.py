@@ -19,7 +19,7 @@ from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.errors import BrokenIndex, CodesumError, LeaseHeld
 from codesum_pipeline.overlays.kept import drop, unused_since
 from codesum_pipeline.store.holding import hold_repository
-from codesum_pipeline.upkeep.freed import Freed, Kind, Untouched, size_of
+from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep, size_of
 from codesum_pipeline.upkeep.mirrors import GONE, MirrorFolder
 from codesum_pipeline.upkeep.tables import HISTORY, GrowingTables
 from codesum_pipeline.wiring import Home
@@ -29,11 +29,11 @@ _ABANDONED_AFTER_S = 86_400.0
 _DAY_S = 86_400.0
 _RUN = "maintenance"
 
-Found = Freed | Untouched
+Found = FreedSpace | SkippedUpkeep
 
 
 @dataclass(frozen=True)
-class HomeFiles:
+class MaintainedHome:
     """The files of one home, and what its settings say of them."""
 
     home: Home
@@ -44,11 +44,11 @@ class HomeFiles:
         """What went, and what was left as it is, in the order in which it is done."""
         yield from _told(None, "", self._drop_leftovers)
         for key in self.keys:
-            yield from _told(Kind.OVERLAYS, key, lambda key=key: self._drop_overlays(key))  # type: ignore[misc]
+            yield from _told(RemovalKind.OVERLAYS, key, lambda key=key: self._drop_overlays(key))  # type: ignore[misc]
         for key in self.keys:
             yield from self._maintain_repository(key)
-        yield from _told(Kind.ANSWERS, "", self._drop_answers)
-        yield from _told(Kind.PARTS, "", self._collect_parts)
+        yield from _told(RemovalKind.ANSWERS, "", self._drop_answers)
+        yield from _told(RemovalKind.PARTS, "", self._collect_parts)
 
     @cached_property
     def built(self) -> frozenset[str]:
@@ -68,16 +68,16 @@ class HomeFiles:
     def _maintain_repository(self, key: str) -> Iterator[Found]:
         """Look without the lease, which keeps builds waiting, and take it where something would go."""
         wanted = [*_told(None, key, lambda: self._prune(key, is_dry_run=True))]
-        if self.is_dry_run or not any(isinstance(found, Freed) for found in wanted):
+        if self.is_dry_run or not any(isinstance(found, FreedSpace) for found in wanted):
             yield from wanted
             return
         yield from _told(None, key, lambda: self._prune_alone(key))
 
-    def _prune_alone(self, key: str) -> Iterator[Freed]:
+    def _prune_alone(self, key: str) -> Iterator[FreedSpace]:
         with hold_repository(self.home.layout, key, run_id=_RUN):
             yield from self._prune(key, is_dry_run=False)
 
-    def _prune(self, key: str, *, is_dry_run: bool) -> Iterator[Freed]:
+    def _prune(self, key: str, *, is_dry_run: bool) -> Iterator[FreedSpace]:
         layout, policy = self.home.layout, self.home.settings.maintenance
         yield from self._drop_vectors(key, is_dry_run=is_dry_run)
         tables = GrowingTables(self.home.tables, layout, key, policy, self.now)
@@ -103,25 +103,25 @@ class HomeFiles:
                 continue
         return commits
 
-    def _drop_vectors(self, key: str, *, is_dry_run: bool) -> Iterator[Freed]:
+    def _drop_vectors(self, key: str, *, is_dry_run: bool) -> Iterator[FreedSpace]:
         """Vectors of a build that nobody went on with."""
         path = self.home.layout.finished_vectors(key)
         if path.exists() and path.stat().st_mtime < self._days_ago(self.home.settings.maintenance.overlays_days):
             size = size_of([path])
             if not is_dry_run:
                 discard(path)
-            yield Freed(Kind.LEFTOVERS, key, 1, size)
+            yield FreedSpace(RemovalKind.LEFTOVERS, key, 1, size)
 
-    def _drop_overlays(self, key: str) -> Iterator[Freed]:
+    def _drop_overlays(self, key: str) -> Iterator[FreedSpace]:
         since = self._days_ago(self.home.settings.maintenance.overlays_days)
         unused = unused_since(self.home.layout.overlays(key), since)
         if unused:
             size = size_of(unused)
             for index in () if self.is_dry_run else unused:
                 drop(index)
-            yield Freed(Kind.OVERLAYS, key, len(unused), size)
+            yield FreedSpace(RemovalKind.OVERLAYS, key, len(unused), size)
 
-    def _drop_leftovers(self) -> Iterator[Freed]:
+    def _drop_leftovers(self) -> Iterator[FreedSpace]:
         """What processes that were killed left beside the files that they wrote."""
         before = self.now.timestamp() - _ABANDONED_AFTER_S
         found = [path for path in self._temporaries() if _changed_at(path) < before]
@@ -129,7 +129,7 @@ class HomeFiles:
             size = size_of(found)
             for path in () if self.is_dry_run else found:
                 _remove(path)
-            yield Freed(Kind.LEFTOVERS, "", len(found), size)
+            yield FreedSpace(RemovalKind.LEFTOVERS, "", len(found), size)
 
     def _temporaries(self) -> Iterator[Path]:
         layout = self.home.layout
@@ -145,7 +145,7 @@ class HomeFiles:
             if folder.is_dir():
                 yield from folder.glob(pattern)
 
-    def _drop_answers(self) -> Iterator[Freed]:
+    def _drop_answers(self) -> Iterator[FreedSpace]:
         days = self.home.settings.maintenance.answers_days
         cache = AnswerCache(Path(self.home.settings.options.llm.cache_folder), now=lambda: self.now)
         if not days or not cache.path.exists():
@@ -155,9 +155,9 @@ class HomeFiles:
         if count:
             if not self.is_dry_run:
                 count = cache.prune(unused_for=unused_for)
-            yield Freed(Kind.ANSWERS, "", count, size)
+            yield FreedSpace(RemovalKind.ANSWERS, "", count, size)
 
-    def _collect_parts(self) -> Iterator[Freed]:
+    def _collect_parts(self) -> Iterator[FreedSpace]:
         """Of a home in a bucket, what no repository's state names any more; a dry run does not list them."""
         bucket = self.home.layout.bucket
         if bucket is None or self.is_dry_run:
@@ -167,20 +167,20 @@ class HomeFiles:
         grace_s = self.home.settings.maintenance.parts_hours * 3600.0
         found = collect_parts(bucket.objects(), grace_s=grace_s, now=lambda: self.now)
         if found.parts:
-            yield Freed(Kind.PARTS, "", found.parts, found.part_bytes)
+            yield FreedSpace(RemovalKind.PARTS, "", found.parts, found.part_bytes)
 
     def _days_ago(self, days: int) -> float:
         return self.now.timestamp() - days * _DAY_S
 
 
-def _told(kind: Kind | None, key: str, work: Callable[[], Iterator[Freed]]) -> Iterator[Found]:
+def _told(kind: RemovalKind | None, key: str, work: Callable[[], Iterator[FreedSpace]]) -> Iterator[Found]:
     """What was freed up to the first thing that could not be done, and that."""
     try:
         yield from work()
     except LeaseHeld as error:
-        yield Untouched(kind, key, str(error))
+        yield SkippedUpkeep(kind, key, str(error))
     except (CodesumError, OSError, sqlite3.Error) as error:
-        yield Untouched(kind, key, f"{type(error).__name__}: {error}")
+        yield SkippedUpkeep(kind, key, f"{type(error).__name__}: {error}")
 
 
 def _changed_at(path: Path) -> float:

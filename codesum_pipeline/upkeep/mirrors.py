@@ -14,7 +14,7 @@ from pathlib import Path
 from codesum_pipeline.model.errors import RetryLater
 from codesum_pipeline.source.fetching import drop_unfinished
 from codesum_pipeline.source.git import run_git
-from codesum_pipeline.upkeep.freed import Freed, Kind, size_of
+from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, size_of
 
 # Below these a new pack saves nothing that anybody would notice.
 MANY_LOOSE = 200
@@ -32,7 +32,7 @@ class MirrorFolder:
     repository: str
     timeout_s: float
 
-    def tidy(self, *, keeping: Collection[str], unreachable_days: int, is_dry_run: bool) -> list[Freed]:
+    def tidy(self, *, keeping: Collection[str], unreachable_days: int, is_dry_run: bool) -> list[FreedSpace]:
         """Pack it anew if that pays, without what nothing led to for so long; `keeping` are commits that are needed.
 
         The repository's lease must be held, but for a dry run. Raises `RetryLater` where the disk has no room for it.
@@ -43,27 +43,31 @@ class MirrorFolder:
         if loose <= MANY_LOOSE and packs <= MANY_PACKS:
             return []
         if is_dry_run:
-            return [Freed(Kind.MIRRORS, self.repository, loose + packs, 0)]
+            return [FreedSpace(RemovalKind.MIRRORS, self.repository, loose + packs, 0)]
         before = size_of([self.git_dir])
         _check_room(self.git_dir, before)
         drop_unfinished(self.git_dir)
         self._mark(keeping)
         self._git("-c", "gc.cruftPacks=true", "gc", "--quiet", f"--prune={unreachable_days}.days.ago")
         files = sum(self._objects())
-        return [Freed(Kind.MIRRORS, self.repository, loose + packs - files, max(0, before - size_of([self.git_dir])))]
+        return [
+            FreedSpace(
+                RemovalKind.MIRRORS, self.repository, loose + packs - files, max(0, before - size_of([self.git_dir]))
+            )
+        ]
 
     def is_unused_since(self, moment: float) -> bool:
         """Whether nothing was fetched into it since a moment (Unix seconds)."""
         places = [self.git_dir, self.git_dir / "objects" / "pack", self.git_dir / "refs"]
         return max((place.stat().st_mtime for place in places if place.exists()), default=0.0) < moment
 
-    def drop(self, *, is_dry_run: bool) -> list[Freed]:
+    def drop(self, *, is_dry_run: bool) -> list[FreedSpace]:
         """Delete it; the repository's lease must be held, but for a dry run."""
         size = size_of([self.git_dir])
         if not is_dry_run:
             aside = self.git_dir.with_name(f"{GONE}{self.git_dir.name}-{time.time_ns()}")
             shutil.rmtree(self.git_dir.rename(aside), ignore_errors=True)
-        return [Freed(Kind.MIRRORS, self.repository, 1, size)]
+        return [FreedSpace(RemovalKind.MIRRORS, self.repository, 1, size)]
 
     def _objects(self) -> tuple[int, int]:
         """How many files of single objects, and how many packs."""

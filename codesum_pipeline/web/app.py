@@ -26,10 +26,10 @@ from codesum_pipeline.serving.audit import FAILED, REFUSED, Auditor
 from codesum_pipeline.serving.gate import behind_tokens
 from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
 from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.serving.tokens import Token, check_reachable
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.serving.tokens import AccessToken, check_reachable
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.ask_pages import ASK, AskPages
-from codesum_pipeline.web.guard import Guard
+from codesum_pipeline.web.guard import RequestGuard
 from codesum_pipeline.web.pages import HITS, REFRESH, Pages
 from codesum_pipeline.web.rendering import render
 from codesum_pipeline.web.turns import Turns
@@ -41,7 +41,7 @@ _OURS = "codesum met an error of its own: the terminal that it runs in has it."
 
 
 def make_app(
-    catalogue: Catalogue,
+    catalogue: IndexCatalogue,
     address: Address,
     *,
     tokens: TokenSource,
@@ -55,7 +55,7 @@ def make_app(
     """
     check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
 
-    def app_of(token: Token | None) -> Starlette:
+    def app_of(token: AccessToken | None) -> Starlette:
         if token is None:
             return pages_of(catalogue, folder)
         return pages_of(catalogue.held_by(token.name, token.scope), folder, audit.of(token.name))
@@ -63,10 +63,10 @@ def make_app(
     app = behind_tokens(tokens, app_of, audit, is_for_browsers=True)
     others = [name.lower() for name in host_names]
     hosts = {host.lower() for host in allowed_hosts(address, others)}
-    return Guard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
+    return RequestGuard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
 
 
-def pages_of(catalogue: Catalogue, folder: Path, audit: Auditor | None = None) -> Starlette:
+def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = None) -> Starlette:
     pages, turns = Pages(catalogue, folder), Turns()
     ask = AskPages(catalogue, folder, turns)
     routes: list[Route | Mount] = [
@@ -85,12 +85,12 @@ def pages_of(catalogue: Catalogue, folder: Path, audit: Auditor | None = None) -
         lifespan=lambda _: turns.open(),
         routes=routes,
         exception_handlers={CodesumError: _refused, HTTPException: _no_such_page, 500: _failed},
-        middleware=[Middleware(_Audited, audit=audit, paths=paths)] if audit else [],
+        middleware=[Middleware(_AuditMiddleware, audit=audit, paths=paths)] if audit else [],
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Audited:
+class _AuditMiddleware:
     """Each page that somebody asks for is a line of the audit log; what all pages have in common is none."""
 
     app: ASGIApp

@@ -27,8 +27,8 @@ from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.serving.audit import request_of_now
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.answers import AnswerView, Happening, Way, places_in, state_of, view_of, view_of_past
 from codesum_pipeline.web.markdown import Link
 from codesum_pipeline.web.rendering import render
@@ -46,7 +46,7 @@ _HEARTBEAT_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskFields:
     """The fields of the form."""
 
     question: str = ""
@@ -55,7 +55,7 @@ class Asked:
     conversation: str = ""
 
     @classmethod
-    async def of(cls, request: Request) -> "Asked":
+    async def of(cls, request: Request) -> "AskFields":
         body = bytearray()
         async for piece in request.stream():
             body += piece
@@ -77,7 +77,7 @@ class AskPages:
     All repositories are asked; that of `folder`, where the server was started, as its work tree is now.
     """
 
-    catalogue: Catalogue
+    catalogue: IndexCatalogue
     folder: Path
     turns: Turns
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
@@ -85,7 +85,7 @@ class AskPages:
     def form(self, request: Request) -> Response:
         """The form, what an answer may cost, and what was asked before."""
         said = request.query_params
-        asked = Asked(said.get("q", "").strip(), said.get("repo", ""), conversation=said.get("conversation", ""))
+        asked = AskFields(said.get("q", "").strip(), said.get("repo", ""), conversation=said.get("conversation", ""))
         return HTMLResponse(self._page(asked, before=said.get("before", "")))
 
     def earlier(self, request: Request) -> Response:
@@ -101,7 +101,7 @@ class AskPages:
 
     async def ask(self, request: Request) -> Response:
         """An answer: while it is written for the page's script, else as a page once it is there."""
-        asked = await Asked.of(request)
+        asked = await AskFields.of(request)
         if not hmac.compare_digest(asked.token.encode(), self.token.encode()):
             told = "This form is not of the server that runs now: look at the question, and ask again."
             return HTMLResponse(await run_in_threadpool(self._page, asked, told=told), 403)
@@ -113,7 +113,7 @@ class AskPages:
         view = await _until_gone(request, self._answer(asked, Way(link, lambda _: None)))
         return HTMLResponse(await run_in_threadpool(self._page, asked, view=view))
 
-    async def _happenings(self, asked: Asked, link: Link) -> AsyncIterator[str]:
+    async def _happenings(self, asked: AskFields, link: Link) -> AsyncIterator[str]:
         """A line of JSON for each; the last has the whole answer, or the error. Who stops to listen ends the turn."""
         loop = asyncio.get_running_loop()
         happened: asyncio.Queue[Happening | None] = asyncio.Queue()
@@ -136,14 +136,14 @@ class AskPages:
         finally:
             answer.cancel()
 
-    async def _written(self, asked: Asked, way: Way) -> str:
+    async def _written(self, asked: AskFields, way: Way) -> str:
         """The part of a page that has the answer, or says what is wrong."""
         try:
             return render("answer.html", view=await self._answer(asked, way))
         except CodesumError as error:
             return render("message.html", told=one_line(str(error)))
 
-    async def _answer(self, asked: Asked, way: Way) -> AnswerView:
+    async def _answer(self, asked: AskFields, way: Way) -> AnswerView:
         notes: list[str] = []
         question = AskedQuestion(
             text=asked.question,
@@ -183,11 +183,11 @@ class AskPages:
     def _link(self, repos: list[str]) -> Link:
         """Of repositories that are gone there are no places."""
         try:
-            return places_in(Call(self.catalogue, self.folder, is_everywhere=True).current(repos))
+            return places_in(ToolContext(self.catalogue, self.folder, is_everywhere=True).current(repos))
         except CodesumError:
             return lambda _path, _place: None
 
-    def _page(self, asked: Asked, *, view: AnswerView | None = None, told: str = "", before: str = "") -> str:
+    def _page(self, asked: AskFields, *, view: AnswerView | None = None, told: str = "", before: str = "") -> str:
         settings = self.catalogue.settings
         options, now = settings.options, utc_now()
         past = self._past()

@@ -26,7 +26,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class AxisTick:
     """A place on an axis."""
 
     at: float
@@ -50,8 +50,8 @@ class Chart:
     id: str
     title: str
     said: str
-    x_ticks: Sequence[Tick]
-    y_ticks: Sequence[Tick]
+    x_ticks: Sequence[AxisTick]
+    y_ticks: Sequence[AxisTick]
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     lines: Sequence[Line] = ()
@@ -82,9 +82,9 @@ def line(name: str, points: Sequence[Point], *, places: int) -> Line:
     )
 
 
-def shares() -> list[Tick]:
+def shares() -> list[AxisTick]:
     """The axis of values from 0 to 1."""
-    return [Tick(round(_up(value), 1), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)]
+    return [AxisTick(round(_up(value), 1), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)]
 
 
 def bars(values: Sequence[tuple[float, str]]) -> list[Mark]:
@@ -104,18 +104,18 @@ def bars(values: Sequence[tuple[float, str]]) -> list[Mark]:
     ]
 
 
-def labels(names: Sequence[str], *, are_bars: bool) -> list[Tick]:
+def labels(names: Sequence[str], *, are_bars: bool) -> list[AxisTick]:
     """As many names of places as have room side by side, the last among them."""
     step = -(-len(names) // _MOST_LABELS)
     shown = [at for at in range(len(names)) if (len(names) - 1 - at) % step == 0]
     if are_bars:
-        return [Tick(round(_LEFT + _PLOT_WIDTH / len(names) * (at + 0.5), 1), names[at]) for at in shown]
-    return [Tick(round(_across(at, len(names)), 1), names[at]) for at in shown]
+        return [AxisTick(round(_LEFT + _PLOT_WIDTH / len(names) * (at + 0.5), 1), names[at]) for at in shown]
+    return [AxisTick(round(_across(at, len(names)), 1), names[at]) for at in shown]
 
 
-def amounts(most: float, said: Sequence[str]) -> list[Tick]:
+def amounts(most: float, said: Sequence[str]) -> list[AxisTick]:
     """The axis of values from 0 to the highest, which is said with its half."""
-    return [Tick(round(_up(share), 1), text) for share, text in zip((0, 0.5, 1), said, strict=True)] if most else []
+    return [AxisTick(round(_up(share), 1), text) for share, text in zip((0, 0.5, 1), said, strict=True)] if most else []
 
 
 def _across(at: int, places: int) -> float:

@@ -30,7 +30,7 @@ _OWN_PAGES = ("", "none", "same-origin")
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class RequestGuard:
     """Passes on what is asked of this server by its own pages, a person, or a program on its own."""
 
     app: ASGIApp

@@ -13,9 +13,9 @@ from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTab
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.serving.audit import request_of_now
 from codesum_pipeline.source.languages import LANGUAGES
-from codesum_pipeline.tools.answers import Page
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue, Tell
+from codesum_pipeline.tools.answers import AnswerPage
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.graph import EXTERNAL, GraphPage
 from codesum_pipeline.tools.read import DEFAULT_LINES, ReadItem, ReadPage
@@ -44,7 +44,7 @@ _PLACE = re.compile(r":(?P<line>\d{1,9})(?P<last>-\d{1,9})?$")
 # For what is not there yet: a browser asks again after so many seconds.
 REFRESH = {"Refresh": "3"}
 
-P = TypeVar("P", bound=Page)
+P = TypeVar("P", bound=AnswerPage)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Pages:
     All repositories are asked; that of `folder`, where the server was started, as its work tree is now.
     """
 
-    catalogue: Catalogue
+    catalogue: IndexCatalogue
     folder: Path
 
     def start(self, request: Request) -> Response:
@@ -157,7 +157,7 @@ class Pages:
             )
         )
 
-    def _read(self, call: Call, id_: str, repo: str, cursor: str) -> ReadPage:
+    def _read(self, call: ToolContext, id_: str, repo: str, cursor: str) -> ReadPage:
         """A document, or the lines around a place; of a long document those from the line on that is asked for."""
         asked = {"repo": repo, "cursor": cursor, "limit": 1, "tokens": _TOKENS}
         found = self._ask(call, "read", ReadPage, {**asked, "ids": [id_]})
@@ -183,7 +183,7 @@ class Pages:
         asked = {**form.arguments(), "limit": _HITS, "tokens": _TOKENS, "excerpt": _EXCERPT_LINES}
         return {"found": self._ask(call, "search", SearchPage, asked), "status": None}
 
-    def _overview(self, call: Call, index: PublishedIndex) -> str | None:
+    def _overview(self, call: ToolContext, index: PublishedIndex) -> str | None:
         """The page that the build wrote as HTML of ours; None where it did not yet."""
 
         def link(path: str, place: str) -> str | None:
@@ -201,10 +201,10 @@ class Pages:
         _, _, text = row["page"].partition("\n")
         return as_html(text, link, draw)
 
-    def _call(self) -> Call:
-        return Call(self.catalogue, self.folder, is_everywhere=True)
+    def _call(self) -> ToolContext:
+        return ToolContext(self.catalogue, self.folder, is_everywhere=True)
 
-    def _ask(self, call: Call, tool: str, page: type[P], arguments: Mapping[str, Any]) -> P:
+    def _ask(self, call: ToolContext, tool: str, page: type[P], arguments: Mapping[str, Any]) -> P:
         """The answer of a tool, which is a page of this type."""
         answer = tools_by_name()[tool].ask(call, arguments)
         if not isinstance(answer, page):

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.printable import clean, one_line
-from codesum_pipeline.tools.answers import Row
+from codesum_pipeline.tools.answers import DocumentRow
 from codesum_pipeline.tools.read import DEFAULT_LINES
 
 _PLURALS = {"function": "functions", "class": "classes", "file": "files", "module": "modules"}
@@ -40,29 +40,29 @@ def address(path: str, /, **query: object) -> str:
     return f"{path}?{asked}" if asked else path
 
 
-def document_address(row: Row) -> str:
+def document_address(row: DocumentRow) -> str:
     return address("/document", repo=row.repo, id=row.id)
 
 
-def line_address(row: Row, line: int) -> str:
+def line_address(row: DocumentRow, line: int) -> str:
     """Where a line of a document is shown: on its page as far as that goes, else on one that begins there."""
     is_near = line < (row.start_line or 1) + DEFAULT_LINES
     page = document_address(row) if is_near else address("/document", repo=row.repo, id=f"{row.path}:{line}")
     return f"{page}#L{line}"
 
 
-def title_of(row: Row) -> str:
+def title_of(row: DocumentRow) -> str:
     """What it is called: of a definition its name, of a file or folder its path."""
     name = without_suffix(row.id).partition(SEPARATOR)[2].replace(SEPARATOR, ".")
     return one_line(name) or ("the whole repository" if row.id == "." else one_line(row.path))
 
 
-def said_of(row: Row) -> str:
+def said_of(row: DocumentRow) -> str:
     """What its text says besides the name."""
     return re.sub(rf"^{re.escape(title_of(row))}(: |$)", "", row.text)
 
 
-def folder_name(row: Row) -> str:
+def folder_name(row: DocumentRow) -> str:
     """Of a folder that stands below its own parents, the last name."""
     return title_of(row).rstrip("/").rpartition("/")[2] + ("" if row.id == "." else "/")
 

@@ -24,7 +24,7 @@ from codesum_pipeline.webhooks.limits import SeenDeliveries, SenderRates
 from codesum_pipeline.webhooks.matching import RecentEntries, matching_keys
 from codesum_pipeline.webhooks.pushes import Push, UnreadablePayload, read_push
 from codesum_pipeline.webhooks.secrets import Secret
-from codesum_pipeline.webhooks.signatures import Sender, sender_of
+from codesum_pipeline.webhooks.signatures import SignedEvent, sender_of
 
 PATH = "/webhooks"
 HEALTH_PATH = "/health"
@@ -86,7 +86,7 @@ class Receiver:
             return _accepted()
         return _accepted(BackgroundTask(self._carry_out, sender, push))
 
-    def _carry_out(self, sender: Sender, push: Push) -> None:
+    def _carry_out(self, sender: SignedEvent, push: Push) -> None:
         """After the answer. What fails here is found by polling."""
         try:
             keys = matching_keys(push, self.entries.of(push))

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from codesum_pipeline.model.organisation import HostKind
 from codesum_pipeline.source.addresses import address_of, host_id_of
-from codesum_pipeline.webhooks.signatures import Sender
+from codesum_pipeline.webhooks.signatures import SignedEvent
 
 _Text = Annotated[str, Field(max_length=2_000)]
 _PUSHES = {"push", "push hook", "tag push hook"}
@@ -65,7 +65,7 @@ class _Payload(BaseModel):
     project: _Repository | None = None
 
 
-def read_push(sender: Sender, body: bytes, *, content_type: str) -> Push | None:
+def read_push(sender: SignedEvent, body: bytes, *, content_type: str) -> Push | None:
     """The push that a signed request tells of, None where it tells of anything else; raises `UnreadablePayload`."""
     event = sender.event.lower()
     if event not in (*_PUSHES, _SYSTEM_HOOK):

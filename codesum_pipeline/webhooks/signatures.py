@@ -29,7 +29,7 @@ _MOST_SIGNATURES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class SignedEvent:
     """Whose request it is, what it tells of, and its id, by which it is known when it comes again."""
 
     host: HostKind
@@ -37,7 +37,9 @@ class Sender:
     delivery_id: str
 
 
-def sender_of(headers: Mapping[str, str], body: bytes, secrets: Sequence[Secret], *, now_s: float) -> Sender | None:
+def sender_of(
+    headers: Mapping[str, str], body: bytes, secrets: Sequence[Secret], *, now_s: float
+) -> SignedEvent | None:
     """The sender of a request with these headers (their names in small letters); None where nothing proves one.
 
     Gitea's come first, since it sends GitHub's headers as well.
@@ -53,12 +55,12 @@ def sender_of(headers: Mapping[str, str], body: bytes, secrets: Sequence[Secret]
     return _sender(HostKind.GITHUB, headers, "github", is_proven=is_proven)
 
 
-def _sender(host: HostKind, headers: Mapping[str, str], name: str, *, is_proven: bool) -> Sender | None:
+def _sender(host: HostKind, headers: Mapping[str, str], name: str, *, is_proven: bool) -> SignedEvent | None:
     if not is_proven:
         return None
     ids = (f"x-{name}-delivery", "webhook-id", "x-gitlab-event-uuid")
     delivery = next((headers[each] for each in ids if each in headers), "")
-    return Sender(host, headers.get(f"x-{name}-event", ""), delivery)
+    return SignedEvent(host, headers.get(f"x-{name}-event", ""), delivery)
 
 
 def _is_signed(signature: str, body: bytes, secrets: Sequence[Secret]) -> bool:

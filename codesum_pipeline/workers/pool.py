@@ -55,7 +55,7 @@ def worker_count() -> int:
     return min(len(os.sched_getaffinity(0)), MOST_WORKERS)
 
 
-class _Worker:
+class _PoolProcess:
     """One worker process."""
 
     def __init__(self) -> None:
@@ -99,9 +99,9 @@ class Pool:
 
     def __init__(self, count: int) -> None:
         self._count = count if count > 1 else 0
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        self._idle: queue.SimpleQueue[_PoolProcess] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._alive: set[_Worker] = set()
+        self._alive: set[_PoolProcess] = set()
         self._is_closed = False
         # One thread drives one worker at a time.
         self._threads = ThreadPoolExecutor(max(self._count, 1), thread_name_prefix="worker")
@@ -151,15 +151,15 @@ class Pool:
         finally:
             self._idle.put(worker)
 
-    def _start(self) -> _Worker:
+    def _start(self) -> _PoolProcess:
         with self._lock:
             if self._is_closed:
                 raise CancelledError
-            worker = _Worker()
+            worker = _PoolProcess()
             self._alive.add(worker)
         return worker
 
-    def _replace(self, worker: _Worker) -> _Worker:
+    def _replace(self, worker: _PoolProcess) -> _PoolProcess:
         with self._lock:
             self._alive.discard(worker)
         worker.end()

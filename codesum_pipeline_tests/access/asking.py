@@ -16,9 +16,9 @@ from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.serving.listening import Address
 from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.serving.tokens import Token
+from codesum_pipeline.serving.tokens import AccessToken
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.app import make_app
 from codesum_pipeline_tests.access.homes import MARKERS
 
@@ -32,12 +32,12 @@ _CHANGING = re.compile(
 )
 
 
-def catalogue_of(home: Path) -> Catalogue:
-    return Catalogue.of(load_settings({"home": home}, environ={}))
+def catalogue_of(home: Path) -> IndexCatalogue:
+    return IndexCatalogue.of(load_settings({"home": home}, environ={}))
 
 
 def tokens_of_a(*patterns: str) -> TokenSource:
-    return TokenSource(None, (Token.of(SECRET, *(patterns or ("till",)), name="cashier"),))
+    return TokenSource(None, (AccessToken.of(SECRET, *(patterns or ("till",)), name="cashier"),))
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def mcp(home: Path, tokens: TokenSource | None = None, audit: Auditor = _SILENT)
     """A client of the tools of a home."""
     catalogue = catalogue_of(home)
 
-    def make(token: Token | None) -> Any:
+    def make(token: AccessToken | None) -> Any:
         held = catalogue.held_by(token.name, token.scope) if token else catalogue
         return make_server(held, folder=Path("/"), every_tool=True, audit=audit.of(token.name if token else ""))
 

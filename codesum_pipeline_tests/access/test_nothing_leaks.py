@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from codesum_pipeline.model.errors import CodesumError
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import TOOLS, Tool
 from codesum_pipeline.web.app import pages_of
 from codesum_pipeline_tests.access.asking import (
@@ -182,7 +182,7 @@ opened = cache(catalogue_of)
 
 def answer_of(home: Path, tool: Tool, arguments: dict[str, Any]) -> str:
     (token,) = tokens_of_a().tokens
-    call = Call(opened(home).held_by(token.name, token.scope), Path("/"))
+    call = ToolContext(opened(home).held_by(token.name, token.scope), Path("/"))
     try:
         page = tool.ask(call, arguments)
     except CodesumError as error:

@@ -11,10 +11,10 @@ import pytest
 from codesum_pipeline.alerts.absence import note_absence
 from codesum_pipeline.alerts.announcing import announce, decide
 from codesum_pipeline.alerts.book import open_book
-from codesum_pipeline.alerts.conditions import ConditionKind, Observed
+from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.delivery.outbox import open_outbox
-from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.settings.alerts import AlertSettings
 from codesum_pipeline_tests.delivery.desk import MAIL
 from codesum_pipeline_tests.delivery.receivers import mail_receiver, webhook_receiver
@@ -35,7 +35,7 @@ class Watch:
     def now(self) -> datetime:
         return self.moment
 
-    def see(self, *observed: Observed) -> None:
+    def see(self, *observed: ConditionState) -> None:
         with open_book(self.home, now=self.now) as book:
             book.note(observed)
 
@@ -52,17 +52,19 @@ class Watch:
         with open_outbox(self.home, now=self.now) as outbox:
             return {each.post_id: outbox.post(each.post_id).subject for each in outbox.deliveries()}
 
-    def sender(self) -> Sender:
+    def sender(self) -> OutboxSender:
         options = DeliveryOptions.model_validate({"channels": self.channels})
-        return Sender(self.home, options, self.now, environ={})
+        return OutboxSender(self.home, options, self.now, environ={})
 
 
-def check(key: str = "shop", *, is_bad: bool = True) -> Observed:
-    return Observed(ConditionKind.CHECK, key, is_bad, "behind since noon" if is_bad else "", "index_is_fresh")
+def check(key: str = "shop", *, is_bad: bool = True) -> ConditionState:
+    return ConditionState(ConditionKind.CHECK, key, is_bad, "behind since noon" if is_bad else "", "index_is_fresh")
 
 
-def remote(number: int, *, is_bad: bool = True) -> Observed:
-    return Observed(ConditionKind.REMOTE, f"repo-{number:04}", is_bad, "cannot be read" if is_bad else "", cause=HOST)
+def remote(number: int, *, is_bad: bool = True) -> ConditionState:
+    return ConditionState(
+        ConditionKind.REMOTE, f"repo-{number:04}", is_bad, "cannot be read" if is_bad else "", cause=HOST
+    )
 
 
 @pytest.fixture

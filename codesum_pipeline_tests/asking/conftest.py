@@ -20,7 +20,7 @@ from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.asking.shop import FILES
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, MODEL
@@ -42,7 +42,7 @@ class Shop:
     def question(
         self, text: str, *, repos: tuple[str, ...] = (), conversation: str | None = None, **settings: Any
     ) -> AskedQuestion:
-        catalogue = Catalogue.of(load_settings({"home": self.home, **merged(self.settings, settings)}, environ={}))
+        catalogue = IndexCatalogue.of(load_settings({"home": self.home, **merged(self.settings, settings)}, environ={}))
         return AskedQuestion(
             text=text,
             repos=repos,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.asking.citations import Checked, check_citations
+from codesum_pipeline.asking.citations import CheckedText, check_citations
 from codesum_pipeline.asking.repository_files import RepositoryFiles
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -23,26 +23,26 @@ def sources(indexed_shop: Path) -> RepositoryFiles:
     ("text", "checked"),
     [
         pytest.param(
-            "In `shop/orders.py:8-24`.", Checked("In `shop/orders.py:8-24`.", 1, 0), id="lines that are there"
+            "In `shop/orders.py:8-24`.", CheckedText("In `shop/orders.py:8-24`.", 1, 0), id="lines that are there"
         ),
-        pytest.param("In shop/orders.py:8.", Checked("In shop/orders.py:8.", 1, 0), id="before a full stop"),
-        pytest.param("In ./shop/orders.py:L8.", Checked("In ./shop/orders.py:L8.", 1, 0), id="written otherwise"),
-        pytest.param("Cards (`shop/orders.py:99`) here.", Checked("Cards here.", 0, 1), id="past the end"),
-        pytest.param("Cards [shop/orders.py:9-3] here.", Checked("Cards here.", 0, 1), id="backwards"),
-        pytest.param("Cards shop/nowhere.py:3 here.", Checked("Cards here.", 0, 1), id="no such file"),
-        pytest.param("Line 0: orders.py:0.", Checked("Line 0:.", 0, 1), id="a language's file that is not there"),
+        pytest.param("In shop/orders.py:8.", CheckedText("In shop/orders.py:8.", 1, 0), id="before a full stop"),
+        pytest.param("In ./shop/orders.py:L8.", CheckedText("In ./shop/orders.py:L8.", 1, 0), id="written otherwise"),
+        pytest.param("Cards (`shop/orders.py:99`) here.", CheckedText("Cards here.", 0, 1), id="past the end"),
+        pytest.param("Cards [shop/orders.py:9-3] here.", CheckedText("Cards here.", 0, 1), id="backwards"),
+        pytest.param("Cards shop/nowhere.py:3 here.", CheckedText("Cards here.", 0, 1), id="no such file"),
+        pytest.param("Line 0: orders.py:0.", CheckedText("Line 0:.", 0, 1), id="a language's file that is not there"),
         pytest.param(
             "Two (`shop/orders.py:8`, `shop/orders.py:99`).",
-            Checked("Two (`shop/orders.py:8`).", 1, 1),
+            CheckedText("Two (`shop/orders.py:8`).", 1, 1),
             id="one of two",
         ),
         pytest.param(
             "At http://127.0.0.1:8080/x, 10:30, localhost:3000, python:3.",
-            Checked("At http://127.0.0.1:8080/x, 10:30, localhost:3000, python:3.", 0, 0),
+            CheckedText("At http://127.0.0.1:8080/x, 10:30, localhost:3000, python:3.", 0, 0),
             id="ports and times are none",
         ),
-        pytest.param("", Checked("", 0, 0), id="nothing"),
+        pytest.param("", CheckedText("", 0, 0), id="nothing"),
     ],
 )
-def test_a_citation_stays_where_its_lines_are_there(sources: RepositoryFiles, text: str, checked: Checked) -> None:
+def test_a_citation_stays_where_its_lines_are_there(sources: RepositoryFiles, text: str, checked: CheckedText) -> None:
     assert check_citations(text, sources) == checked

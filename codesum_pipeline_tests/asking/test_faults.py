@@ -14,7 +14,7 @@ from codesum_pipeline.asking.session import LONGEST_QUESTION
 from codesum_pipeline.asking.store import STORE_FILE, open_store
 from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline_tests.asking.conftest import Shop
 from codesum_pipeline_tests.asking.playing import (
     OVERVIEW,
@@ -204,7 +204,7 @@ def long(shop: Shop) -> Shop:
     """A shop whose overview is longer than what a model is shown: the file that it names most stands at its end."""
     lines = ["shop/payment.py:4 charges", *("nothing of note" * 10 for _ in range(300)), "shop/refunds.py:1 " * 3]
 
-    def make(call: Call, repos: Sequence[str]) -> list[ModelTool]:
+    def make(call: ToolContext, repos: Sequence[str]) -> list[ModelTool]:
         others = [tool for tool in index_tools(call, repos) if not tool.is_overview]
         return [tool_giving("get_codebase_overview", ToolResult("\n".join(lines)), is_overview=True), *others]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.asking.past import PastTurns
-from codesum_pipeline.asking.schema import PartKind, Role, Status
+from codesum_pipeline.asking.schema import PartKind, Speaker, Status
 from codesum_pipeline.asking.store import AskStore, MessagePart, open_store
-from codesum_pipeline.llm.ledger import Attempt, Settled, open_ledger
+from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, open_ledger
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.ledger import AttemptOutcome
 
@@ -49,8 +49,8 @@ def test_each_has_its_end_its_answer_and_what_it_cost(home, store):
     alive = ask(store, "d?", minute=10)
     with open_ledger(store.path, run_id=answered, now=lambda: NOON) as ledger:
         for cost in (0.25, None):
-            number = ledger.reserve(Attempt(answered, "ask", "hash", "m", 1, 2.0))
-            ledger.settle(number, Settled(AttemptOutcome.GOOD, cost, 0.1))
+            number = ledger.reserve(CallAttempt(answered, "ask", "hash", "m", 1, 2.0))
+            ledger.settle(number, AttemptResult(AttemptOutcome.GOOD, cost, 0.1))
     turns = {turn.id: turn for turn in PastTurns(home).newest(NOON + timedelta(minutes=12), limit=9)}
 
     assert {id_: (turn.status, turn.reason, turn.answer, turn.usd) for id_, turn in turns.items()} == {
@@ -78,8 +78,8 @@ def test_the_steps_of_a_turn_are_its_calls_results_and_synthesis_in_order(home, 
         MessagePart(PartKind.TOOL_CALL, {"name": "search", "arguments": "{}"}),
         MessagePart(PartKind.TEXT, "x"),
     ]
-    store.add_message(turn, Role.ASSISTANT, parts)
-    store.add_message(turn, Role.TOOL, [MessagePart(PartKind.TOOL_RESULT, {"name": "search", "text": "found"})])
+    store.add_message(turn, Speaker.ASSISTANT, parts)
+    store.add_message(turn, Speaker.TOOL, [MessagePart(PartKind.TOOL_RESULT, {"name": "search", "text": "found"})])
     ask(store, "b?")
 
     assert [(step.kind, step.content["name"]) for step in PastTurns(home).steps(turn)] == [

@@ -12,8 +12,8 @@ from codesum_pipeline.asking.session import AskedQuestion
 from codesum_pipeline.model.errors import MissingTable, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.repositories import GitRepo
 
@@ -30,8 +30,8 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def catalogue_of(two: Path, home: str = "home") -> Catalogue:
-    return Catalogue.of(load_settings({"home": two / home}, environ={}))
+def catalogue_of(two: Path, home: str = "home") -> IndexCatalogue:
+    return IndexCatalogue.of(load_settings({"home": two / home}, environ={}))
 
 
 async def answered(two: Path, folder: Path, *repos: str, home: str = "home") -> tuple[str, list[str]]:
@@ -72,7 +72,7 @@ def test_an_unknown_repository_and_an_empty_home_are_told(two: Path) -> None:
     ],
 )
 def test_tools_look_at_the_asked_repositories_where_the_model_names_none(two: Path, name: str, arguments: str) -> None:
-    tools = {tool.name: tool for tool in index_tools(Call(catalogue_of(two), two / "left"), ["right"])}
+    tools = {tool.name: tool for tool in index_tools(ToolContext(catalogue_of(two), two / "left"), ["right"])}
 
     found = tools[name].run(read_arguments(tools[name].arguments, arguments))
 

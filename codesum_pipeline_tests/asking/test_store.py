@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.asking.schema import PartKind, Role, open_file
+from codesum_pipeline.asking.schema import PartKind, Speaker, open_file
 from codesum_pipeline.asking.store import STORE_FILE, MessagePart, open_store
-from codesum_pipeline.llm.ledger import Attempt, open_ledger
+from codesum_pipeline.llm.ledger import CallAttempt, open_ledger
 from codesum_pipeline_tests.cli.calling import environment
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -107,9 +107,9 @@ def test_processes_that_start_at_once_make_one_store(tmp_path: Path, earlier: bo
 def test_what_a_killed_process_left_is_closed_after_five_minutes_and_not_before(tmp_path: Path) -> None:
     with open_store(tmp_path, now=lambda: NOON) as store:
         turn = store.begin_turn(store.begin_conversation(["shop"]), "What?", model="m")
-        store.begin_message(turn, Role.ASSISTANT)
+        store.begin_message(turn, Speaker.ASSISTANT)
         with open_ledger(store.path, run_id=turn, now=lambda: NOON) as ledger:
-            ledger.reserve(Attempt(turn, "ask", "hash", "m", 1, 0.25))
+            ledger.reserve(CallAttempt(turn, "ask", "hash", "m", 1, 0.25))
 
     with open_store(tmp_path, now=lambda: NOON + timedelta(minutes=4)):
         before = rows(tmp_path, "SELECT status FROM turns")

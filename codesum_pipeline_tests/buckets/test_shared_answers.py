@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from codesum_pipeline.llm.cache import AnswerCache
-from codesum_pipeline.llm.ledger import Attempt, Ledger, open_ledger
+from codesum_pipeline.llm.ledger import CallAttempt, Ledger, open_ledger
 from codesum_pipeline.llm.shared_texts import SharedTexts
 from codesum_pipeline.model.errors import LeaseLost
 from codesum_pipeline.model.ledger import AttemptOutcome
@@ -35,8 +35,8 @@ def ledger_of(worker: Home, *, run_id: str) -> AbstractContextManager[Ledger]:
 def pay(worker: Home, *, run_id: str, request: str = "blake3:r") -> None:
     """Ask a model twice: the second answer has not come yet."""
     with ledger_of(worker, run_id=run_id) as ledger:
-        paid = ledger.reserve(Attempt("a.py::f", "function", request, "m", 1, 0.5))
-        ledger.reserve(Attempt("a.py::g", "function", "blake3:other", "m", 1, 0.25))
+        paid = ledger.reserve(CallAttempt("a.py::f", "function", request, "m", 1, 0.5))
+        ledger.reserve(CallAttempt("a.py::g", "function", "blake3:other", "m", 1, 0.25))
         ledger.settle(paid, GOOD, KEPT)
 
 

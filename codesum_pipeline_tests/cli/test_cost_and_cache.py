@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.llm.cache import AnswerCache
-from codesum_pipeline.llm.ledger import Settled, open_ledger
+from codesum_pipeline.llm.ledger import AttemptResult, open_ledger
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.layout import HomeLayout
@@ -93,7 +93,7 @@ def test_calls_of_a_first_build_that_did_not_end_are_counted(tmp_path: Path, cod
     state = HomeLayout(home).state("shop")
     with open_ledger(state, run_id="run 1", now=utc_now) as ledger:
         answered, _cut_off = (ledger.reserve(attempt(id_)) for id_ in ("a.py::f", "a.py::g"))
-        ledger.settle(answered, Settled(AttemptOutcome.GOOD, 0.125, 1.0, TokenUsage(100, 20)))
+        ledger.settle(answered, AttemptResult(AttemptOutcome.GOOD, 0.125, 1.0, TokenUsage(100, 20)))
 
     for arguments in ((), ("shop",)):
         (line,) = codesum(home, "cost", *arguments, "--by", "repo", "--json").stdout.splitlines()
@@ -110,7 +110,7 @@ def test_calls_that_are_in_the_table_too_are_counted_once(tmp_path: Path, codesu
     with open_ledger(layout.state("shop"), run_id="run 1", now=utc_now) as ledger:
         for number in range(3):
             sequence = ledger.reserve(attempt(f"a.py::f{number}"))
-            ledger.settle(sequence, Settled(AttemptOutcome.GOOD, 0.25, 1.0, TokenUsage(100, 20)))
+            ledger.settle(sequence, AttemptResult(AttemptOutcome.GOOD, 0.25, 1.0, TokenUsage(100, 20)))
             if number == 0:
                 ledger.compact(TableStore(layout.warehouse), "shop")
         # As a build that is killed between the two leaves them.

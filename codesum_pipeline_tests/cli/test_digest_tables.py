@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.digests.rows import TickFailure, TickOutcome, TickRow
 from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.llm.ledger import Settled, open_ledger
+from codesum_pipeline.llm.ledger import AttemptResult, open_ledger
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.store.layout import HomeLayout
@@ -95,7 +95,7 @@ def paid(home: Path) -> Path:
     for run, cost, outcome in (("d1", 0.25, AttemptOutcome.GOOD), ("d2", 0.5, AttemptOutcome.FAILED)):
         with open_ledger(HomeLayout(home).digests, run_id=run, now=utc_now) as ledger:
             sequence = ledger.reserve(attempt(INTENT))
-            ledger.settle(sequence, Settled(outcome, cost, 1.0, TokenUsage(100, 20)))
+            ledger.settle(sequence, AttemptResult(outcome, cost, 1.0, TokenUsage(100, 20)))
     return home
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from codesum_pipeline.evaluation.questions import Question, Target, write_questions
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question, write_questions
 
 QUERIES = (
     "charge the card and remember the order", "add up the prices of a basket", "prices with tax", "ask the bank",
@@ -16,7 +16,7 @@ GATED = '[evaluation]\nenabled = true\ngate = true\nquestions = "questions.jsonl
 
 @pytest.mark.slow
 def test_a_held_index_is_said_once_built_and_not_built_again_until_forced(codesum, own_shop):
-    targets = (Target("shop/orders.py"), Target("shop/payment.py"))
+    targets = (AnswerPlace("shop/orders.py"), AnswerPlace("shop/payment.py"))
     write_questions(own_shop / "questions.jsonl", [Question(query, query, targets) for query in QUERIES])
     settings = own_shop / "codesum.toml"
     settings.write_text('skip_patterns = ["shop/"]\n' + GATED)

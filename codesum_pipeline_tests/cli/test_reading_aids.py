@@ -10,7 +10,7 @@ from rich.padding import Padding
 from codesum_pipeline.cli.reading_aids import described, numbered
 from codesum_pipeline.cli.render import fields, indented
 from codesum_pipeline.retrieval.excerpts import Excerpt
-from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings
+from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument
 
 
 def first_hit(codesum, home, *arguments):
@@ -82,8 +82,10 @@ def rendered(renderable, width):
     return [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]
 
 
-NEIGHBOURS = Surroundings(
-    parents=(Neighbour("src/a_long_path_of_a_file.py", "file", "Keeps [red]what[/red] \x1b[31mbelongs together."),),
+NEIGHBOURS = DocumentRelations(
+    parents=(
+        RelatedDocument("src/a_long_path_of_a_file.py", "file", "Keeps [red]what[/red] \x1b[31mbelongs together."),
+    ),
     children=(), called_by=(), calls=(), dependencies=("os.path.join",),
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from codesum_pipeline.cli.render import Rows, table
+from codesum_pipeline.cli.render import TableView, table
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
 from codesum_pipeline_tests.repositories import GitRepo
@@ -37,7 +37,7 @@ def test_no_name_of_a_repository_is_cut_on_a_narrow_terminal(shop, tmp_path):
 
 
 def test_a_table_is_the_same_whatever_its_rows_come_in():
-    assert table(["a"], iter([["x"]])) == Rows(("a",), (("x",),), frozenset())
+    assert table(["a"], iter([["x"]])) == TableView(("a",), (("x",),), frozenset())
 
 
 LONG_KEY = "a-repository-whose-key-is-longer-than-any-column"

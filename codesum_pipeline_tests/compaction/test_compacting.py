@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.compaction.attestation import Attestation, Policy, Selection, SignedAttestation
-from codesum_pipeline.compaction.compacting import Compacted, Compactor
+from codesum_pipeline.compaction.compacting import CompactionResult, Compactor
 from codesum_pipeline.compaction.history_rows import TABLE
 from codesum_pipeline.compaction.model_request import compaction_template, request_of
 from codesum_pipeline.llm.factory import build_backend
@@ -61,7 +61,7 @@ from codesum_pipeline_tests.llm.server import Fails, Says, ScriptedServer
 NOBODY_ASKED: list[str] = []
 
 
-def run(home: OldHome, job: Attestation | SignedAttestation) -> Compacted:
+def run(home: OldHome, job: Attestation | SignedAttestation) -> CompactionResult:
     return home.compactor.run(signed(job) if isinstance(job, Attestation) else job, home.history_rows)
 
 
@@ -443,7 +443,7 @@ def test_a_job_that_is_done_is_not_done_again(home: OldHome, server: ScriptedSer
 
     again = run(home, job)
 
-    assert again == Compacted(first.record, is_done_before=True)
+    assert again == CompactionResult(first.record, is_done_before=True)
     assert home.history() == after
     assert len(server.seen) == 1
 

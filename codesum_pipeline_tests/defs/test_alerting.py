@@ -12,7 +12,7 @@ from codesum_pipeline.defs import alerting
 from codesum_pipeline.defs.alerting import look, note_runs
 from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.defs.lateness import note_plan
-from codesum_pipeline.defs.planner import Plan, Verdict
+from codesum_pipeline.defs.planner import BuildDecision, Plan
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -78,7 +78,7 @@ def test_a_thousand_indexes_that_become_late_in_one_tick_are_one_message_of_a_fe
     lines = "".join(f"  {each.key}:\n    url: {each.location}\n" for each in entries)
     at_once.settings.home.mkdir(parents=True)
     at_once.registry.file.write_text(f"repositories:\n{lines}")
-    plan = Plan((), dict.fromkeys(keys, Verdict.DEFERRED), {})
+    plan = Plan((), dict.fromkeys(keys, BuildDecision.DEFERRED), {})
 
     for _ in range(2):
         note_plan(at_once, instance, plan, entries)
@@ -96,7 +96,7 @@ def test_lateness_that_is_remembered_has_been_noted_for_an_alert(
 ) -> None:
     """As where the process is killed between the two."""
     entry = RepositoryEntry("shop", "https://git.example/acme/shop.git")
-    plan = Plan((), {"shop": Verdict.BUILD}, {})
+    plan = Plan((), {"shop": BuildDecision.BUILD}, {})
     note_plan(at_once, records, plan, [entry])
 
     class Killed(BaseException):

@@ -13,7 +13,7 @@ import sqlalchemy as sql
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.partitions import PORTION, add_partitions
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
-from codesum_pipeline.defs.ticks import Tick, take_tick
+from codesum_pipeline.defs.ticks import SensorTick, take_tick
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import mark_due, marked_keys, open_poll_state
 from codesum_pipeline.wiring import Home
@@ -24,7 +24,7 @@ Look = Callable[..., dg.SensorResult]
 LOG = logging.getLogger("tick")
 
 
-def tick(home: Home, instance: dg.DagsterInstance, *, asker: str = "test") -> Tick:
+def tick(home: Home, instance: dg.DagsterInstance, *, asker: str = "test") -> SensorTick:
     return take_tick(home, instance, asker=asker, last="", log=LOG)
 
 

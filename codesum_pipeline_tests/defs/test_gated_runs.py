@@ -8,9 +8,9 @@ import pytest
 
 from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.observing import observe
-from codesum_pipeline.defs.planner import Verdict, plan_builds
+from codesum_pipeline.defs.planner import BuildDecision, plan_builds
 from codesum_pipeline.defs.steps import recorded_fingerprint
-from codesum_pipeline.evaluation.questions import Question, Target, write_questions
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question, write_questions
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.source.poll_state import open_poll_state
 from codesum_pipeline.wiring import Home
@@ -35,7 +35,7 @@ def begin_with(job_template: Path) -> Path:
 def configure(home: Home) -> Callable[[str], None]:
     """`configure(text)`: the home's settings; its questions lie beside them."""
     questions = [
-        Question(str(number), query, (Target("shop/cart.py" if number < 5 else "shop/prices.py"),))
+        Question(str(number), query, (AnswerPlace("shop/cart.py" if number < 5 else "shop/prices.py"),))
         for number, query in enumerate(QUERIES)
     ]
     write_questions(home.layout.home / "questions.jsonl", questions)
@@ -46,7 +46,7 @@ def configure(home: Home) -> Callable[[str], None]:
     return write
 
 
-def verdict(home: Home, instance: dg.DagsterInstance) -> Verdict:
+def verdict(home: Home, instance: dg.DagsterInstance) -> BuildDecision:
     from codesum_pipeline.settings import load_settings
 
     now = Home(load_settings({"home": home.settings.home}, environ={}))
@@ -79,7 +79,7 @@ def test_a_held_run_says_why_serves_the_last_version_and_is_not_tried_again(
     good = published_digest(home)
 
     configure(SLIP + GATED)
-    assert verdict(home, instance) is Verdict.BUILD
+    assert verdict(home, instance) is BuildDecision.BUILD
     held = run_job("shop")
 
     assert held.success and published_digest(home) == good
@@ -92,12 +92,12 @@ def test_a_held_run_says_why_serves_the_last_version_and_is_not_tried_again(
     shown = made(held, "published_index").metadata
     assert (shown["held"].value, shown["published"].value) == (True, False)
     assert recorded_fingerprint(instance, "shop", published_index.key) != good
-    assert verdict(home, instance) is Verdict.HELD
+    assert verdict(home, instance) is BuildDecision.HELD
 
     configure(SLIP + GATED.replace("gate = true", "gate = false"))
-    assert verdict(home, instance) is Verdict.BUILD
+    assert verdict(home, instance) is BuildDecision.BUILD
     assert run_job("shop").success and published_digest(home) != good
-    assert verdict(home, instance) is Verdict.UP_TO_DATE
+    assert verdict(home, instance) is BuildDecision.UP_TO_DATE
 
 
 @pytest.mark.slow

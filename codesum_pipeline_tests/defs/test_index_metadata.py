@@ -9,7 +9,7 @@ from codesum_pipeline.defs.building.shows import show_files
 from codesum_pipeline.defs.building.shows_compiled import compiled_values, disagreement_values
 from codesum_pipeline.defs.building.values import Markdown, Values
 from codesum_pipeline.graph.compiled.edges import Disagreement
-from codesum_pipeline.graph.compiled.merging import Verdict
+from codesum_pipeline.graph.compiled.merging import Agreement
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import CompiledReport
 from codesum_pipeline_tests.building import build, open_home, workspace_of
@@ -26,10 +26,10 @@ def text_of(values: Values, name: str) -> str:
 
 def test_edges_are_counted_by_how_far_they_are_trusted_and_verdicts_by_language_and_cause() -> None:
     lines = (
-        ("python", Verdict.AGREE, "ast:import", 6),
-        ("python", Verdict.ANOTHER_TARGET, "ast:unique-name", 2),
-        ("rust", Verdict.ONLY_INDEX, "no call in the syntax", 4),
-        ("", Verdict.ONLY_INDEX, "import", 1),
+        ("python", Agreement.AGREE, "ast:import", 6),
+        ("python", Agreement.ANOTHER_TARGET, "ast:unique-name", 2),
+        ("rust", Agreement.ONLY_INDEX, "no call in the syntax", 4),
+        ("", Agreement.ONLY_INDEX, "import", 1),
     )
 
     values = disagreement_values(Disagreement(3, 10, 2, lines), edges=20)

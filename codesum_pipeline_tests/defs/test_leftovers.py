@@ -11,7 +11,7 @@ import pytest
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG
 from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
-from codesum_pipeline.llm.ledger import Attempt, Settled, open_ledger
+from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, open_ledger
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.wiring import Home, utc_now
@@ -59,8 +59,8 @@ def spend(home: Home, usd: float, *, days_ago: int = 0) -> None:
     """A call that cost so much."""
     earlier = utc_now() - timedelta(days=days_ago)
     with open_ledger(home.layout.state("shop"), run_id="earlier", now=lambda: earlier) as ledger:
-        sequence = ledger.reserve(Attempt("a.py::f", Level.FUNCTION, "blake3:1", "m", 1, usd))
-        ledger.settle(sequence, Settled(AttemptOutcome.GOOD, usd, 1.0))
+        sequence = ledger.reserve(CallAttempt("a.py::f", Level.FUNCTION, "blake3:1", "m", 1, usd))
+        ledger.settle(sequence, AttemptResult(AttemptOutcome.GOOD, usd, 1.0))
 
 
 def test_a_build_goes_on_with_what_is_left_over_and_may_spend_what_is_left_of_the_day(

@@ -18,7 +18,7 @@ from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.defs.storage import StorageFile
 from codesum_pipeline.defs.vacuum import give_back
 from codesum_pipeline.store.locks import exclusive
-from codesum_pipeline.upkeep.freed import Freed, Kind, Untouched
+from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.killing import killed_at
 from codesum_pipeline_tests.repositories import GitRepo
@@ -67,7 +67,7 @@ def run(instance: dg.DagsterInstance) -> Callable[..., str]:
     return execute
 
 
-def prune(instance: dg.DagsterInstance, *, keep: int = 2, is_dry_run: bool = False) -> list[Freed]:
+def prune(instance: dg.DagsterInstance, *, keep: int = 2, is_dry_run: bool = False) -> list[FreedSpace]:
     return [*RunRecords(instance, Path(instance.root_directory)).prune(keep=keep, is_dry_run=is_dry_run)]
 
 
@@ -107,7 +107,7 @@ def test_the_newest_runs_of_each_repository_stay_and_the_pages_of_assets_say_the
 
     (found,) = prune(instance)
 
-    assert (found.kind, found.repository, found.count) == (Kind.RUNS, "a", 3)
+    assert (found.kind, found.repository, found.count) == (RemovalKind.RUNS, "a", 3)
     assert found.size > 100_000
     assert run_ids(instance) == [*of_a[3:], *of_b]
     assert shown(instance) == before
@@ -180,7 +180,7 @@ def test_a_file_of_events_without_its_run_goes_once_it_is_old(
         file.write_bytes(b"x")
     os.utime(old, (time.time() - 90_000,) * 2)
 
-    assert prune(instance) == [Freed(Kind.LEFTOVERS, "", 1, 1)]
+    assert prune(instance) == [FreedSpace(RemovalKind.LEFTOVERS, "", 1, 1)]
     assert (old.exists(), new.exists()) == (False, True)
 
 
@@ -242,7 +242,7 @@ def test_free_pages_are_given_back_where_they_are_many(tmp_path: Path) -> None:
 
     (found,) = give_back(file)
 
-    assert isinstance(found, Freed) and found.size > 3_000_000
+    assert isinstance(found, FreedSpace) and found.size > 3_000_000
     assert file.path.stat().st_size < before / 4
     with closing(sqlite3.connect(file.path)) as connection:
         assert connection.execute("SELECT count(*) FROM events").fetchone() == (100,)
@@ -252,7 +252,7 @@ def test_one_maintenance_at_a_time(home: Home, instance: dg.DagsterInstance) -> 
     with exclusive(home.layout.home / "state" / LOCK):
         done = maintain(home, instance)
 
-    assert done.untouched == (Untouched(None, "", "another maintenance of this home is under way"),)
+    assert done.untouched == (SkippedUpkeep(None, "", "another maintenance of this home is under way"),)
 
 
 def test_the_job_says_in_its_metadata_what_went(
@@ -268,7 +268,7 @@ def test_the_job_says_in_its_metadata_what_went(
     metadata = output.step_output_data.metadata
     assert metadata["freed_bytes"].value > 100_000
     (row,) = metadata["by_kind"].records
-    assert (row.data["kind"], row.data["count"]) == (Kind.RUNS.value, 1)
+    assert (row.data["kind"], row.data["count"]) == (RemovalKind.RUNS.value, 1)
 
 
 def test_the_schedule_runs_unless_somebody_stops_it(tmp_path: Path) -> None:

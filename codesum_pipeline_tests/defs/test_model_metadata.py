@@ -2,23 +2,23 @@
 
 from codesum_pipeline.defs.building.report_values import report_values
 from codesum_pipeline.defs.metadata import metadata_of
-from codesum_pipeline.model.avoided import Avoided, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, Saving
 from codesum_pipeline.model.documents import Cause, Gate, Level
-from codesum_pipeline.summaries.by_model.asked import Asked
+from codesum_pipeline.summaries.by_model.asked import LevelCalls
 from codesum_pipeline.summaries.by_model.planning import LevelForecast
 from codesum_pipeline.summaries.level_build import LevelReport
 from codesum_pipeline.summaries.plan import PlanReport
 
-ASKED = Asked(
+ASKED = LevelCalls(
     texts=3, found=1, pending=2, attempts=4, input_tokens=1000, output_tokens=50, cached_tokens=800, cost_usd=0.5,
     predicted_usd=0.9, predicted_usd_with_cache=0.4, latency_p50_s=1.0, latency_p95_s=2.0,
     secrets_masked={"aws-key": 1}, failures={"timeout": 1},
     gates={Gate.CAP: 2, Gate.NO_CREDENTIALS: 1},
-    avoided={Avoided.ASKED: Saving(3, 900, 60, 0.4), Avoided.CACHE: Saving(1, 300, 20, 0.1)},
+    avoided={AvoidanceReason.ASKED: Saving(3, 900, 60, 0.4), AvoidanceReason.CACHE: Saving(1, 300, 20, 0.1)},
 )  # fmt: skip
 
 
-def level_report(asked: Asked | None) -> LevelReport:
+def level_report(asked: LevelCalls | None) -> LevelReport:
     return LevelReport(
         level=Level.FUNCTION, rows=6, written=4, kept=2, removed=0, placeholders=0, by_cause={Cause.NEW: 4},
         rewrites=(), table_hash="", asked=asked,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.defs.planner import Observation, Plan, Request, Verdict, next_in_turn, plan_builds
+from codesum_pipeline.defs.planner import BuildDecision, Observation, Plan, Request, next_in_turn, plan_builds
 
 
 def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25, usd_left: float = 0.0) -> Plan:
@@ -14,66 +14,70 @@ def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25, usd_
 @pytest.mark.parametrize(
     ("seen", "verdict"),
     [
-        pytest.param(Observation("a", wanted="f1"), Verdict.BUILD, id="a new repository is built"),
+        pytest.param(Observation("a", wanted="f1"), BuildDecision.BUILD, id="a new repository is built"),
         pytest.param(
             Observation("a", wanted="f1", recorded="f1", published="f1", begun="f1"),
-            Verdict.UP_TO_DATE,
+            BuildDecision.UP_TO_DATE,
             id="a current one is not",
         ),
         pytest.param(
             Observation("a", wanted="f1", recorded="f1", published="f1", begun="f2"),
-            Verdict.BUILD,
+            BuildDecision.BUILD,
             id="one whose last build began on another state and did not end is",
         ),
         pytest.param(
             Observation("a", wanted="f2", recorded="f1", published="f1"),
-            Verdict.BUILD,
+            BuildDecision.BUILD,
             id="a new commit, setting or algorithm is built",
         ),
         pytest.param(
             Observation("a", wanted="f1", recorded="f1", published=None, begun="f1"),
-            Verdict.BUILD,
+            BuildDecision.BUILD,
             id="an index that is gone from the store is built though Dagster has it",
         ),
         pytest.param(
             Observation("a", wanted="f1", recorded=None, published="f1", begun="f1"),
-            Verdict.BUILD,
+            BuildDecision.BUILD,
             id="an index that Dagster does not know is built",
         ),
         pytest.param(
             Observation("a", wanted="f2", recorded="f2", published="f1", begun="f2", is_held=True),
-            Verdict.HELD,
+            BuildDecision.HELD,
             id="a build that the gate held back is not built again",
         ),
         pytest.param(
             Observation("a", wanted="f2", recorded="f1", published="f1", begun="f2", is_held=True),
-            Verdict.BUILD,
+            BuildDecision.BUILD,
             id="unless it did not end",
         ),
-        pytest.param(Observation("a", wanted=None, is_active=True), Verdict.ACTIVE, id="one being built is left alone"),
-        pytest.param(Observation("a", wanted=None, complaint="gone"), Verdict.UNREADABLE, id="a broken one is said so"),
         pytest.param(
-            Observation("a", wanted="f1", tried=("f1",) * 2), Verdict.BUILD, id="two failures are tried again"
+            Observation("a", wanted=None, is_active=True), BuildDecision.ACTIVE, id="one being built is left alone"
         ),
-        pytest.param(Observation("a", wanted="f1", tried=("f1",) * 3), Verdict.EXHAUSTED, id="three are enough"),
+        pytest.param(
+            Observation("a", wanted=None, complaint="gone"), BuildDecision.UNREADABLE, id="a broken one is said so"
+        ),
+        pytest.param(
+            Observation("a", wanted="f1", tried=("f1",) * 2), BuildDecision.BUILD, id="two failures are tried again"
+        ),
+        pytest.param(Observation("a", wanted="f1", tried=("f1",) * 3), BuildDecision.EXHAUSTED, id="three are enough"),
         pytest.param(
             Observation("a", wanted="f2", tried=("f1",) * 3),
-            Verdict.BUILD,
+            BuildDecision.BUILD,
             id="a change ends the waiting after failures",
         ),
         pytest.param(
             Observation("a", wanted="f1", tried=(None, "f1", "f1", "f1")),
-            Verdict.BUILD,
+            BuildDecision.BUILD,
             id="a run started by hand ends it too",
         ),
         pytest.param(
             Observation("a", wanted="f1", tried=("f2", "f1", "f1", "f1")),
-            Verdict.BUILD,
+            BuildDecision.BUILD,
             id="a branch switched away and back is built again",
         ),
     ],
 )
-def test_one_repository(seen: Observation, verdict: Verdict) -> None:
+def test_one_repository(seen: Observation, verdict: BuildDecision) -> None:
     assert plan(seen).verdicts == {"a": verdict}
 
 
@@ -100,7 +104,7 @@ def test_a_tick_asks_for_no_more_than_its_share_and_those_tried_least_go_first()
     )
 
     assert [request.key for request in made.requests] == ["b", "c"]
-    assert made.verdicts == {"a": Verdict.DEFERRED, "b": Verdict.BUILD, "c": Verdict.BUILD}
+    assert made.verdicts == {"a": BuildDecision.DEFERRED, "b": BuildDecision.BUILD, "c": BuildDecision.BUILD}
 
 
 def current(key: str, **values: Any) -> Observation:
@@ -112,29 +116,29 @@ def test_what_is_left_over_is_gone_on_with_by_one_build_at_a_time_which_may_spen
     made = plan(current("a", left_over="l1"), current("b", left_over="l2", launches=3), current("c"), usd_left=0.5)
 
     assert made.requests == (Request("a", "l1", 1, 0.5),)
-    assert made.verdicts == {"a": Verdict.GO_ON, "b": Verdict.LEFT_OVER, "c": Verdict.UP_TO_DATE}
+    assert made.verdicts == {"a": BuildDecision.GO_ON, "b": BuildDecision.LEFT_OVER, "c": BuildDecision.UP_TO_DATE}
     assert made.summary() == "1 to go on with, 1 with texts left over, 1 up to date"
 
 
 @pytest.mark.parametrize(
     ("seen", "usd_left", "verdict"),
     [
-        pytest.param(current("a", left_over="l1"), 0.0, Verdict.LEFT_OVER, id="without money it waits"),
+        pytest.param(current("a", left_over="l1"), 0.0, BuildDecision.LEFT_OVER, id="without money it waits"),
         pytest.param(
-            current("a", left_over="l1", tried=("l1",) * 3), 0.5, Verdict.LEFT_OVER, id="what gives nothing waits"
+            current("a", left_over="l1", tried=("l1",) * 3), 0.5, BuildDecision.LEFT_OVER, id="what gives nothing waits"
         ),
         pytest.param(
-            current("a", left_over="l2", tried=("l1",) * 3), 0.5, Verdict.GO_ON, id="what gave something goes on"
+            current("a", left_over="l2", tried=("l1",) * 3), 0.5, BuildDecision.GO_ON, id="what gave something goes on"
         ),
         pytest.param(
             Observation("a", wanted="f2", recorded="f1", published="f1", begun="f1"),
             0.5,
-            Verdict.BUILD,
+            BuildDecision.BUILD,
             id="a newer commit is built with what is left over",
         ),
     ],
 )
-def test_what_is_left_over(seen: Observation, usd_left: float, verdict: Verdict) -> None:
+def test_what_is_left_over(seen: Observation, usd_left: float, verdict: BuildDecision) -> None:
     assert plan(seen, usd_left=usd_left).verdicts == {"a": verdict}
 
 

@@ -14,7 +14,7 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.defs.assets import ASSETS
-from codesum_pipeline.defs.building.exchange import Failed, Question, RemoteBuilder, Reply
+from codesum_pipeline.defs.building.exchange import BuilderRequest, FailureMessage, RemoteBuilder, Reply
 from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, run_history
 from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.steps import last_materialization
@@ -252,11 +252,11 @@ def test_nothing_is_built_upon_what_a_check_finds_wrong(copied_home: Home, tmp_p
 
 
 def test_an_error_crosses_with_its_kind_message_and_traceback() -> None:
-    def fail(error: Exception) -> Failed:
+    def fail(error: Exception) -> FailureMessage:
         try:
             raise error
         except Exception as raised:
-            return Failed.of(raised, Question("perform", "symbols"))
+            return FailureMessage.of(raised, BuilderRequest("perform", "symbols"))
 
     class Foreign(Exception):
         def __reduce__(self) -> str:
@@ -278,7 +278,7 @@ def test_a_builder_that_ends_is_named() -> None:
 
     ours, theirs = Pipe()
     builder = RemoteBuilder(ours, this_process("run"))
-    theirs.send(Reply(Question("built_from"), "commit"))
+    theirs.send(Reply(BuilderRequest("built_from"), "commit"))
     theirs.close()
 
     assert builder.built_from() == "commit"

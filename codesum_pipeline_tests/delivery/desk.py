@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.delivery.options import DeliveryOptions
-from codesum_pipeline.delivery.outbox import Attempt, Delivery, open_outbox
+from codesum_pipeline.delivery.outbox import Delivery, DeliveryAttempt, open_outbox
 from codesum_pipeline.delivery.posts import digest_post
-from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.model.digests import DigestCitation, PostId, SummaryResult
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -51,9 +51,9 @@ class Desk:
     def pass_time(self, **units: float) -> None:
         self.moment += timedelta(**units)
 
-    def sender(self, **changes: Any) -> Sender:
+    def sender(self, **changes: Any) -> OutboxSender:
         options = DeliveryOptions.model_validate({"channels": self.channels, **self.options})
-        return Sender(self.home, options, self.now, environ=self.environ, **changes)
+        return OutboxSender(self.home, options, self.now, environ=self.environ, **changes)
 
     def add(self, result: SummaryResult = RESULT, *, id_: PostId = DIGEST, links: tuple[str | None, ...] = ()) -> bool:
         post = digest_post(
@@ -73,6 +73,6 @@ class Desk:
         with open_outbox(self.home, now=self.now) as outbox:
             return outbox.deliveries(post=id_, channel=channel)[0]
 
-    def attempts(self, channel: str, id_: PostId = DIGEST) -> list[Attempt]:
+    def attempts(self, channel: str, id_: PostId = DIGEST) -> list[DeliveryAttempt]:
         with open_outbox(self.home, now=self.now) as outbox:
             return outbox.attempts(id_, channel)

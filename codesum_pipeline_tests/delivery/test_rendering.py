@@ -12,7 +12,7 @@ from codesum_pipeline.delivery.dialects import CHAT, PLAIN, written
 from codesum_pipeline.delivery.html_mail import html_mail
 from codesum_pipeline.delivery.posts import Post, digest_post, notice_post, read_post
 from codesum_pipeline.delivery.web_links import web_url
-from codesum_pipeline.model.digests import DigestCitation, Place, PostId, SummaryResult
+from codesum_pipeline.model.digests import CitedPlace, DigestCitation, PostId, SummaryResult
 from codesum_pipeline_tests.delivery.desk import COMMIT, LINK, RESULT
 
 MOMENT = "2026-11-23T12:00:00.000Z"
@@ -191,5 +191,5 @@ def test_a_place_is_linked_where_its_host_is_known(location: str, place: str, ur
 
 
 def test_a_path_may_look_like_a_place() -> None:
-    assert Place.parse(f"a#L1@{COMMIT[:8]}#L5-6@{COMMIT}") == Place(f"a#L1@{COMMIT[:8]}", COMMIT, 5, 6)
-    assert Place.parse("src/auth.py#L3") is None
+    assert CitedPlace.parse(f"a#L1@{COMMIT[:8]}#L5-6@{COMMIT}") == CitedPlace(f"a#L1@{COMMIT[:8]}", COMMIT, 5, 6)
+    assert CitedPlace.parse("src/auth.py#L3") is None

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.digests.sources import Source
+from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.intents import DocumentChange, DocumentState, Intent, Match
+from codesum_pipeline.model.intents import DocumentChange, DocumentState, Intent, IntentMatch
 from codesum_pipeline_tests.repositories import GitRepo
 
 INTENT = Intent("sessions", "how sessions are signed", threshold=0.3)
@@ -25,8 +25,8 @@ class History:
         return cls(GitRepo.create(folder / key), key)
 
     @property
-    def sources(self) -> dict[str, Source]:
-        return {self.key: Source(f"acme/{self.key}", self.repo.path / ".git")}
+    def sources(self) -> dict[str, RepositorySource]:
+        return {self.key: RepositorySource(f"acme/{self.key}", self.repo.path / ".git")}
 
     def commit(self, files: dict[str, str | bytes], message: str = "change") -> str:
         return self.repo.commit_exactly(files, message)
@@ -44,11 +44,11 @@ class History:
 
     def match(
         self, before: DocumentState | None, after: DocumentState | None, *, score: float | None = 0.8, **more: Any
-    ) -> Match:
+    ) -> IntentMatch:
         state = after or before
         assert state is not None
         is_file = state.name == state.file_path
         id_ = state.file_path if is_file else f"{state.file_path}::{state.name.replace('.', '::')}"
         more = {"level": Level.FILE if is_file else Level.FUNCTION, "language": "python", **more}
         change = DocumentChange(self.key, id_, before=before, after=after, date="2026-11-20T09:00:00Z", **more)
-        return Match(INTENT.name, change, score)
+        return IntentMatch(INTENT.name, change, score)

@@ -5,7 +5,7 @@ from typing import Any
 from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState, DigestWriter
 from codesum_pipeline.model.digests import DigestCitation, SummaryResult
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.intents import DocumentChange, DocumentState, Match
+from codesum_pipeline.model.intents import DocumentChange, DocumentState, IntentMatch
 
 INTENT = "how we authenticate"
 COMMITS = ("a" * 40, "b" * 40, "c" * 40)
@@ -52,9 +52,9 @@ def change(
 
 def match(
     before: str | None, after: str | None, *, intent: str = INTENT, score: float | None = 0.5, **of: Any
-) -> Match:
+) -> IntentMatch:
     """A change that concerns an intent."""
-    return Match(intent, change(before, after, **of), score)
+    return IntentMatch(intent, change(before, after, **of), score)
 
 
 def digest(id_: str = "d1", *, intent: str = INTENT, **other: Any) -> DigestRow:

@@ -10,14 +10,14 @@ from typing import Any
 
 from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.delivery.outbox import open_outbox
-from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.digests.ending import one_at_a_time
 from codesum_pipeline.digests.rows import DigestRow, TickRow
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.digests.tick import DigestDesk, tick
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.intents import DocumentChange, DocumentState, Intent, Match
+from codesum_pipeline.model.intents import DocumentChange, DocumentState, Intent, IntentMatch
 from codesum_pipeline.model.options import LlmOptions, ModelPrice, Options
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout
@@ -77,9 +77,9 @@ class Shop:
         )
 
     @property
-    def sender(self) -> Sender:
+    def sender(self) -> OutboxSender:
         delivery = {"channels": self.channels, "operator_channels": self.operator, "web_hosts": self.web_hosts}
-        return Sender(self.home, DeliveryOptions.model_validate(delivery), self.now, offline=self.is_offline)
+        return OutboxSender(self.home, DeliveryOptions.model_validate(delivery), self.now, offline=self.is_offline)
 
     def now(self) -> datetime:
         return self.moment
@@ -117,7 +117,8 @@ class Shop:
         found = changes or (self.change(),)
         with open_digests(self.desk.layout.digests, now=self.now) as store:
             store.add_matches(
-                Match(intent.name, change, scores[place] if scores else 0.75) for place, change in enumerate(found)
+                IntentMatch(intent.name, change, scores[place] if scores else 0.75)
+                for place, change in enumerate(found)
             )
 
     def tick(self, intent: Intent = INTENT, **of: Any) -> TickRow:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.digests.by_model import Written, write_by_model
+from codesum_pipeline.digests.by_model import ModelDigest, write_by_model
 from codesum_pipeline.digests.claims import TOOL_NAME
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.templates import TemplateKind
@@ -49,7 +49,7 @@ class Reporter(AskingModel):
 
     def write(
         self, items: Sequence[Item] = ITEMS, *, intent: Intent = INTENT, job_id: str = "dig-1", **made: Any
-    ) -> Written:
+    ) -> ModelDigest:
         return write_by_model(
             intent, items, options=self.options, books=self.books, job_id=job_id, now=lambda: self.now, **made
         )
@@ -58,7 +58,7 @@ class Reporter(AskingModel):
 WRITTEN, CAPPED, FAILED = 0, 3, 4
 
 
-def in_a_process(write: Callable[[], Written]) -> int:
+def in_a_process(write: Callable[[], ModelDigest]) -> int:
     """The id of a process that writes a digest and says how that ended."""
     child = os.fork()
     if child:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.digests.by_model import Written, write_by_model
+from codesum_pipeline.digests.by_model import ModelDigest, write_by_model
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.model.options import LlmOptions, ModelPrice, Options
 from codesum_pipeline_tests.digests.items import INTENT, answer, item
@@ -49,7 +49,7 @@ class Job:
 
     folder: Path
 
-    def run(self) -> Written:
+    def run(self) -> ModelDigest:
         paid = Paid(self.calls)
         options = Options(llm=LlmOptions(enabled=True, model=MODEL, prices=(ModelPrice(MODEL, 1.0, 2.0),)))
         return write_by_model(
@@ -90,7 +90,7 @@ def job_in(folder: Path) -> Job:
     return Job(folder)
 
 
-def must_pay_once(folder: Path, number: int, undisturbed: Written) -> None:
+def must_pay_once(folder: Path, number: int, undisturbed: ModelDigest) -> None:
     """Kill, look, run again, look."""
     job = job_in(folder)
     assert job.killed_at(number)
@@ -108,7 +108,7 @@ def must_pay_once(folder: Path, number: int, undisturbed: Written) -> None:
 
 
 @pytest.fixture
-def undisturbed(tmp_path: Path) -> tuple[Written, int]:
+def undisturbed(tmp_path: Path) -> tuple[ModelDigest, int]:
     """What a run makes that nobody kills, and how many lines it has."""
     # First, since it makes what the process keeps from then on.
     written = job_in(tmp_path / "undisturbed").run()
@@ -119,7 +119,7 @@ def undisturbed(tmp_path: Path) -> tuple[Written, int]:
 
 
 def test_a_digest_killed_at_some_moments_is_made_by_the_next_run_and_not_paid_twice(
-    tmp_path: Path, undisturbed: tuple[Written, int]
+    tmp_path: Path, undisturbed: tuple[ModelDigest, int]
 ) -> None:
     written, lines = undisturbed
 
@@ -129,7 +129,7 @@ def test_a_digest_killed_at_some_moments_is_made_by_the_next_run_and_not_paid_tw
 
 
 def test_a_digest_killed_between_answer_and_result_is_made_without_any_call(
-    tmp_path: Path, undisturbed: tuple[Written, int]
+    tmp_path: Path, undisturbed: tuple[ModelDigest, int]
 ) -> None:
     written, lines = undisturbed
     job = job_in(tmp_path / "killed")
@@ -144,7 +144,7 @@ def test_a_digest_killed_between_answer_and_result_is_made_without_any_call(
 
 @pytest.mark.slow
 def test_a_digest_killed_at_any_line_is_made_by_the_next_run_and_not_paid_twice(
-    tmp_path: Path, undisturbed: tuple[Written, int]
+    tmp_path: Path, undisturbed: tuple[ModelDigest, int]
 ) -> None:
     written, lines = undisturbed
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.digests.hunks import Hunk
-from codesum_pipeline.digests.material import Happening, Item, items_of
-from codesum_pipeline.digests.sources import Source
-from codesum_pipeline.model.digests import DigestCitation, Place
+from codesum_pipeline.digests.material import ChangeNature, Item, items_of
+from codesum_pipeline.digests.sources import RepositorySource
+from codesum_pipeline.model.digests import CitedPlace, DigestCitation
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.intents import Match
+from codesum_pipeline.model.intents import IntentMatch
 from codesum_pipeline_tests.digests.changed_files import History
 from codesum_pipeline_tests.digests.test_hunks import GITHUB_TOKEN
 
@@ -25,7 +25,7 @@ def _history(tmp_path: Path) -> History:
     return History.create(tmp_path)
 
 
-def one_change(history: History) -> tuple[Match, str, str]:
+def one_change(history: History) -> tuple[IntentMatch, str, str]:
     """`sign` changed between two commits."""
     before, after = history.commit({"auth.py": OLD}, "start"), history.commit({"auth.py": NEW}, "Sign with a key (#7)")
     states = (history.state(commit, "auth.py", "sign", (4, 5)) for commit in (before, after))
@@ -64,7 +64,7 @@ def test_a_place_is_read_again_as_it_was_written(history: History) -> None:
     match, _, after = one_change(history)
     citation = items_of([[match]], history.sources)[0].citation
 
-    assert Place.parse(citation.place) == Place("auth.py", after, 4, 5)
+    assert CitedPlace.parse(citation.place) == CitedPlace("auth.py", after, 4, 5)
 
 
 def test_what_is_gone_is_cited_where_it_last_was(history: History) -> None:
@@ -73,7 +73,7 @@ def test_what_is_gone_is_cited_where_it_last_was(history: History) -> None:
     item = items_of([[history.match(history.state(before, "auth.py", "sign", (4, 5)), None)]], history.sources)[0]
 
     assert item.citation.place == f"auth.py#L4-5@{before}"
-    assert (item.happening, item.before, item.after) == (Happening.REMOVED, "Signs a session.", None)
+    assert (item.happening, item.before, item.after) == (ChangeNature.REMOVED, "Signs a session.", None)
 
 
 @pytest.mark.parametrize("how", ["no mirror", "no blob", "unknown repository", "an empty mirror", "no text"])
@@ -82,12 +82,12 @@ def test_an_item_goes_on_without_lines_where_they_cannot_be_read(history: Histor
     change, sources = match.change, history.sources
     assert change.before and change.after
     if how == "no mirror":
-        sources = {"shop": Source("acme/shop", tmp_path / "nothing.git")}
+        sources = {"shop": RepositorySource("acme/shop", tmp_path / "nothing.git")}
     elif how == "unknown repository":
         sources = {}
     elif how == "an empty mirror":
         empty = History.create(tmp_path, "empty")
-        sources = {"shop": Source("acme/shop", empty.repo.path / ".git")}
+        sources = {"shop": RepositorySource("acme/shop", empty.repo.path / ".git")}
     elif how == "no blob":
         change = replace(
             change, before=replace(change.before, blob="f" * 40), after=replace(change.after, commit="f" * 40)
@@ -126,7 +126,7 @@ def test_something_new_alone_has_the_subject_of_its_own_commit(history: History)
     after = history.commit({"auth.py": OLD, "keys.py": "def load():\n    pass\n"}, "Load keys")
     item = items_of([[history.match(None, history.state(after, "keys.py", "load", (1, 2)))]], history.sources)[0]
 
-    assert (item.happening, item.subjects) == (Happening.ADDED, ("Load keys",))
+    assert (item.happening, item.subjects) == (ChangeNature.ADDED, ("Load keys",))
 
 
 def test_a_commit_without_its_parents_tells_nothing_of_files(history: History, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_commit_without_its_parents_tells_nothing_of_files(history: History, t
     shallow = tmp_path / "shallow.git"
     history.repo.git("clone", "-q", "--bare", "--depth=1", f"file://{history.repo.path}", str(shallow))
     new = replace(match.change, before=None)
-    sources = {"shop": Source("acme/shop", shallow)}
+    sources = {"shop": RepositorySource("acme/shop", shallow)}
     found = items_of([[match]], sources) + items_of([[replace(match, change=new)]], sources)
 
     assert [item.subjects for item in found] == [(), ()]
@@ -204,8 +204,8 @@ def test_a_moved_file_takes_what_did_not_change_in_it_along(history: History) ->
     items = items_of([[file], [kept], [edited]], history.sources)
 
     assert [(item.citation.document_id, item.happening, item.parts) for item in items] == [
-        ("lib/auth.py", Happening.MOVED, (kept.change,)),
-        ("lib/auth.py::sign", Happening.MOVED, ()),
+        ("lib/auth.py", ChangeNature.MOVED, (kept.change,)),
+        ("lib/auth.py::sign", ChangeNature.MOVED, ()),
     ]
 
 
@@ -214,4 +214,4 @@ def test_a_text_that_alone_is_another_is_told_apart_from_changed_code(history: H
     states = [history.state(commit, "auth.py", "sign", (4, 5), summary=text) for text in ("One.", "Two.")]
     item = items_of([[history.match(*states)]], history.sources)[0]
 
-    assert (item.happening, item.hunk) == (Happening.REWORDED, None)
+    assert (item.happening, item.hunk) == (ChangeNature.REWORDED, None)

@@ -22,7 +22,7 @@ from codesum_pipeline.digests.rows import (
     read_change,
 )
 from codesum_pipeline.digests.schema import open_file
-from codesum_pipeline.digests.store import DigestStore, Purged, open_digests
+from codesum_pipeline.digests.store import DigestStore, PurgeCounts, open_digests
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, ConfigurationError
 from codesum_pipeline.model.intents import ChangeKind
 from codesum_pipeline_tests.digests.making import INTENT, change, digest, match, state
@@ -259,7 +259,7 @@ def test_purging_a_repository_keeps_the_digests_of_several(store: DigestStore) -
     store.record(tick("t2", digest_id="d2"), digest("d2", repositories=("other", "shop")))
     store.add_matches([match("two", "three")])
 
-    assert store.purge("shop") == Purged(matches=2, digests=1)
+    assert store.purge("shop") == PurgeCounts(matches=2, digests=1)
     assert [row.id for row in store.digests()] == ["d2"]
     assert [row.id for row in store.ticks()] == ["t2"]
     assert store.count_pending() == {INTENT: 1}

@@ -1,6 +1,6 @@
 """Hits and questions written by hand."""
 
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.hits import Hit
 
@@ -20,9 +20,9 @@ def function_hit(path: str, start: int, end: int, name: str | None = None) -> Hi
     return _hit(path, Level.FUNCTION, start, end, name)
 
 
-def question(*relevant: str | Target, **fields: object) -> Question:
+def question(*relevant: str | AnswerPlace, **fields: object) -> Question:
     """A question about files, or about targets as they are."""
-    targets = tuple(each if isinstance(each, Target) else Target(each) for each in relevant)
+    targets = tuple(each if isinstance(each, AnswerPlace) else AnswerPlace(each) for each in relevant)
     return Question(id="q", query="where", relevant=targets, **fields)  # type: ignore[arg-type]
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from codesum_pipeline.evaluation.questions import Question, Target, write_questions
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question, write_questions
 
 ASKED = {
     "round an amount of money to whole cents": "shop/money.py",
@@ -25,7 +25,7 @@ ASKED = {
 def write_shop_questions(path: Path, *, repo: str | None = "shop") -> Path:
     """All of them as a file; the path again."""
     questions = [
-        Question(id=f"q{number:02}", query=query, relevant=(Target(file),), repo=repo)
+        Question(id=f"q{number:02}", query=query, relevant=(AnswerPlace(file),), repo=repo)
         for number, (query, file) in enumerate(ASKED.items())
     ]
     write_questions(path, questions)

@@ -8,11 +8,11 @@ from codesum_pipeline.evaluation.evaluate import (
     ALL,
     EACH_LANE,
     SETUPS,
-    Setup,
+    EvaluationSetup,
     evaluate,
     indexes_of,
 )
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
@@ -23,12 +23,12 @@ from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_work
 TOTAL = Question(
     id="total",
     query="sum of all prices with tax",
-    relevant=(Target("shop/cart.py"),),
-    cited_symbols=(Target("shop/cart.py", symbol="total_price"),),
+    relevant=(AnswerPlace("shop/cart.py"),),
+    cited_symbols=(AnswerPlace("shop/cart.py", symbol="total_price"),),
     repo="shop",
 )
-BY_NAME = Question(id="by name", query="total_price", relevant=(Target("shop/cart.py"),), repo="acme/shop")
-LOGIN = Question(id="login", query="who is a customer", relevant=(Target("shop/auth.py"),), level=Level.CLASS)
+BY_NAME = Question(id="by name", query="total_price", relevant=(AnswerPlace("shop/cart.py"),), repo="acme/shop")
+LOGIN = Question(id="login", query="who is a customer", relevant=(AnswerPlace("shop/auth.py"),), level=Level.CLASS)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,10 @@ def test_setups_are_asked_one_after_the_other_in_the_order_of_the_questions(shop
 
 
 def test_a_question_is_asked_at_its_level_and_only_by_setups_that_have_it(shop):
-    at_classes, at_functions = Setup("classes", levels=(Level.CLASS,)), Setup("functions", levels=(Level.FUNCTION,))
+    at_classes, at_functions = (
+        EvaluationSetup("classes", levels=(Level.CLASS,)),
+        EvaluationSetup("functions", levels=(Level.FUNCTION,)),
+    )
 
     found = ask([shop], [LOGIN], ALL, at_functions, at_classes)
 
@@ -85,7 +88,7 @@ def test_code_alone_and_every_lane_and_level_are_setups_of_their_own():
 def test_a_repository_is_named_by_key_or_by_owner_and_name_and_unnamed_all_are_asked(shop, tmp_path):
     bank = index(tmp_path, {"bank.py": (Definition("withdraw", "Take money."),)}, key="bank", slug=None)
 
-    named = [Question("q", "q", (Target("a"),), repo=repo) for repo in ("bank", "acme/shop", None, "acme/none")]
+    named = [Question("q", "q", (AnswerPlace("a"),), repo=repo) for repo in ("bank", "acme/shop", None, "acme/none")]
 
     assert [[found.repo for found in indexes_of([bank, shop], question)] for question in named] == [
         ["bank"],
@@ -97,12 +100,18 @@ def test_a_repository_is_named_by_key_or_by_owner_and_name_and_unnamed_all_are_a
 
 def test_a_question_about_what_is_not_indexed_is_refused(shop):
     with pytest.raises(ConfigurationError, match="question 'q': repository 'acme/none' is not indexed"):
-        ask([shop], [TOTAL, Question("q", "q", (Target("a"),), repo="acme/none")])
+        ask([shop], [TOTAL, Question("q", "q", (AnswerPlace("a"),), repo="acme/none")])
 
 
 def test_progress_counts_every_question_of_every_setup(shop):
     told = []
 
-    ask([shop], [TOTAL, LOGIN], ALL, Setup("files", levels=(Level.FILE,)), progress=lambda *step: told.append(step))
+    ask(
+        [shop],
+        [TOTAL, LOGIN],
+        ALL,
+        EvaluationSetup("files", levels=(Level.FILE,)),
+        progress=lambda *step: told.append(step),
+    )
 
     assert told == [("questions", done, 4) for done in (1, 2, 3, 4)]

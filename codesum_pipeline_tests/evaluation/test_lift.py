@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.evaluation.bootstrap import Interval
-from codesum_pipeline.evaluation.evaluate import Answer
+from codesum_pipeline.evaluation.evaluate import QuestionResult
 from codesum_pipeline.evaluation.lift import Arm, Lift, LiftRow, lift_markdown, lift_of, lift_report, savings
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.records import last_lift
 from codesum_pipeline.evaluation.step import evaluate_candidate
 from codesum_pipeline.indexes import candidate_files
@@ -83,7 +83,7 @@ QUESTIONS = [
     Question(
         id=str(number),
         query=purpose,
-        relevant=(Target(f"part{number:02}.py", 1, 4, f"f{number:02}", "function"),),
+        relevant=(AnswerPlace(f"part{number:02}.py", 1, 4, f"f{number:02}", "function"),),
         level=Level.FUNCTION,
     )
     for number, purpose in enumerate(PURPOSES)
@@ -207,9 +207,11 @@ def as_row(question: Question) -> dict[str, Any]:
     }
 
 
-def answers(*values: float, level: Level | None = None) -> list[Answer]:
+def answers(*values: float, level: Level | None = None) -> list[QuestionResult]:
     asked = [replace(QUESTIONS[number], level=level) for number in range(len(values))]
-    return [Answer(question, "", {"ndcg@10": value}, 0.0, ()) for question, value in zip(asked, values, strict=True)]
+    return [
+        QuestionResult(question, "", {"ndcg@10": value}, 0.0, ()) for question, value in zip(asked, values, strict=True)
+    ]
 
 
 def test_the_ledger_as_a_page_names_levels_gains_and_dollars() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codesum_pipeline.evaluation.metrics import CUTOFFS, DEPTH, measure
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline_tests.evaluation.made import file_hit, function_hit, module_hit, question
 
@@ -48,7 +48,7 @@ def test_acc_is_strict_where_recall_counts_each():
 
 
 def test_two_targets_that_one_hit_covers_gain_once():
-    asked = question(Target("a.py", 1, 9), Target("a.py", 3, 4), source="semble")
+    asked = question(AnswerPlace("a.py", 1, 9), AnswerPlace("a.py", 3, 4), source="semble")
 
     assert measure(asked, [function_hit("a.py", 1, 9)])["ndcg@10"] == pytest.approx(1 / (1 + SECOND))
 
@@ -69,7 +69,7 @@ def test_the_list_metric_takes_a_path_from_a_deeper_root_and_the_file_measures_d
     ],
 )
 def test_lines_count_in_the_list_metric_where_they_do_in_the_published_figures(source, hit, gain):
-    assert measure(question(Target("a.py", 2, 4), source=source), [hit])["ndcg@10"] == gain
+    assert measure(question(AnswerPlace("a.py", 2, 4), source=source), [hit])["ndcg@10"] == gain
 
 
 @pytest.mark.parametrize(
@@ -84,13 +84,13 @@ def test_lines_count_in_the_list_metric_where_they_do_in_the_published_figures(s
     ],
 )
 def test_a_function_is_found_by_name_else_by_lines(hit, is_found):
-    asked = question("a.py", cited_symbols=(Target("a.py", 4, 9, "Cart.total"),))
+    asked = question("a.py", cited_symbols=(AnswerPlace("a.py", 4, 9, "Cart.total"),))
 
     assert measure(asked, [hit])["function_hit@1"] == float(is_found)
 
 
 def test_functions_are_measured_in_the_order_of_hits_and_only_where_the_question_has_some():
-    asked = question("a.py", cited_symbols=(Target("a.py", 1, 2, "f"), Target("a.py", 5, 6, "g")))
+    asked = question("a.py", cited_symbols=(AnswerPlace("a.py", 1, 2, "f"), AnswerPlace("a.py", 5, 6, "g")))
     hits = [file_hit("a.py"), function_hit("a.py", 9, 9, "h"), function_hit("a.py", 5, 6, "g")]
 
     found = measure(asked, hits)
@@ -128,7 +128,7 @@ def test_folders_are_judged_where_nothing_else_was_asked_and_files_are_not_judge
 
 paths = st.sampled_from([f"{name}.py" for name in "abcdefghijkl"])
 targets = st.builds(
-    lambda path, start, length, symbol: Target(path, start, start + length, symbol),
+    lambda path, start, length, symbol: AnswerPlace(path, start, start + length, symbol),
     paths,
     st.integers(1, 30),
     st.integers(0, 5),

@@ -11,7 +11,7 @@ from codesum_pipeline.evaluation.commit_questions import clean_subject, commit_q
 from codesum_pipeline.evaluation.docstring_questions import held_out, sample_documented
 from codesum_pipeline.evaluation.evaluate import ALL
 from codesum_pipeline.evaluation.own_questions import ask_own_questions
-from codesum_pipeline.evaluation.questions import Target
+from codesum_pipeline.evaluation.questions import AnswerPlace
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -84,9 +84,9 @@ def test_a_docstrings_first_sentence_asks_for_its_symbol_unless_it_is_short_or_o
         asked = {question.query: (question.relevant, question.level) for question in questions}
 
     assert asked == {
-        SAID["Cart"]: ((Target("shop/cart.py", 4, 21, "Cart", "class"),), Level.CLASS),
-        SAID["Cart.add"]: ((Target("shop/cart.py", 10, 16, "Cart.add", "function"),), Level.FUNCTION),
-        SAID["total"]: ((Target("shop/cart.py", 24, 29, "total", "function"),), Level.FUNCTION),
+        SAID["Cart"]: ((AnswerPlace("shop/cart.py", 4, 21, "Cart", "class"),), Level.CLASS),
+        SAID["Cart.add"]: ((AnswerPlace("shop/cart.py", 10, 16, "Cart.add", "function"),), Level.FUNCTION),
+        SAID["total"]: ((AnswerPlace("shop/cart.py", 24, 29, "total", "function"),), Level.FUNCTION),
     }
 
 
@@ -211,11 +211,11 @@ def test_a_commits_words_ask_for_the_functions_that_it_changed(
 
     questions = commit_questions(workspace, commits=300)
 
-    cart = (Target("shop/cart.py"),)
+    cart = (AnswerPlace("shop/cart.py"),)
     assert [(found.query, found.relevant, found.cited_symbols) for found in questions] == [
-        ("Take the line out by its place", cart, (Target("shop/cart.py", 18, 21, "Cart.drop", "function"),)),
+        ("Take the line out by its place", cart, (AnswerPlace("shop/cart.py", 18, 21, "Cart.drop", "function"),)),
         ("Say in words what the sum begins with", cart, ()),
-        ("multiply every price by its count", cart, (Target("shop/cart.py", 24, 30, "total", "function"),)),
+        ("multiply every price by its count", cart, (AnswerPlace("shop/cart.py", 24, 30, "total", "function"),)),
     ]
     assert [found.query for found in commit_questions(workspace, commits=1)] == ["Take the line out by its place"]
 

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from codesum_pipeline.evaluation.questions import Question, Target, read_questions, write_questions
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question, read_questions, write_questions
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 
 FULL = Question(
     id="shop/1",
     query="where is tax added? — überall",
-    relevant=(Target("shop/cart.py", 4, 9), Target("shop/tax.py", is_secondary=True)),
-    cited_symbols=(Target("shop/cart.py", 4, 9, "Cart.total", "function"),),
+    relevant=(AnswerPlace("shop/cart.py", 4, 9), AnswerPlace("shop/tax.py", is_secondary=True)),
+    cited_symbols=(AnswerPlace("shop/cart.py", 4, 9, "Cart.total", "function"),),
     category="where",
     language="python",
     level=Level.FUNCTION,
@@ -21,7 +21,7 @@ FULL = Question(
     commit="c" * 40,
     scope="shop",
 )
-BARE = Question(id="shop/2", query="what is it?", relevant=(Target("README.md"),))
+BARE = Question(id="shop/2", query="what is it?", relevant=(AnswerPlace("README.md"),))
 
 ROW = {"id": "a", "query": "q", "relevant": [{"file_path": "a.py"}]}
 
@@ -40,7 +40,7 @@ def test_questions_that_were_written_are_read_as_they_were(tmp_path):
 def test_fields_of_other_makers_are_passed_over(tmp_path):
     row = {**ROW, "difficulty": 3, "relevant": [{"file_path": "a.py", "mentions": 2, "spans": [[1, 2]]}]}
 
-    assert read_questions(write(tmp_path / "q.jsonl", row)) == [Question("a", "q", (Target("a.py"),))]
+    assert read_questions(write(tmp_path / "q.jsonl", row)) == [Question("a", "q", (AnswerPlace("a.py"),))]
 
 
 def test_a_number_is_an_id_and_empty_lines_are_none(tmp_path):
@@ -52,7 +52,7 @@ def test_a_number_is_an_id_and_empty_lines_are_none(tmp_path):
 def test_the_symbols_are_those_that_are_cited_else_what_lies_within_files():
     assert FULL.symbols == FULL.cited_symbols
     assert BARE.symbols == ()
-    assert Question("a", "q", (Target("a.py", 1, 2), Target("b.py"))).symbols == (Target("a.py", 1, 2),)
+    assert Question("a", "q", (AnswerPlace("a.py", 1, 2), AnswerPlace("b.py"))).symbols == (AnswerPlace("a.py", 1, 2),)
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,14 @@
 import json
 
 from codesum_pipeline.evaluation.bootstrap import Interval
-from codesum_pipeline.evaluation.evaluate import Answer
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.evaluate import QuestionResult
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.report import as_json, markdown, plain, short, signed, summarize
 
 
 def answer(id_, setup, measures, *, category="where", language="python", repo="shop", ms=2.0):
-    asked = Question(id_, "q", (Target("a.py"),), category=category, language=language, repo=repo)
-    return Answer(asked, setup, measures, ms, ())
+    asked = Question(id_, "q", (AnswerPlace("a.py"),), category=category, language=language, repo=repo)
+    return QuestionResult(asked, setup, measures, ms, ())
 
 
 BOTH = [

@@ -4,7 +4,7 @@ import dagster as dg
 import pytest
 from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
 
-from codesum_pipeline.defs.celery_runs import CeleryRuns, Sighting, Sightings
+from codesum_pipeline.defs.celery_runs import CeleryRuns, Sightings, WorkerReport
 from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.runs import COMMAND_LINE, STARTED_BY_TAG
 from codesum_pipeline_tests.defs.dagster_dev import wait_for
@@ -72,7 +72,7 @@ def test_a_look_that_fails_starts_the_count_anew() -> None:
 
     found = [sightings.of("run") for _ in range(4)]
 
-    assert found == [Sighting.MISSED, Sighting.UNKNOWN, Sighting.MISSED, Sighting.SEEN]
+    assert found == [WorkerReport.MISSED, WorkerReport.UNKNOWN, WorkerReport.MISSED, WorkerReport.SEEN]
 
 
 def test_no_message_record_or_file_holds_a_password(fleet: Fleet, redis: Redis) -> None:

@@ -10,8 +10,8 @@ from codesum_pipeline.following.follower import Follower
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays import building
 from codesum_pipeline.overlays.settler import Settler
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.repositories import GitRepo
@@ -31,11 +31,13 @@ def shop(tmp_path):
 def catalogue(tmp_path, shop):
     home = open_home(tmp_path / "home")
     with closing(Follower(home.layout.home)) as follower:
-        yield Catalogue(home.settings, home.layout, home.registry, settler=Settler(quiet_s=0.05), follower=follower)
+        yield IndexCatalogue(
+            home.settings, home.layout, home.registry, settler=Settler(quiet_s=0.05), follower=follower
+        )
 
 
 def search(catalogue, shop):
-    return tools_by_name()["search"].ask(Call(catalogue, shop.path), {"query": "weigh a parcel"})
+    return tools_by_name()["search"].ask(ToolContext(catalogue, shop.path), {"query": "weigh a parcel"})
 
 
 def wait_for(folder, ending):

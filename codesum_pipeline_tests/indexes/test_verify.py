@@ -13,7 +13,7 @@ from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import map_npz, write_npz
 from codesum_pipeline.indexes.torch_file import map_tensor, write_tensor
 from codesum_pipeline.indexes.uses import Uses
-from codesum_pipeline.indexes.verify import Finding, verify_index
+from codesum_pipeline.indexes.verify import IndexFault, verify_index
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     SHOWN_FIELDS,
@@ -43,7 +43,7 @@ def workspace(tmp_path: Path) -> Workspace:
     return workspace
 
 
-def findings_of(workspace: Workspace) -> list[Finding]:
+def findings_of(workspace: Workspace) -> list[IndexFault]:
     return verify_index(workspace.layout, workspace.key, tables=workspace.tables)
 
 

@@ -14,12 +14,12 @@ import pytest
 from codesum_pipeline.evaluation import evaluate
 from codesum_pipeline.graph import families, loading
 from codesum_pipeline.graph.declared.edges import Family
-from codesum_pipeline.graph.declared.names import Names
+from codesum_pipeline.graph.declared.names import FamilyNameResolver
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.indexes import lane_texts, sparse
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.parsing import batches, text
 from codesum_pipeline.source import snapshot
 from codesum_pipeline.source.languages import TEXT
@@ -97,7 +97,7 @@ FAULTS = {
     "storing what was read of a file": Fault(
         "symbols",
         "shop/bad.py",
-        batches.Rows,
+        batches.ParsedRows,
         "of_values",
         lambda parsed: any(file.symbols and file.facts.file_path == "shop/bad.py" for file in parsed),
         BAD_FILE - {"shop/good.py"},
@@ -118,7 +118,7 @@ FAULTS = {
         "call_graph", "lib/bad.ex", NameTree, "_add", lambda _, file: file.path == "lib/bad.ex"
     ),
     "resolving the imports of an Elixir file": Fault(
-        "call_graph", "lib/bad.ex", Names, "_read_imports", lambda _, file: file.path == "lib/bad.ex"
+        "call_graph", "lib/bad.ex", FamilyNameResolver, "_read_imports", lambda _, file: file.path == "lib/bad.ex"
     ),
     "resolving an Elixir file": Fault(
         "call_graph", "lib/bad.ex", Family, "edges", lambda _, path: path == "lib/bad.ex"
@@ -340,7 +340,7 @@ def test_a_text_that_cannot_be_written_is_a_placeholder_that_says_why(shop_with:
 
 @pytest.mark.parametrize("error", [OSError(28, "no space"), MemoryError(), ConfigurationError("wrong"), SystemError()])
 def test_what_the_next_item_would_fail_on_too_ends_the_step(error: Exception) -> None:
-    guard = Guard()
+    guard = FailureGuard()
 
     with pytest.raises(type(error)), guard.item("a.py"):
         raise error

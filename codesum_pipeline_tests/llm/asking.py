@@ -8,8 +8,8 @@ from typing import Any
 
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.llm.backend import SummaryBackend, Templates
-from codesum_pipeline.llm.checking import AnswerProblem, Shown
-from codesum_pipeline.llm.conversation import Answered, Read, WritingTask, converse
+from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem
+from codesum_pipeline.llm.conversation import AnswerReading, Read, WritingTask, converse
 from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
@@ -24,7 +24,7 @@ CLAUDE = "anthropic/claude-haiku-4-5"
 KEY_VARIABLE = "TESTED_PROVIDER"
 KEY = "sk-verysecret1234567890"
 SOURCE = "def total(orders):\n    return sum(order.price for order in orders)\n"
-SHOWN = Shown(Level.FUNCTION, line_count=2)
+SHOWN = AnswerBounds(Level.FUNCTION, line_count=2)
 CHILDREN = "- total (function): Adds up prices.\n- Basket.add (function): Adds an order."
 
 
@@ -76,12 +76,12 @@ def talk(options: LlmOptions, request: SummaryRequest) -> WrittenText | SummaryE
     task = WritingTask("a.py::total", level, request.prompt_template_blake3, prompt, SHOWN, "", None, None, 0)
     backend = LiteLlmBackend(options, templates())
 
-    async def ask_once(request: SummaryRequest, read: Read, *, tokens_upper: int) -> Answered:
+    async def ask_once(request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading:
         response = await backend.summarize(request)
         try:
-            return Answered(response.claim, read(response))
+            return AnswerReading(response.claim, read(response))
         except AnswerProblem as problem:
-            return Answered(response.claim, None, str(problem))
+            return AnswerReading(response.claim, None, str(problem))
 
     async def converse_and_close() -> WrittenText | SummaryError:
         try:

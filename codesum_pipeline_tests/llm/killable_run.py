@@ -18,7 +18,7 @@ from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.backend import SummaryBackend
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.messages import arguments_of
-from codesum_pipeline.llm.outcomes import Caps, Outcome
+from codesum_pipeline.llm.outcomes import Caps, TaskOutcome
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.templates import ResolvedTemplate
@@ -68,7 +68,7 @@ def prompt_of(number: int) -> str:
     return f"Write about f{number}.\n1 | def f{number}(): return {number}"
 
 
-def run(home: Path, count: int, options: LlmOptions, new_backend: Callable[[], SummaryBackend]) -> list[Outcome]:
+def run(home: Path, count: int, options: LlmOptions, new_backend: Callable[[], SummaryBackend]) -> list[TaskOutcome]:
     """All documents, in order of their numbers."""
     tasks = [task(number, prompt=prompt_of(number)) for number in range(1, count + 1)]
     with open_ledger(home / "shop.sqlite", run_id=str(os.getpid()), now=noon) as ledger:
@@ -92,7 +92,7 @@ def shared_backend(options: LlmOptions) -> SummaryBackend:
     return SharingBackend(options, {Level.FUNCTION: TEMPLATE})
 
 
-def hashes_of(outcomes: list[Outcome]) -> list[tuple[str, str | None]]:
+def hashes_of(outcomes: list[TaskOutcome]) -> list[tuple[str, str | None]]:
     return [(outcome.id, outcome.text and outcome.text.text_hash) for outcome in outcomes]
 
 

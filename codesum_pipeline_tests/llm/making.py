@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.llm.cache import AnswerCache
-from codesum_pipeline.llm.checking import Shown
+from codesum_pipeline.llm.checking import AnswerBounds
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.prices import Price
-from codesum_pipeline.model.documents import Level, Neighbour, Neighbourhood
+from codesum_pipeline.model.documents import ContextNeighbour, Level, TextContext
 from codesum_pipeline.model.options import LlmOptions
 
 MODEL = "openai/writer-1"
@@ -22,7 +22,7 @@ USAGE = TokenUsage(prompt_tokens=100, completion_tokens=200)
 CALL_USD = 0.03
 WORST_USD = 0.3048
 OPTIONS = LlmOptions(enabled=True, model=MODEL, form=AnswerForm.TOOL, concurrency=1, max_retries=0)
-CONTEXT = Neighbourhood((Neighbour("a.py::caller", "1"),), (), ("a.py::caller",), ())
+CONTEXT = TextContext((ContextNeighbour("a.py::caller", "1"),), (), ("a.py::caller",), ())
 
 
 def noon() -> datetime:
@@ -66,7 +66,7 @@ def task(number: int = 1, **changed: Any) -> WritingTask:
         "level": Level.FUNCTION,
         "template_blake3": "blake3:template",
         "prompt": f"Write about f{number}.",
-        "shown": Shown(Level.FUNCTION, line_count=10),
+        "shown": AnswerBounds(Level.FUNCTION, line_count=10),
         "exact_key": f"exact-{number}",
         "body_key": f"body-{number}",
         "context": CONTEXT,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from codesum_pipeline.llm.budgets import (
     CUT_MARK,
     LEAST_SHOWN,
+    BudgetedBodies,
     Entry,
-    Filled,
-    Standing,
+    SiblingRank,
     body_budget,
     cut,
     fill_entries,
@@ -40,7 +40,7 @@ def test_a_negative_budget_names_the_setting_and_the_value_that_would_do() -> No
 
 
 def test_what_fits_stays_as_it_is() -> None:
-    assert water_fill(["abc", "", "d"], 4, about="m") == Filled(("abc", "", "d"), None, 0)
+    assert water_fill(["abc", "", "d"], 4, about="m") == BudgetedBodies(("abc", "", "d"), None, 0)
 
 
 def test_only_bodies_above_the_common_cap_are_cut_and_it_is_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -113,11 +113,11 @@ def test_short_entries_leave_their_room_to_others() -> None:
 
 
 def test_children_are_ordered_by_what_they_are_themselves() -> None:
-    public = Standing("z", is_public=True, complexity=1, line_count=2, source_order=9)
-    complex_ = Standing("a", is_public=False, complexity=9, line_count=5, source_order=1)
-    long = Standing("b", is_public=False, complexity=2, line_count=50, source_order=8)
-    early = Standing("d", is_public=False, complexity=2, line_count=5, source_order=2)
-    late = Standing("c", is_public=False, complexity=2, line_count=5, source_order=3)
+    public = SiblingRank("z", is_public=True, complexity=1, line_count=2, source_order=9)
+    complex_ = SiblingRank("a", is_public=False, complexity=9, line_count=5, source_order=1)
+    long = SiblingRank("b", is_public=False, complexity=2, line_count=50, source_order=8)
+    early = SiblingRank("d", is_public=False, complexity=2, line_count=5, source_order=2)
+    late = SiblingRank("c", is_public=False, complexity=2, line_count=5, source_order=3)
 
     assert local_order([late, early, long, complex_, public]) == [public, complex_, long, early, late]
 

@@ -15,7 +15,7 @@ from codesum_pipeline.llm.backend import SummaryBackend
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
-from codesum_pipeline.llm.outcomes import Caps, Outcome
+from codesum_pipeline.llm.outcomes import Caps, TaskOutcome
 from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.errors import CallFailure
@@ -49,7 +49,7 @@ def shared(options: LlmOptions) -> SummaryBackend:
 
 def write(
     folder: Path, server: ScriptedServer, count: int, *, new: New = shared, caps: Caps = NO_CAP, **changes: Any
-) -> tuple[list[Outcome], list[LedgerRow]]:
+) -> tuple[list[TaskOutcome], list[LedgerRow]]:
     """The outcomes of so many functions, and the ledger."""
     options = options_for(server, prices=(PRICES,), **changes)
     tasks = [task(number, prompt=prompt_of(number)) for number in range(1, count + 1)]

@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.llm.backend import AnotherModel
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall
 from codesum_pipeline.llm.chat_backends import LiteLlmChat, ReplayChat, build_chat
-from codesum_pipeline.llm.heard import Heard
+from codesum_pipeline.llm.heard import StreamedMessage
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_chat, write_recording
 from codesum_pipeline.model.errors import (
@@ -71,7 +71,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("cut", range(1, len(KEY)))
 def test_a_key_is_not_heard_wherever_it_is_cut(cut: int) -> None:
     said: list[str] = []
-    heard = Heard([KEY], said.append)
+    heard = StreamedMessage([KEY], said.append)
 
     for piece in ("the key ", KEY[:cut], KEY[cut:], " is out"):
         heard.hear(chunk(content=piece))
@@ -82,7 +82,7 @@ def test_a_key_is_not_heard_wherever_it_is_cut(cut: int) -> None:
 
 def test_text_is_handed_on_as_soon_as_a_word_is_whole() -> None:
     said: list[str] = []
-    heard = Heard([], said.append)
+    heard = StreamedMessage([], said.append)
 
     for piece in ("It", " is", " a shop", "."):
         heard.hear(chunk(content=piece))
@@ -91,7 +91,7 @@ def test_text_is_handed_on_as_soon_as_a_word_is_whole() -> None:
 
 
 def test_calls_are_put_together_by_their_index_and_told_apart_by_their_id() -> None:
-    heard = Heard([], lambda _text: None)
+    heard = StreamedMessage([], lambda _text: None)
 
     for piece in (
         call(0, "a", "look", ""),

@@ -9,22 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.llm.answers import answer_tool
-from codesum_pipeline.llm.checking import AnswerProblem, Shown, read_answer
+from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem, read_answer
 from codesum_pipeline.llm.leaks import leaked_names
 from codesum_pipeline.llm.pins import AnswerForm
 from codesum_pipeline.llm.repairs import repaired
 from codesum_pipeline.model.documents import Citation, InputSpec, Level, Returns, WrittenText
 from codesum_pipeline_tests.llm.making import function_answer, responding, upper_answer
 
-FUNCTION = Shown(Level.FUNCTION, line_count=10)
-CLASS = Shown(Level.CLASS, line_count=None, child_names=("add", "total"))
+FUNCTION = AnswerBounds(Level.FUNCTION, line_count=10)
+CLASS = AnswerBounds(Level.CLASS, line_count=None, child_names=("add", "total"))
 
 
-def read(answer: Mapping[str, Any] | str, shown: Shown = FUNCTION, form: AnswerForm = AnswerForm.TOOL) -> WrittenText:
+def read(
+    answer: Mapping[str, Any] | str, shown: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
+) -> WrittenText:
     return read_answer(responding(answer), form, shown)
 
 
-def complaint(answer: Mapping[str, Any] | str, shown: Shown = FUNCTION, form: AnswerForm = AnswerForm.TOOL) -> str:
+def complaint(
+    answer: Mapping[str, Any] | str, shown: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
+) -> str:
     """What the model is told, without the frame."""
     with pytest.raises(AnswerProblem) as raised:
         read(answer, shown, form)
@@ -212,7 +216,7 @@ def test_a_responsibility_names_only_listed_parts() -> None:
 
 
 def test_without_listed_parts_there_are_no_responsibilities() -> None:
-    assert read(upper_answer(), Shown(Level.FILE, line_count=None)).responsibilities == ()
+    assert read(upper_answer(), AnswerBounds(Level.FILE, line_count=None)).responsibilities == ()
 
 
 def test_a_citation_of_an_empty_field_is_left_out() -> None:
@@ -303,7 +307,7 @@ def test_own_names_are_no_leaks() -> None:
 
 
 def test_a_leaked_name_goes_back_and_elsewhere_it_may_stand() -> None:
-    shown = Shown(Level.FUNCTION, line_count=10, hidden_names=("shop.load_order",))
+    shown = AnswerBounds(Level.FUNCTION, line_count=10, hidden_names=("shop.load_order",))
 
     told = complaint(function_answer(business_intent="Helps load_order with its sums."), shown)
 

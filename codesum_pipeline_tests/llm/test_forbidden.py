@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.llm.checking import AnswerProblem, Shown, read_answer
+from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem, read_answer
 from codesum_pipeline.llm.pins import AnswerForm
 from codesum_pipeline.llm.templates import render_system
 from codesum_pipeline.model.documents import Level, WrittenText
@@ -16,7 +16,7 @@ SYSTEM = " ".join(render_system(None, "default", language="English").split())
 SHORT = " ".join(render_system(None, "short", language="English").split())
 OWN_NAMES = {Level.FUNCTION: "Till.check_out", Level.CLASS: "OrderBook", Level.FILE: "sales.py", Level.MODULE: "shop"}
 SHOWN = {
-    level: Shown(
+    level: AnswerBounds(
         level,
         line_count=10 if level is Level.FUNCTION else None,
         child_names=() if level is Level.FUNCTION else ("add", "total"),

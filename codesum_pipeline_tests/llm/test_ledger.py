@@ -11,9 +11,25 @@ import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.llm.kept_texts import KeptText
-from codesum_pipeline.llm.ledger import KEEP_DAYS, UNUSABLE, Attempt, Ledger, Settled, erase_ledger, open_ledger
+from codesum_pipeline.llm.ledger import (
+    KEEP_DAYS,
+    UNUSABLE,
+    AttemptResult,
+    CallAttempt,
+    Ledger,
+    erase_ledger,
+    open_ledger,
+)
 from codesum_pipeline.llm.pins import TokenUsage
-from codesum_pipeline.model.documents import Citation, InputSpec, Level, Neighbour, Neighbourhood, Returns, WrittenText
+from codesum_pipeline.model.documents import (
+    Citation,
+    ContextNeighbour,
+    InputSpec,
+    Level,
+    Returns,
+    TextContext,
+    WrittenText,
+)
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.lease import current_holder, hold_lease
 from codesum_pipeline.store.schemas import BOOKS
@@ -31,9 +47,11 @@ TEXT = WrittenText(
     responsibilities=("add: adds up",),
     citations=(Citation("summary", 1, 3),),
 )
-CONTEXT = Neighbourhood((Neighbour("a.py::g", "1"),), (Neighbour("b.py::h", "2"),), ("a.py::g",), ("b.py::h",))
+CONTEXT = TextContext(
+    (ContextNeighbour("a.py::g", "1"),), (ContextNeighbour("b.py::h", "2"),), ("a.py::g",), ("b.py::h",)
+)
 KEPT = KeptText("exact", "body", TEXT, CONTEXT, "m", "blake3:p", 0.02, "2026-03-01T12:00:00.000Z")
-GOOD = Settled(AttemptOutcome.GOOD, 0.01, 1.5, TokenUsage(100, 20, 80), answer="{}", has_tool_call=True)
+GOOD = AttemptResult(AttemptOutcome.GOOD, 0.01, 1.5, TokenUsage(100, 20, 80), answer="{}", has_tool_call=True)
 
 
 class Clock:
@@ -60,8 +78,8 @@ def opened(state: Path, clock: Clock, run_id: str = "run 1") -> Iterator[Ledger]
         yield ledger
 
 
-def attempt(id_: str = "a.py::f", *, usd: float = 0.5, request: str = "blake3:r", number: int = 1) -> Attempt:
-    return Attempt(id_, Level.FUNCTION, request, "m", number, usd)
+def attempt(id_: str = "a.py::f", *, usd: float = 0.5, request: str = "blake3:r", number: int = 1) -> CallAttempt:
+    return CallAttempt(id_, Level.FUNCTION, request, "m", number, usd)
 
 
 def row(sequence: int = 1, **changed) -> LedgerRow:
@@ -92,7 +110,7 @@ def test_an_open_attempt_counts_with_the_most_that_it_can_cost(state: Path, cloc
 
 
 def test_what_nobody_can_price_counts_with_the_most_that_it_can_be(state: Path, clock: Clock) -> None:
-    timed_out = Settled(AttemptOutcome.FAILED, None, 60.0, failure="timeout", error="no answer in 60 s")
+    timed_out = AttemptResult(AttemptOutcome.FAILED, None, 60.0, failure="timeout", error="no answer in 60 s")
     with opened(state, clock) as ledger:
         ledger.settle(ledger.reserve(attempt()), timed_out)
 
@@ -144,8 +162,8 @@ def test_a_paid_text_waits_until_it_was_handed_over(state: Path, clock: Clock) -
 
 
 def test_an_answer_that_could_not_be_taken_is_known_for_some_days(state: Path, clock: Clock) -> None:
-    bad = Settled(AttemptOutcome.INVALID, 0.01, 1.0, failure=UNUSABLE, answer="{", has_tool_call=True)
-    other = Settled(AttemptOutcome.INVALID, 0.01, 1.0, failure="refused-answer", answer="{")
+    bad = AttemptResult(AttemptOutcome.INVALID, 0.01, 1.0, failure=UNUSABLE, answer="{", has_tool_call=True)
+    other = AttemptResult(AttemptOutcome.INVALID, 0.01, 1.0, failure="refused-answer", answer="{")
     with opened(state, clock) as ledger:
         ledger.settle(ledger.reserve(attempt()), bad)
         ledger.settle(ledger.reserve(attempt(request="blake3:other")), other)
@@ -169,7 +187,7 @@ def test_a_settlement_is_whole_or_not_at_all(state: Path, clock: Clock) -> None:
 
 def test_the_table_gets_each_row_once_and_no_answer_that_was_taken(state: Path, clock: Clock, tmp_path: Path) -> None:
     tables = TableStore(tmp_path / "warehouse")
-    bad = Settled(AttemptOutcome.INVALID, 0.02, 1.0, failure=UNUSABLE, error="no", answer="{")
+    bad = AttemptResult(AttemptOutcome.INVALID, 0.02, 1.0, failure=UNUSABLE, error="no", answer="{")
     with opened(state, clock) as ledger:
         ledger.settle(ledger.reserve(attempt()), GOOD)
         waiting = ledger.reserve(attempt(number=2))
@@ -238,7 +256,7 @@ def test_books_of_before_are_read_and_gone_on_with_and_survive_a_rebuild(
 ) -> None:
     tables = TableStore(tmp_path / "warehouse")
     with opened(state, clock, "before") as ledger:
-        ledger.settle(ledger.reserve(attempt()), Settled(AttemptOutcome.GOOD, 0.5, 1.0))
+        ledger.settle(ledger.reserve(attempt()), AttemptResult(AttemptOutcome.GOOD, 0.5, 1.0))
         ledger.compact(tables, "shop")
     with sqlite3.connect(state) as connection:
         connection.execute("ALTER TABLE llm_attempts DROP COLUMN model_echoed")
@@ -251,7 +269,7 @@ def test_books_of_before_are_read_and_gone_on_with_and_survive_a_rebuild(
 
     tables.drop("shop", keeping=BOOKS)
     with opened(state, clock, "now") as ledger:
-        settled = Settled(AttemptOutcome.GOOD, 0.25, 1.0, model_echoed="m-001")
+        settled = AttemptResult(AttemptOutcome.GOOD, 0.25, 1.0, model_echoed="m-001")
         ledger.settle(ledger.reserve(attempt()), settled)
         (kept,) = tables.read_rows("ledger", "shop", LedgerRow)
         ledger.compact(tables, "shop")

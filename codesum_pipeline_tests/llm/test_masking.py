@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.llm.masking import Masked, mask_secrets
+from codesum_pipeline.llm.masking import MaskedText, mask_secrets
 from codesum_pipeline_tests.llm.planted import ASSIGNED, TOKENS, Planted, planted
 
 PLANTED = list(planted(seed=7, each=7))
 
 
-def _is_gone(one: Planted, masked: Masked) -> bool:
+def _is_gone(one: Planted, masked: MaskedText) -> bool:
     """Of a web hook's address only the path's end is secret."""
     secret = one.secret.rpartition("/")[2] if one.secret.startswith("https://") else one.secret
     return secret not in masked.text and masked.counts == {one.kind: 1}
@@ -55,13 +55,13 @@ def test_a_name_that_only_sounds_like_one_about_a_secret_hides_none(line: str) -
 def test_a_masked_text_is_masked_no_further() -> None:
     masked = mask_secrets("".join(one.text for one in PLANTED))
 
-    assert mask_secrets(masked.text) == Masked(masked.text, {})
+    assert mask_secrets(masked.text) == MaskedText(masked.text, {})
 
 
 def test_a_mask_says_the_kind_and_leaves_the_code_around_it() -> None:
     secret = next(one.secret for one in PLANTED if one.kind == "npm-token")
 
-    assert mask_secrets(f'push("{secret}", 3)') == Masked('push("«masked npm-token»", 3)', {"npm-token": 1})
+    assert mask_secrets(f'push("{secret}", 3)') == MaskedText('push("«masked npm-token»", 3)', {"npm-token": 1})
 
 
 def test_a_key_within_code_takes_its_lines_and_no_others() -> None:
@@ -122,7 +122,7 @@ def test_a_key_that_was_cut_off_is_masked_as_far_as_it_goes() -> None:
     ],
 )
 def test_code_that_only_speaks_of_secrets_stays_as_it_is(code: str) -> None:
-    assert mask_secrets(code) == Masked(code, {})
+    assert mask_secrets(code) == MaskedText(code, {})
 
 
 @given(st.text(alphabet=st.sampled_from("abT0-_.:/@=\"'<>{}\n sk_live_password=BEGIN «masked x»"), max_size=300))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from codesum_pipeline.llm.checking import Shown, read_answer
+from codesum_pipeline.llm.checking import AnswerBounds, read_answer
 from codesum_pipeline.llm.litellm_door import litellm_client
 from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
 from codesum_pipeline.llm.templates import render_system
@@ -35,7 +35,7 @@ def _context_names(material: str) -> tuple[str, ...]:
 def test_a_worked_example_is_an_answer_that_is_taken(place: int, level: Level) -> None:
     material, claim = _block(EXAMPLES[place], "text"), _block(EXAMPLES[place], "json")
     numbers = [int(number) for number in re.findall(r"^(\d+)\| ", material, re.M)]
-    shown = Shown(
+    shown = AnswerBounds(
         level,
         line_count=len(numbers) or None,
         child_names=tuple(re.findall(r"^(\w+) \(function\): ", material, re.M)),

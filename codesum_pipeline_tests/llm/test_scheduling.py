@@ -14,11 +14,11 @@ import pytest
 from codesum_pipeline.llm.backend import RefusedAnswer
 from codesum_pipeline.llm.checking import read_answer
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
-from codesum_pipeline.llm.outcomes import Caps, Outcome
+from codesum_pipeline.llm.outcomes import Caps, TaskOutcome
 from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.writing_run import GAVE_UP, GIVE_UP_AFTER
-from codesum_pipeline.model.documents import Gate, Neighbourhood
+from codesum_pipeline.model.documents import Gate, TextContext
 from codesum_pipeline.model.errors import (
     BackendNotConfigured,
     CallFailure,
@@ -66,7 +66,7 @@ class Home:
 
     def write(
         self, *tasks: Any, respond: Callable[..., SummaryResponse] = respond_well, **changed: Any
-    ) -> list[Outcome]:
+    ) -> list[TaskOutcome]:
         """One run; what it asked is in `backend`."""
         self.runs += 1
         self.backend = FakeBackend(respond)
@@ -92,22 +92,22 @@ def home(tmp_path: Path) -> Home:
 TEXT = read_answer(responding(function_answer()), AnswerForm.TOOL, task().shown)
 
 
-def written(number: int, **changed: Any) -> Outcome:
+def written(number: int, **changed: Any) -> TaskOutcome:
     values = {"model": MODEL, "cost_usd": CALL_USD, "calls": 1, "written_with": CONTEXT}
-    return Outcome(f"a.py::f{number}", TEXT, **{**values, **changed})
+    return TaskOutcome(f"a.py::f{number}", TEXT, **{**values, **changed})
 
 
-def found(number: int) -> Outcome:
+def found(number: int) -> TaskOutcome:
     return written(number, cost_usd=0.0, calls=0, from_cache=True)
 
 
-def twin(number: int) -> Outcome:
+def twin(number: int) -> TaskOutcome:
     """The text of the same body elsewhere."""
     return replace(found(number), is_same_body=True)
 
 
-def stopped(number: int, gate: Gate, failure: str | None = None, **changed: Any) -> Outcome:
-    return Outcome(f"a.py::f{number}", None, gate=gate, failure=failure, **changed)
+def stopped(number: int, gate: Gate, failure: str | None = None, **changed: Any) -> TaskOutcome:
+    return TaskOutcome(f"a.py::f{number}", None, gate=gate, failure=failure, **changed)
 
 
 def failing(failure: CallFailure, **changed: Any) -> Callable[..., SummaryResponse]:
@@ -151,7 +151,7 @@ def test_the_same_body_twice_in_a_run_is_asked_for_once(home: Home) -> None:
 
 
 def test_a_text_that_was_written_with_a_context_too_different_is_written_again(home: Home) -> None:
-    other = Neighbourhood((), (), (), ())
+    other = TextContext((), (), (), ())
     home.write(task(1))
 
     def accepts(asked: Any, kept: Any) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.llm.checking import Shown, read_answer
+from codesum_pipeline.llm.checking import AnswerBounds, read_answer
 from codesum_pipeline.llm.pins import AnswerForm
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, ask, options_for, request_for
@@ -19,7 +19,7 @@ def test_its_answers_pass_every_check(level: Level, monkeypatch: pytest.MonkeyPa
     with ScriptedServer() as server:
         (response,) = ask(options_for(server), request_for(level))
 
-    shown = Shown(level, 2 if level is Level.FUNCTION else None, ("total", "Basket.add"), ("checkout_all",))
+    shown = AnswerBounds(level, 2 if level is Level.FUNCTION else None, ("total", "Basket.add"), ("checkout_all",))
     written = read_answer(response, AnswerForm.TOOL, shown)
 
     assert written.summary

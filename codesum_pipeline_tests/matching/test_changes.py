@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.indexes.publish import keep_published, published_version
-from codesum_pipeline.matching.changes import Comparison, compare_published
+from codesum_pipeline.matching.changes import VersionComparison, compare_published
 from codesum_pipeline.model.intents import ChangeKind, DocumentChange
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
@@ -110,13 +110,13 @@ class Shop:
         return self.workspace
 
 
-def _compare(workspace: Workspace) -> Comparison:
+def _compare(workspace: Workspace) -> VersionComparison:
     compared = compare_published(workspace)
     assert compared is not None
     return compared
 
 
-def _told(compared: Comparison) -> dict[str, ChangeKind]:
+def _told(compared: VersionComparison) -> dict[str, ChangeKind]:
     return {change.document_id: change.kind for change in compared.changes}
 
 

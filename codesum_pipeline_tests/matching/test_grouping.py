@@ -7,17 +7,19 @@ import pytest
 
 from codesum_pipeline.matching.grouping import group
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.intents import DocumentChange, DocumentState, Match
+from codesum_pipeline.model.intents import DocumentChange, DocumentState, IntentMatch
 
 
-def _match(id_: str, summary: str, *, score: float = 0.9, gone: bool = False, level: Level = Level.FUNCTION) -> Match:
+def _match(
+    id_: str, summary: str, *, score: float = 0.9, gone: bool = False, level: Level = Level.FUNCTION
+) -> IntentMatch:
     path, _, name = id_.partition("::")
     state = DocumentState(name or path, path, "c" * 40, "hash", summary, start_line=1, end_line=3)
     before, after = (state, None) if gone else (None, state)
-    return Match("asked", DocumentChange("shop", id_, level, "python", before, after, None), score)
+    return IntentMatch("asked", DocumentChange("shop", id_, level, "python", before, after, None), score)
 
 
-def _ids(groups: Sequence[Sequence[Match]]) -> list[list[str]]:
+def _ids(groups: Sequence[Sequence[IntentMatch]]) -> list[list[str]]:
     return [[found.change.document_id for found in some] for some in groups]
 
 

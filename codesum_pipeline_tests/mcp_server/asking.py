@@ -10,7 +10,7 @@ from mcp.client.client import Client
 
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 
 # One call of each tool that answers in both homes of the tests.
 CALLS = {
@@ -30,8 +30,8 @@ CALLS = {
 }
 
 
-def catalogue_of(home: Path) -> Catalogue:
-    return Catalogue.of(load_settings({"home": home}, environ={}))
+def catalogue_of(home: Path) -> IndexCatalogue:
+    return IndexCatalogue.of(load_settings({"home": home}, environ={}))
 
 
 def server_of(home: Path, *, every_tool: bool = True) -> Any:

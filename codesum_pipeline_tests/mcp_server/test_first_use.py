@@ -13,13 +13,13 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 
 from codesum_pipeline.cli.first_index import FirstIndex
-from codesum_pipeline.cli.first_use import Unindexed
+from codesum_pipeline.cli.first_use import UnindexedCheckout
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.model.errors import MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.repository_scope import RepositoryScope
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.checkout import checkout_of
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.cli.calling import COMMAND, environment
@@ -67,7 +67,7 @@ def first_index(home: Path, **flags) -> FirstIndex:
 def building(checkout, tmp_path):
     """A first index that another process makes, as its lock and its words say; it never comes to an end."""
     first = first_index(tmp_path / "home")
-    found = Unindexed.find(first.called, checkout_of(checkout.path))
+    found = UnindexedCheckout.find(first.called, checkout_of(checkout.path))
     assert found
     from codesum_pipeline.cli.first_index import _Files
 
@@ -82,7 +82,7 @@ def building(checkout, tmp_path):
 def server_of(first: FirstIndex, folder: Path, *, only: str = ""):
     called = first.called
     scopes = (RepositoryScope((only,)),) if only else ()
-    catalogue = Catalogue(called.settings, called.layout, called.registry, scopes, first_index=first.state)
+    catalogue = IndexCatalogue(called.settings, called.layout, called.registry, scopes, first_index=first.state)
     return make_server(catalogue, folder=folder, every_tool=True)
 
 

@@ -11,7 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.serving.tokens import Token, read_tokens
+from codesum_pipeline.serving.tokens import AccessToken, read_tokens
 from codesum_pipeline_tests.mcp_server.asking import CALLS, ask_everything, text_of, with_client
 from codesum_pipeline_tests.mcp_server.test_http import HEADERS, INITIALIZE, serving
 
@@ -117,9 +117,9 @@ def test_a_table_names_tokens_and_their_repositories(tmp_path: Path) -> None:
     found = read_tokens(write(tmp_path / "tokens", TABLE), {}, variable="X")
 
     assert found == [
-        Token.of(KEEPER, "zoo", name="keeper"),
-        Token.of(SELLER, "shop", name="seller"),
-        Token.of(BOSS, "*", name="boss"),
+        AccessToken.of(KEEPER, "zoo", name="keeper"),
+        AccessToken.of(SELLER, "shop", name="seller"),
+        AccessToken.of(BOSS, "*", name="boss"),
     ]
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import tools_by_name
 
 BELL = "def ring_bell(bell):\n    bell.swing()\n    return bell\n"
@@ -34,7 +34,7 @@ def names(tree, follower):
     catalogue = replace(tree.shop.catalogue, follower=follower, compared={})
 
     def ask():
-        page = tools_by_name()["search_symbols"].ask(Call(catalogue, tree.repo.path), {"name": "ring_bell"})
+        page = tools_by_name()["search_symbols"].ask(ToolContext(catalogue, tree.repo.path), {"name": "ring_bell"})
         return [hit.id for hit in page.hits if "bell" in hit.id]
 
     return ask
@@ -71,5 +71,5 @@ def test_another_tree_of_the_repository_is_never_taken_for_it(tree, follower, in
     catalogue = replace(indexed_shop.catalogue, follower=follower, compared={})
 
     for folder, expected in ((tree.repo.path, False), (other.repo.path, True), (tree.repo.path, False)):
-        page = tools_by_name()["search_symbols"].ask(Call(catalogue, folder), {"name": "ring_bell"})
+        page = tools_by_name()["search_symbols"].ask(ToolContext(catalogue, folder), {"name": "ring_bell"})
         assert any(hit.id == "shop/bell.py::ring_bell" for hit in page.hits) is expected

@@ -6,15 +6,15 @@ import pytest
 
 from codesum_pipeline.indexes.uses import KINDS
 from codesum_pipeline.overlays.opening import open_tree
-from codesum_pipeline.tools.catalogue import Catalogue
-from codesum_pipeline.tools.documents import Documents
-from codesum_pipeline.tools.sources import Sources
+from codesum_pipeline.tools.catalogue import IndexCatalogue
+from codesum_pipeline.tools.documents import JoinedDocuments
+from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline_tests.overlays.edited import edited_tree
 
 
 def of(home, parts):
-    catalogue = Catalogue(home.settings, home.layout, home.registry)
-    return Documents.of(parts, Sources.of(catalogue, parts, tell=pytest.fail))
+    catalogue = IndexCatalogue(home.settings, home.layout, home.registry)
+    return JoinedDocuments.of(parts, SourceReader.of(catalogue, parts, tell=pytest.fail))
 
 
 def place(documents, number):

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.overlays.opening import MOST_FILES
-from codesum_pipeline.tools.call import Call
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.overlays.trees import IndexedShop
@@ -39,7 +39,7 @@ def shop(indexed_shop):
 
 def outside(shop, tool, **arguments):
     """A call from a folder that is no checkout."""
-    return tools_by_name()[tool].ask(Call(shop.catalogue, shop.home.parent), arguments)
+    return tools_by_name()[tool].ask(ToolContext(shop.catalogue, shop.home.parent), arguments)
 
 
 def marks(page):
@@ -141,7 +141,7 @@ def test_in_a_tree_that_git_cannot_read_the_files_of_an_answer_are_compared_one_
     shop.repo.write({"shop/money.py": f"\n{MONEY}"})
     (shop.repo.path / ".git" / "index").write_bytes(b"no index")
 
-    page = tools_by_name()["search"].ask(Call(shop.catalogue, shop.repo.path), {"query": "round an amount"})
+    page = tools_by_name()["search"].ask(ToolContext(shop.catalogue, shop.repo.path), {"query": "round an amount"})
 
     assert marks(page)["shop/money.py::round_cents"]
     assert any("was not compared" in note for note in page.notes)

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline_tests.building import build, built_once, copy_built, open_home, workspace_of
 from codesum_pipeline_tests.cli.calling import fork_codesum
@@ -108,7 +108,7 @@ def test_another_branch_is_answered_as_it_is(shop):
 @pytest.mark.parametrize("count", [6, pytest.param(20, marks=pytest.mark.slow)])
 def test_many_work_trees_share_one_index_and_no_hit_comes_from_another(shop, tmp_path, count):
     home = open_home(tmp_path / "home")
-    catalogue = Catalogue(home.settings, home.layout, home.registry)
+    catalogue = IndexCatalogue(home.settings, home.layout, home.registry)
     trees = [GitRepo(tmp_path / f"tree-{number}") for number in range(count)]
     for number, tree in enumerate(trees):
         shop.git("worktree", "add", "-q", "-b", f"branch-{number}", str(tree.path))
@@ -116,7 +116,7 @@ def test_many_work_trees_share_one_index_and_no_hit_comes_from_another(shop, tmp
 
     def polishing(tree):
         asked = {"query": "polish the brass handles", "limit": 20}
-        page = tools_by_name()["search"].ask(Call(catalogue, tree.path), asked)
+        page = tools_by_name()["search"].ask(ToolContext(catalogue, tree.path), asked)
         return {hit.id for hit in page.hits if "polish" in hit.id}
 
     for number, tree in enumerate(trees):

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from codesum_pipeline.overlays.settler import Settler
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline_tests.building import built_once, copy_built, open_home
 from codesum_pipeline_tests.law.shop import SHOP
@@ -28,10 +28,10 @@ def shop(built, tmp_path):
 @pytest.fixture
 def ask(shop, tmp_path):
     home = open_home(tmp_path / "home")
-    catalogue = Catalogue(home.settings, home.layout, home.registry, settler=Settler(quiet_s=0.01))
+    catalogue = IndexCatalogue(home.settings, home.layout, home.registry, settler=Settler(quiet_s=0.01))
 
     def call(tool, /, **arguments):
-        return tools_by_name(every=True)[tool].ask(Call(catalogue, shop.path), arguments)
+        return tools_by_name(every=True)[tool].ask(ToolContext(catalogue, shop.path), arguments)
 
     return call
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import settle_tree
-from codesum_pipeline.tools.answers import Page
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.answers import AnswerPage
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.cli.calling import fork_codesum
@@ -25,13 +25,13 @@ class IndexedShop:
 
     repo: GitRepo
     home: Path
-    catalogue: Catalogue
+    catalogue: IndexCatalogue
 
     @classmethod
     def create(cls, folder: Path, files: Any, **entry: Any) -> "IndexedShop":
         repo, home = GitRepo.create(folder / "shop", files), open_home(folder / "home")
         build(workspace_of(home, RepositoryEntry("shop", str(repo.path), **entry)))
-        return cls(repo, home.layout.home, Catalogue(home.settings, home.layout, home.registry))
+        return cls(repo, home.layout.home, IndexCatalogue(home.settings, home.layout, home.registry))
 
     def tree(self) -> "Tree":
         path = self.repo.path.parent / f"tree-{next(_NUMBERS)}"
@@ -46,8 +46,8 @@ class Tree:
     shop: IndexedShop
     repo: GitRepo
 
-    def ask(self, tool: str, /, **arguments: Any) -> Page:
-        return tools_by_name()[tool].ask(Call(self.shop.catalogue, self.repo.path), arguments)
+    def ask(self, tool: str, /, **arguments: Any) -> AnswerPage:
+        return tools_by_name()[tool].ask(ToolContext(self.shop.catalogue, self.repo.path), arguments)
 
     def told(self, tool: str, /, **arguments: Any) -> str:
         return tools_by_name()[tool].text(self.ask(tool, **arguments))

@@ -1,17 +1,17 @@
 """Where execution begins: what manifests declare, main functions, scripts."""
 
 from codesum_pipeline.overviews.entry_points import find_entry_points
-from codesum_pipeline.overviews.sources import MAIN_GUARD, MainFunction, Sources
+from codesum_pipeline.overviews.sources import MAIN_GUARD, MainFunction, OverviewSources
 from codesum_pipeline_tests.overviews import manifest_texts as texts
 
 
-def told(sources: Sources) -> list[tuple[str, str, str]]:
+def told(sources: OverviewSources) -> list[tuple[str, str, str]]:
     return [(each.name, each.kind.value, f"{each.path}:{each.line}") for each in find_entry_points(sources)]
 
 
 def test_commands_come_first_then_mains_scripts_and_libraries():
     files = {"package.json": texts.PACKAGE_JSON, "Cargo.toml": texts.CARGO}
-    sources = Sources(
+    sources = OverviewSources(
         paths=[*files, "cmd/harbour/main.go", "src/lib.rs", "bin/deploy", "bin/.hidden", "tools/notes.txt"],
         texts=files,
         mains=[MainFunction("cmd/harbour/main.go", 12, "main"), MainFunction("jobs/nightly.py", 30, MAIN_GUARD)],
@@ -31,7 +31,7 @@ def test_commands_come_first_then_mains_scripts_and_libraries():
 
 
 def test_an_executable_file_is_told_once_by_the_line_where_it_begins():
-    sources = Sources(
+    sources = OverviewSources(
         paths=["scripts/sync.py"],
         texts={},
         mains=[MainFunction("scripts/sync.py", 14, MAIN_GUARD)],
@@ -42,7 +42,7 @@ def test_an_executable_file_is_told_once_by_the_line_where_it_begins():
 
 
 def test_tests_and_examples_start_nothing_that_is_told():
-    sources = Sources(
+    sources = OverviewSources(
         paths=["examples/main.rs", "tests/run.sh"],
         texts={},
         mains=[MainFunction("examples/main.rs", 1, "main")],

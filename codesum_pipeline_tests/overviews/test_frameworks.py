@@ -8,15 +8,15 @@ import pytest
 
 from codesum_pipeline.overviews.catalogue import read_catalogue
 from codesum_pipeline.overviews.frameworks import find_frameworks
-from codesum_pipeline.overviews.sources import ImportedModule, Sources
+from codesum_pipeline.overviews.sources import ImportedModule, OverviewSources
 from codesum_pipeline_tests.overviews import manifest_texts as texts
 
 
-def sources_of(files: dict[str, str], **more) -> Sources:
-    return Sources(paths=sorted(files), texts=files, **more)
+def sources_of(files: dict[str, str], **more) -> OverviewSources:
+    return OverviewSources(paths=sorted(files), texts=files, **more)
 
 
-def told(sources: Sources) -> set[tuple[str, str, str]]:
+def told(sources: OverviewSources) -> set[tuple[str, str, str]]:
     """Kind, name and the best place of each."""
     return {(each.kind, each.name, each.evidence[0].place) for each in find_frameworks(sources)}
 

@@ -11,13 +11,21 @@ from codesum_pipeline.overviews.facts import facts_of
 from codesum_pipeline.overviews.manifests.manifest import EntryKind, EntryPoint
 from codesum_pipeline.overviews.model_words import ModelWords
 from codesum_pipeline.overviews.neighbourhoods import find_neighbourhoods
-from codesum_pipeline.overviews.opening import Opening, opening_of
+from codesum_pipeline.overviews.opening import OpeningText, opening_of
 from codesum_pipeline.overviews.overview import Overview
 from codesum_pipeline.overviews.page import render
-from codesum_pipeline.overviews.parts import MOST_LINKS, MOST_PARTS, Division, Link, Part, common_folder, divide
+from codesum_pipeline.overviews.parts import (
+    MOST_LINKS,
+    MOST_PARTS,
+    Division,
+    Link,
+    RepositoryPart,
+    common_folder,
+    divide,
+)
 from codesum_pipeline.overviews.recent import Commit, most_changed
 from codesum_pipeline.overviews.starts import where_to_start
-from codesum_pipeline.overviews.view import Place, View
+from codesum_pipeline.overviews.view import RankedDocument, View
 
 HOSTILE = [
     '"] --> x["',
@@ -33,12 +41,14 @@ HOSTILE = [
 ]
 
 
-def place(id_: str, *, rank: float = 0.1, line: int = 1, summary: str = "", community: int | None = None) -> Place:
+def place(
+    id_: str, *, rank: float = 0.1, line: int = 1, summary: str = "", community: int | None = None
+) -> RankedDocument:
     path, is_symbol, rest = id_.partition("::")
     level = "function" if is_symbol else "file"
     if is_symbol and rest.rpartition("::")[2][:1].isupper():
         level = "class"
-    return Place(
+    return RankedDocument(
         id_, level, (rest or path).rpartition("::")[2].rpartition("/")[2], path, line, summary, rank, community, True
     )
 
@@ -55,7 +65,7 @@ def overview_of(view: View, **more) -> Overview:
         "commit": "0123456789abcdef",
         "committed_at": "2026-01-02T03:04:05Z",
         "subject": "Begin",
-        "opening": Opening("", "A shop.", "README.md", 3),
+        "opening": OpeningText("", "A shop.", "README.md", 3),
         "languages": view.languages,
         "files": len(view.sources),
         "definitions": 0,
@@ -103,7 +113,7 @@ def test_a_diagram_is_bounded_and_says_how_much_it_leaves_out():
 
 
 def test_a_diagram_shows_who_uses_whom_and_mutual_use_as_one_arrow():
-    parts = tuple(Part(name, (name,), 1) for name in ("src/a/", "src/b/", "src/c/"))
+    parts = tuple(RepositoryPart(name, (name,), 1) for name in ("src/a/", "src/b/", "src/c/"))
     links = (Link("src/a/", "src/b/", 3), Link("src/b/", "src/a/", 2), Link("src/a/", "src/c/", 1))
 
     drawn = mermaid(Division(parts, 0, links, 0), common_folder(parts))
@@ -129,7 +139,7 @@ def test_what_a_repository_wrote_is_text_and_nothing_else_in_the_page(text):
     page = render(
         overview_of(
             view,
-            opening=Opening(text, f"A {text}", text, 1),
+            opening=OpeningText(text, f"A {text}", text, 1),
             words=ModelWords(is_by_model=True, summary=f"B {text}", responsibilities=(text, f"C {text}")),
             subject=text,
             part_texts={name.name: f"A {text}" for name in divide(view).parts},
@@ -209,7 +219,7 @@ def test_without_a_readme_the_root_folder_speaks():
     view = view_of("a.py")
     view = View("shop", ".", {".": place(".", summary="Folders: a.")}, ["a.py"], {})
 
-    assert opening_of(view, None, ModelWords()) == Opening("", "Folders: a.")
+    assert opening_of(view, None, ModelWords()) == OpeningText("", "Folders: a.")
 
 
 def test_a_neighbourhood_is_named_by_the_words_that_set_it_apart_and_the_place_it_shares():

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.parsing.batches import Parsed, ParseFiles, SourceText
+from codesum_pipeline.parsing.batches import ParsedBatch, ParseFiles, SourceText
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +14,10 @@ class Deadly:
 
     parse: ParseFiles
 
-    def __call__(self, files: Sequence[SourceText]) -> Parsed:
+    def __call__(self, files: Sequence[SourceText]) -> ParsedBatch:
         if any(file.data == b"crash\n" for file in files):
             os.kill(os.getpid(), signal.SIGSEGV)
         return self.parse(files)
 
-    def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], Parsed]) -> Parsed:
+    def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], ParsedBatch]) -> ParsedBatch:
         return self.parse.rescue(files, again)

@@ -10,7 +10,7 @@ import pytest
 
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.options import HashPolicy
-from codesum_pipeline.parsing.batches import BATCH_BYTES, Parsed, ParseFiles, Rows, SourceText, in_batches
+from codesum_pipeline.parsing.batches import BATCH_BYTES, ParsedBatch, ParsedRows, ParseFiles, SourceText, in_batches
 from codesum_pipeline.workers.pool import Pool, Work
 from codesum_pipeline_tests.parsing.deadly_files import Deadly
 from codesum_pipeline_tests.repositories import GitRepo
@@ -29,11 +29,11 @@ ODD = [
 
 
 def parse(
-    files: list[SourceText], *, workers: int, work: Work[Sequence[SourceText], Parsed] = PARSE
-) -> tuple[Rows, list[Failure]]:
+    files: list[SourceText], *, workers: int, work: Work[Sequence[SourceText], ParsedBatch] = PARSE
+) -> tuple[ParsedRows, list[Failure]]:
     with Pool(workers) as pool:
         parts = list(pool.map(work, in_batches(files)))
-    return Rows.joined(part.rows for part in parts), [failure for part in parts for failure in part.failures]
+    return ParsedRows.joined(part.rows for part in parts), [failure for part in parts for failure in part.failures]
 
 
 def test_any_number_of_workers_gives_the_same_rows_in_the_same_order() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.model.expressions import (
-    Step,
+    ExpressionStep,
     TypeName,
     chain_from_json,
     chain_to_json,
@@ -123,8 +123,8 @@ def test_deeply_nested_arguments_are_no_types():
     [
         None,
         (),
-        (Step("a"), Step("b", 2), Step("C", -1, is_new=True)),
-        (Step(":", type=TypeName(("a", "B"))), Step("?")),
+        (ExpressionStep("a"), ExpressionStep("b", 2), ExpressionStep("C", -1, is_new=True)),
+        (ExpressionStep(":", type=TypeName(("a", "B"))), ExpressionStep("?")),
     ],
 )
 def test_steps_come_back_from_json(chain):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
-from codesum_pipeline.parsing.overloads import Reading, ids_of
+from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
 from codesum_pipeline.parsing.parsers import parse_file
 
 # By language: what stands around them, and definitions that share a name, the one that keeps the plain id first.
@@ -328,7 +328,7 @@ class Piece:
     parent: int | None = None
 
 
-READING: Reading[Piece] = Reading(lambda one: one.rank, lambda one: one.signature, lambda one: one.source)
+READING: OverloadReader[Piece] = OverloadReader(lambda one: one.rank, lambda one: one.signature, lambda one: one.source)
 pieces = st.builds(Piece, st.integers(0, 2), st.sampled_from(["()", "(x)", "(y)", "(x, y)"]), st.sampled_from("abcd"))
 
 

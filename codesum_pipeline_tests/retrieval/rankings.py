@@ -4,15 +4,17 @@ from collections.abc import Sequence
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.candidates import Candidates
-from codesum_pipeline.retrieval.lookup import Found, Lookup
+from codesum_pipeline.retrieval.lookup import Lookup, ScoredDocuments
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal
 
 
-def rank_documents(shelf: Shelf, query: Query, signal: Signal, levels: Sequence[Level], *, limit: int) -> Found:
+def rank_documents(
+    shelf: Shelf, query: Query, signal: Signal, levels: Sequence[Level], *, limit: int
+) -> ScoredDocuments:
     """At most `limit` documents by number, best first, with their scores."""
     found = Lookup(shelf, query, limit=limit, related_weight=DEFAULT_WEIGHTS.related_words).best(signal, levels)
     candidates = Candidates.of(shelf, [found.numbers])
     ranking = candidates.rank_all({signal: found}, limit=limit)[signal]
-    return Found(candidates.numbers[ranking.places], ranking.scores)
+    return ScoredDocuments(candidates.numbers[ranking.places], ranking.scores)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.retrieval.batch import Addressed, BadRow, Question, parse_question, read_batch
+from codesum_pipeline.retrieval.batch import BadRow, BatchQuestion, RoutedQuestion, parse_question, read_batch
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
 
@@ -11,7 +11,7 @@ from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_work
 def test_a_row_without_a_repository_asks_all(shop: PublishedIndex) -> None:
     (row,) = read_batch(['{"id": "q1", "query": "total price"}'], [shop], [shop])
 
-    assert row == Addressed(Question(id="q1", query="total price", repo=None, level=None), [shop])
+    assert row == RoutedQuestion(BatchQuestion(id="q1", query="total price", repo=None, level=None), [shop])
 
 
 @pytest.mark.parametrize("repo", ["bank", "acme/bank"])
@@ -23,7 +23,7 @@ def test_a_repository_is_named_by_key_or_by_owner_and_name(shop: PublishedIndex,
 
     (row,) = read_batch([json.dumps({"id": "q", "query": "cart", "repo": repo})], [shop, bank], [shop, bank])
 
-    assert isinstance(row, Addressed)
+    assert isinstance(row, RoutedQuestion)
     assert row.indexes == [bank]
 
 
@@ -58,7 +58,7 @@ def test_a_bad_row_is_named_and_the_others_are_answered(shop: PublishedIndex, li
 
     first, bad, last = read_batch([good, line, good], [shop], [shop])
 
-    assert isinstance(first, Addressed)
+    assert isinstance(first, RoutedQuestion)
     assert first == last
     assert str(bad).startswith(reason)
 
@@ -72,4 +72,4 @@ def test_empty_lines_are_passed_over_and_counted(shop: PublishedIndex) -> None:
 def test_a_question_is_known_by_a_number_as_well_and_empty_filters_are_none() -> None:
     question = parse_question('{"id": 7, "query": "carts", "repo": "", "level": ""}')
 
-    assert question == Question(id=7, query="carts", repo=None, level=None)
+    assert question == BatchQuestion(id=7, query="carts", repo=None, level=None)

@@ -3,14 +3,14 @@ from dataclasses import asdict
 
 import pytest
 
-from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings, bounded
+from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument, bounded
 
 
-def neighbours(name: str, count: int) -> tuple[Neighbour, ...]:
-    return tuple(Neighbour(f"{name}/{number}.py", "file", "It does much. " * 40) for number in range(count))
+def neighbours(name: str, count: int) -> tuple[RelatedDocument, ...]:
+    return tuple(RelatedDocument(f"{name}/{number}.py", "file", "It does much. " * 40) for number in range(count))
 
 
-AROUND = Surroundings(
+AROUND = DocumentRelations(
     parents=neighbours("above", 3),
     children=neighbours("below", 40),
     called_by=neighbours("caller", 30),

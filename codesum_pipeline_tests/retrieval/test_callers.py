@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.callers import Raised, raise_callers
+from codesum_pipeline.retrieval.callers import RaisedScores, raise_callers
 from codesum_pipeline.retrieval.filters import Filters, WhichTests
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -92,7 +92,7 @@ def test_of_several_indexes_each_gives_to_its_own(bank: PublishedIndex, found: l
     numbers = np.array(sorted(numbered), dtype=np.int64)
     scores = np.array([numbered[number] for number in sorted(numbered)])
 
-    def given_to(indexes: list[PublishedIndex], numbers: np.ndarray, scores: np.ndarray) -> Raised:
+    def given_to(indexes: list[PublishedIndex], numbers: np.ndarray, scores: np.ndarray) -> RaisedScores:
         weights = replace(DEFAULT_WEIGHTS, sharing=100)
         return raise_callers(Shelf(indexes), numbers, scores, factors=np.ones(len(scores)), weights=weights)
 

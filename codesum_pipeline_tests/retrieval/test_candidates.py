@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.retrieval.candidates import Candidates
-from codesum_pipeline.retrieval.lookup import Found
+from codesum_pipeline.retrieval.lookup import ScoredDocuments
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
 
@@ -53,7 +53,7 @@ def test_rankings_go_by_score_then_importance_then_number(
 ) -> None:
     of_shops = [{number: scores[number] for number in sorted(scores) if number < shops * ROWS} for scores in rankings]
     found = {
-        key: Found(np.array([*scores], dtype=np.int64), np.array([*scores.values()], dtype=np.float32))
+        key: ScoredDocuments(np.array([*scores], dtype=np.int64), np.array([*scores.values()], dtype=np.float32))
         for key, scores in enumerate(of_shops)
     }
     candidates = Candidates.of(Shelf([shop] * shops), [numbers_of(set()), *(each.numbers for each in found.values())])

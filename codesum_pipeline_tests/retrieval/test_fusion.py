@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.fusion import Fused, Numbers, Ranking, distinct, fuse
+from codesum_pipeline.retrieval.fusion import FusedRanking, Numbers, Ranking, distinct, fuse
 
 LANES = ("words", "meaning", "names")
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "names": 2.0}
@@ -18,7 +18,7 @@ def ranking_of(places: list[int], scores: list[float] | None = None) -> Ranking:
     return Ranking(np.array(places, dtype=np.int64), np.array(falling))
 
 
-def fused_of(rankings: dict[str, list[int]]) -> Fused[str]:
+def fused_of(rankings: dict[str, list[int]]) -> FusedRanking[str]:
     return fuse(
         {lane: ranking_of(places) for lane, places in rankings.items()}, WEIGHTS, offset=60, limit=100, count=100
     )

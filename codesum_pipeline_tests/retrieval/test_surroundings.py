@@ -3,19 +3,19 @@ from pathlib import Path
 
 from codesum_pipeline.model.documents import SummaryDocument
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.surroundings import Neighbour, Surroundings, surroundings_of
+from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument, surroundings_of
 from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
 
 TOTAL_PRICE = "shop/cart.py::total_price"
 AUTHENTICATE = "shop/auth.py::LoginHandler::authenticate"
 
 
-def folder(path: str) -> Neighbour:
-    return Neighbour(path, "module", f"Holds what belongs to {path}.")
+def folder(path: str) -> RelatedDocument:
+    return RelatedDocument(path, "module", f"Holds what belongs to {path}.")
 
 
-def file(path: str) -> Neighbour:
-    return Neighbour(path, "file", f"Holds what belongs to {path}.")
+def file(path: str) -> RelatedDocument:
+    return RelatedDocument(path, "file", f"Holds what belongs to {path}.")
 
 
 def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tmp_path: Path) -> None:
@@ -30,15 +30,15 @@ def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tm
     publish(workspace)
     index = PublishedIndex.open(workspace.layout.published("shop"))
 
-    def around(id_: str) -> Surroundings:
+    def around(id_: str) -> DocumentRelations:
         row = index.row(id_)
         assert row is not None
         return surroundings_of(index, row)
 
-    authenticate = Neighbour(AUTHENTICATE, "function", "Compare the password hash and open a session.")
-    total_price = Neighbour(TOTAL_PRICE, "function", "Sum the prices of all articles with tax.")
-    handler = Neighbour("shop/auth.py::LoginHandler", "class", "Checks who a customer is.")
-    assert around(TOTAL_PRICE) == Surroundings(
+    authenticate = RelatedDocument(AUTHENTICATE, "function", "Compare the password hash and open a session.")
+    total_price = RelatedDocument(TOTAL_PRICE, "function", "Sum the prices of all articles with tax.")
+    handler = RelatedDocument("shop/auth.py::LoginHandler", "class", "Checks who a customer is.")
+    assert around(TOTAL_PRICE) == DocumentRelations(
         parents=(file("shop/cart.py"), folder("shop"), folder(".")),
         children=(),
         called_by=(authenticate,),
@@ -48,7 +48,7 @@ def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tm
     assert around(AUTHENTICATE).parents == (handler, file("shop/auth.py"), folder("shop"), folder("."))
     assert around(AUTHENTICATE).calls == (total_price,)
     assert around(handler.id).children == (authenticate,)
-    assert around(".") == Surroundings(
+    assert around(".") == DocumentRelations(
         parents=(),
         children=(file("README.md"), folder("shop"), folder("tests")),
         called_by=(),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.scip.comparing import Comparison, compare
+from codesum_pipeline.scip.comparing import IndexComparison, compare
 from codesum_pipeline.scip.messages import message_class
 from codesum_pipeline.scip.places import PositionEncoding
 from codesum_pipeline_tests.scip.indexes import HandMadeIndex, python_symbol
@@ -40,7 +40,7 @@ def _index(source: str = _SOURCE) -> HandMadeIndex:
     )
 
 
-def _compared(index: HandMadeIndex, text: str) -> Comparison:
+def _compared(index: HandMadeIndex, text: str) -> IndexComparison:
     (document,) = index.message().documents
     return compare(document.SerializeToString(), text)
 

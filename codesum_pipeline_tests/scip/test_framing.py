@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.scip import framing
-from codesum_pipeline.scip.framing import DocumentPlace, IndexTool, OversizedDocument, look_through, read_document
+from codesum_pipeline.scip.framing import DocumentPlace, IndexerIdentity, OversizedDocument, look_through, read_document
 from codesum_pipeline.scip.messages import message_class
 from codesum_pipeline_tests.scip.indexes import HandMadeIndex, python_symbol
 
@@ -32,7 +32,7 @@ def test_an_index_is_its_tool_and_the_places_of_its_documents(tmp_path: Path) ->
 
     tool, *places = look_through(index)
 
-    assert tool == IndexTool("scip-python", "1.2.3", "file:///somewhere/else")
+    assert tool == IndexerIdentity("scip-python", "1.2.3", "file:///somewhere/else")
     assert [place.path for place in places if isinstance(place, DocumentPlace)] == ["a.py", "b.py"]
     documents = [message_class("Document").FromString(read_document(index, p)) for p in places]  # type: ignore[arg-type]
     assert [len(document.occurrences) for document in documents] == [1, 1]
@@ -103,4 +103,4 @@ def test_any_bytes_are_an_index_or_refused(tmp_path: Path, noise: bytes, at: int
     except RefusedIndex as error:
         assert str(error)
     else:
-        assert all(isinstance(one, IndexTool | DocumentPlace | OversizedDocument) for one in found)
+        assert all(isinstance(one, IndexerIdentity | DocumentPlace | OversizedDocument) for one in found)

@@ -10,7 +10,7 @@ import pytest
 
 from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.scip import running
-from codesum_pipeline.scip.running import Command, run_bounded
+from codesum_pipeline.scip.running import IndexerCommand, run_bounded
 from codesum_pipeline_tests.scip.making import SANDBOXES, Shop, in_bubblewrap
 from codesum_pipeline_tests.scip.test_making import FILES, _running, wait_until_gone
 
@@ -259,7 +259,7 @@ def test_a_full_disk_ends_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     usage = [type("Usage", (), {"free": free}) for free in (1 << 30, 1 << 20)]
     monkeypatch.setattr(running.shutil, "disk_usage", lambda _folder: usage.pop(0) if len(usage) > 1 else usage[0])
 
-    ran = run_bounded(Command(["sleep", "8412"], tmp_path, {"PATH": os.environ["PATH"]}), ScipOptions())
+    ran = run_bounded(IndexerCommand(["sleep", "8412"], tmp_path, {"PATH": os.environ["PATH"]}), ScipOptions())
 
     assert ran.over.startswith("it filled the disk of ")
     assert _running("sleep 8412") == []
@@ -269,7 +269,7 @@ def test_a_command_is_ended_soon(tmp_path: Path) -> None:
     started = time.monotonic()
 
     ran = run_bounded(
-        Command(["sh", "-c", "trap '' TERM INT HUP; sleep 8312"], tmp_path, {"PATH": os.environ["PATH"]}),
+        IndexerCommand(["sh", "-c", "trap '' TERM INT HUP; sleep 8312"], tmp_path, {"PATH": os.environ["PATH"]}),
         ScipOptions(timeout_s=0.2),
     )
 

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.source.content import Verdict, is_generated, is_minified, judge_content
+from codesum_pipeline.source.content import ContentDecision, is_generated, is_minified, judge_content
 
 
 @pytest.mark.parametrize(
@@ -83,20 +83,20 @@ def test_only_long_lines_throughout_are_minified(text: str, language: str, expec
 @pytest.mark.parametrize(
     ("path", "data", "verdict"),
     [
-        ("a.py", b"x = 1\n", Verdict("python", None)),
-        ("run", b"#!/usr/bin/env python3\n", Verdict("python", None)),
-        ("README", b"Hello\n", Verdict("text", None)),
-        ("a.bin", b"\0\1", Verdict("text", SkipReason.BINARY)),
-        ("a.py", b"\xfc", Verdict("python", SkipReason.NOT_TEXT)),
+        ("a.py", b"x = 1\n", ContentDecision("python", None)),
+        ("run", b"#!/usr/bin/env python3\n", ContentDecision("python", None)),
+        ("README", b"Hello\n", ContentDecision("text", None)),
+        ("a.bin", b"\0\1", ContentDecision("text", SkipReason.BINARY)),
+        ("a.py", b"\xfc", ContentDecision("python", SkipReason.NOT_TEXT)),
         (
             "a.json",
             b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 2\n",
-            Verdict("json", SkipReason.LFS_POINTER),
+            ContentDecision("json", SkipReason.LFS_POINTER),
         ),
-        ("a.py", b"# @generated\n", Verdict("python", SkipReason.GENERATED)),
-        ("a.js", b"a=1;" * 1000, Verdict("javascript", SkipReason.MINIFIED)),
-        ("empty.py", b"", Verdict("python", None)),
+        ("a.py", b"# @generated\n", ContentDecision("python", SkipReason.GENERATED)),
+        ("a.js", b"a=1;" * 1000, ContentDecision("javascript", SkipReason.MINIFIED)),
+        ("empty.py", b"", ContentDecision("python", None)),
     ],
 )
-def test_content_is_judged_by_name_and_bytes(path: str, data: bytes, verdict: Verdict) -> None:
+def test_content_is_judged_by_name_and_bytes(path: str, data: bytes, verdict: ContentDecision) -> None:
     assert judge_content(path, data) == verdict

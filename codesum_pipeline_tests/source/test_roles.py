@@ -1,34 +1,34 @@
 import pytest
 
-from codesum_pipeline.source.roles import Role, role_of
+from codesum_pipeline.source.roles import FileRole, role_of
 
 CASES = {
-    "src/auth.py": Role.SOURCE,
-    "libexec/rbenv-install": Role.SOURCE,
-    "Rakefile": Role.SOURCE,
-    "README.md": Role.PROSE,
-    "LICENSE": Role.PROSE,
-    "docs/guide.rst": Role.PROSE,
-    "CHANGELOG.md": Role.HISTORY,
-    "Changes": Role.HISTORY,
-    "History.md": Role.HISTORY,
-    "docs/release-notes.md": Role.HISTORY,
-    "changelogs/2.1.md": Role.HISTORY,
-    "docs/migration-v2-to-v3.md": Role.HISTORY,
-    "src/history.py": Role.SOURCE,
-    "lib/news/feed.rb": Role.SOURCE,
-    "db/migrate/001_users.rb": Role.SOURCE,
-    "package.json": Role.DATA,
-    ".github/workflows/test.yml": Role.DATA,
-    "CMakeLists.txt": Role.DATA,
-    "examples/chat/main.go": Role.EXAMPLE,
-    "benchmarks/parse.cpp": Role.EXAMPLE,
-    "docs/conf.py": Role.EXAMPLE,
-    "src/example.py": Role.SOURCE,
-    "sample.rs": Role.SOURCE,
+    "src/auth.py": FileRole.SOURCE,
+    "libexec/rbenv-install": FileRole.SOURCE,
+    "Rakefile": FileRole.SOURCE,
+    "README.md": FileRole.PROSE,
+    "LICENSE": FileRole.PROSE,
+    "docs/guide.rst": FileRole.PROSE,
+    "CHANGELOG.md": FileRole.HISTORY,
+    "Changes": FileRole.HISTORY,
+    "History.md": FileRole.HISTORY,
+    "docs/release-notes.md": FileRole.HISTORY,
+    "changelogs/2.1.md": FileRole.HISTORY,
+    "docs/migration-v2-to-v3.md": FileRole.HISTORY,
+    "src/history.py": FileRole.SOURCE,
+    "lib/news/feed.rb": FileRole.SOURCE,
+    "db/migrate/001_users.rb": FileRole.SOURCE,
+    "package.json": FileRole.DATA,
+    ".github/workflows/test.yml": FileRole.DATA,
+    "CMakeLists.txt": FileRole.DATA,
+    "examples/chat/main.go": FileRole.EXAMPLE,
+    "benchmarks/parse.cpp": FileRole.EXAMPLE,
+    "docs/conf.py": FileRole.EXAMPLE,
+    "src/example.py": FileRole.SOURCE,
+    "sample.rs": FileRole.SOURCE,
 }
 
 
 @pytest.mark.parametrize(("path", "role"), CASES.items(), ids=CASES)
-def test_a_path_shows_what_its_file_is_written_for(path: str, role: Role) -> None:
+def test_a_path_shows_what_its_file_is_written_for(path: str, role: FileRole) -> None:
     assert role_of(path) is role

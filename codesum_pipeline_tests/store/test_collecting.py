@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.store.collecting import LEAST_GRACE_S, Collected, collect_parts
+from codesum_pipeline.store.collecting import LEAST_GRACE_S, CollectionCounts, collect_parts
 from codesum_pipeline.store.heads import RepositoryHead, StateFile, StateManifest, head_name, part_name, sha256_of
 from codesum_pipeline.store.objects import Objects, open_objects
 
@@ -33,8 +33,8 @@ def test_parts_that_no_state_names_go_after_the_time_of_grace(objects):
     keep(objects, "zoo", b"shared")
     objects.put(part_name(sha256_of(b"old")), b"old")
 
-    assert collect_parts(objects, grace_s=LEAST_GRACE_S) == Collected(0, 0, 5)
-    assert collect_parts(objects, grace_s=LEAST_GRACE_S, now=later) == Collected(1, 3, 4)
+    assert collect_parts(objects, grace_s=LEAST_GRACE_S) == CollectionCounts(0, 0, 5)
+    assert collect_parts(objects, grace_s=LEAST_GRACE_S, now=later) == CollectionCounts(1, 3, 4)
     assert objects.get(part_name(sha256_of(b"old"))) is None
     assert objects.get(part_name(sha256_of(b"shared"))).data == b"shared"
 

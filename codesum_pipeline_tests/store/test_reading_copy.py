@@ -16,7 +16,7 @@ from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.store.reading_copy import ReadingCopy
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.published_bucket import commit
 
 
@@ -41,8 +41,8 @@ def test_an_index_in_a_bucket_is_the_one_of_the_folder_that_was_committed(url: s
     commit(zoo_home, url)
     settings, _ = opened(url)
 
-    found = Catalogue.of(settings).open_all(tell=lambda _: None)
-    wanted = Catalogue.of(load_settings({"home": zoo_home})).open_all(tell=lambda _: None)
+    found = IndexCatalogue.of(settings).open_all(tell=lambda _: None)
+    wanted = IndexCatalogue.of(load_settings({"home": zoo_home})).open_all(tell=lambda _: None)
 
     assert [(index.version.manifest, index.documents_bytes()) for index in found] == [
         (index.version.manifest, index.documents_bytes()) for index in wanted
@@ -67,7 +67,7 @@ def test_a_reader_that_goes_on_sees_what_is_published_later(url: str, shop: Path
     objects = commit(shop, url)
     (key, _), *_ = head_infos(objects)
     settings, _ = opened(url)
-    catalogue = Catalogue.of(settings)
+    catalogue = IndexCatalogue.of(settings)
     (before,) = catalogue.open_all(tell=lambda _: None)
     head, etag = read_head(objects, key) or pytest.fail("nothing was committed")
     objects.swap(head_name(key), head.replaced(state=None, published=None).encoded(), etag=etag)
@@ -151,7 +151,7 @@ def test_what_a_build_here_has_not_committed_is_not_read(url: str, shop: Path) -
     settings, _ = opened(url)
 
     with pytest.raises(MissingTable):
-        Catalogue.of(settings).open(key)
+        IndexCatalogue.of(settings).open(key)
 
 
 def test_while_one_thread_waits_for_the_bucket_others_go_on_with_what_is_known(url: str, shop: Path) -> None:

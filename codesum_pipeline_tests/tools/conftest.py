@@ -7,35 +7,35 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.answers import Page
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.answers import AnswerPage
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
 
-Ask = Callable[..., Page]
+Ask = Callable[..., AnswerPage]
 
 
 @pytest.fixture
-def catalogue(zoo_home: Path) -> Catalogue:
-    return Catalogue.of(load_settings({"home": zoo_home}, environ={}))
+def catalogue(zoo_home: Path) -> IndexCatalogue:
+    return IndexCatalogue.of(load_settings({"home": zoo_home}, environ={}))
 
 
 @pytest.fixture
-def ask(catalogue: Catalogue, tmp_path: Path) -> Ask:
+def ask(catalogue: IndexCatalogue, tmp_path: Path) -> Ask:
     """`ask("search", query="…")`: the page that a tool answers with."""
 
-    def call(tool: str, /, **arguments: Any) -> Page:
-        return tools_by_name()[tool].ask(Call(catalogue, tmp_path), arguments)
+    def call(tool: str, /, **arguments: Any) -> AnswerPage:
+        return tools_by_name()[tool].ask(ToolContext(catalogue, tmp_path), arguments)
 
     return call
 
 
 @pytest.fixture
-def told(catalogue: Catalogue, tmp_path: Path) -> Callable[..., str]:
+def told(catalogue: IndexCatalogue, tmp_path: Path) -> Callable[..., str]:
     """`told("search", query="…")`: the text that an agent gets."""
 
     def call(tool: str, /, **arguments: Any) -> str:
         found = tools_by_name()[tool]
-        return found.text(found.ask(Call(catalogue, tmp_path), arguments))
+        return found.text(found.ask(ToolContext(catalogue, tmp_path), arguments))
 
     return call

@@ -23,13 +23,13 @@ from benchmarks.agent_sessions import (
     sources_alone,
     tokens_of,
 )
-from codesum_pipeline.evaluation.questions import Question, Target
+from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 
 RG = shutil.which("rg")
 needs_ripgrep = pytest.mark.skipif(RG is None, reason="ripgrep is not installed")
 
 
-def question(*relevant: Target, symbols: tuple[Target, ...] = ()) -> Question:
+def question(*relevant: AnswerPlace, symbols: tuple[AnswerPlace, ...] = ()) -> Question:
     return Question("q", "who feeds the lion", relevant, symbols)
 
 
@@ -40,7 +40,7 @@ def test_an_agent_pays_for_what_it_writes_and_all_that_it_gets_until_the_target_
         Step("read", "never reached " * 100, (Shown("c.py"),)),
     ]
 
-    outcome = follow(steps, question(Target("b.py")))
+    outcome = follow(steps, question(AnswerPlace("b.py")))
 
     texts = ("search lion", "a.py:1  function  roar", "read", "b.py")
     assert outcome == Outcome(named=[sum(map(tokens_of, texts))], read=[])
@@ -49,16 +49,16 @@ def test_an_agent_pays_for_what_it_writes_and_all_that_it_gets_until_the_target_
 def test_what_comes_beyond_the_cap_is_not_seen():
     steps = [Step("read", "word " * CAP), Step("read", "b.py", (Shown("b.py"),))]
 
-    assert follow(steps, question(Target("b.py"))).named == [None]
+    assert follow(steps, question(AnswerPlace("b.py"))).named == [None]
 
 
 @pytest.mark.parametrize(
     ("shown", "target", "is_named"),
     [
-        pytest.param(Shown("a.py", is_source=False), Target("a.py"), True, id="a row is enough for a file"),
-        pytest.param(Shown("a.py", 5, 9), Target("a.py", 9, 12), True, id="lines that overlap"),
-        pytest.param(Shown("a.py", 5, 8), Target("a.py", 9, 12), False, id="lines before"),
-        pytest.param(Shown("b/a.py"), Target("a.py"), False, id="another file"),
+        pytest.param(Shown("a.py", is_source=False), AnswerPlace("a.py"), True, id="a row is enough for a file"),
+        pytest.param(Shown("a.py", 5, 9), AnswerPlace("a.py", 9, 12), True, id="lines that overlap"),
+        pytest.param(Shown("a.py", 5, 8), AnswerPlace("a.py", 9, 12), False, id="lines before"),
+        pytest.param(Shown("b/a.py"), AnswerPlace("a.py"), False, id="another file"),
     ],
 )
 def test_a_target_is_named_by_its_file_and_where_it_has_lines_by_some_of_them(shown, target, is_named):
@@ -71,11 +71,13 @@ def test_a_target_is_named_by_its_file_and_where_it_has_lines_by_some_of_them(sh
 @pytest.mark.parametrize(
     ("shown", "target", "is_read"),
     [
-        pytest.param([Shown("a.py", 1, 3)], Target("a.py", 1, 4), True, id="three quarters"),
-        pytest.param([Shown("a.py", 1, 2)], Target("a.py", 1, 4), False, id="a half"),
-        pytest.param([Shown("a.py", 1, 2), Shown("a.py", 3, 4)], Target("a.py", 1, 4), True, id="in two parts"),
-        pytest.param([Shown("a.py", 1, 45)], Target("a.py", 1, 500), True, id="the beginning of a long one"),
-        pytest.param([Shown("a.py", 1, 4, is_source=False)], Target("a.py", 1, 4), False, id="spoken of, not shown"),
+        pytest.param([Shown("a.py", 1, 3)], AnswerPlace("a.py", 1, 4), True, id="three quarters"),
+        pytest.param([Shown("a.py", 1, 2)], AnswerPlace("a.py", 1, 4), False, id="a half"),
+        pytest.param([Shown("a.py", 1, 2), Shown("a.py", 3, 4)], AnswerPlace("a.py", 1, 4), True, id="in two parts"),
+        pytest.param([Shown("a.py", 1, 45)], AnswerPlace("a.py", 1, 500), True, id="the beginning of a long one"),
+        pytest.param(
+            [Shown("a.py", 1, 4, is_source=False)], AnswerPlace("a.py", 1, 4), False, id="spoken of, not shown"
+        ),
     ],
 )
 def test_a_target_is_read_when_most_of_its_lines_were_shown(shown, target, is_read):
@@ -86,11 +88,11 @@ def test_a_target_is_read_when_most_of_its_lines_were_shown(shown, target, is_re
 
 
 def test_with_an_index_the_hits_are_read_in_order_until_the_function_is_seen(catalogue, tmp_path):
-    feed = Target("zoo/keeper.py", 6, 8)
+    feed = AnswerPlace("zoo/keeper.py", 6, 8)
     as_text, as_structured = asking(catalogue, tmp_path)
 
     steps = list(search_and_read(as_text, "give food to an animal"))
-    outcome = follow(iter(steps), question(Target("zoo/keeper.py"), symbols=(feed,)))
+    outcome = follow(iter(steps), question(AnswerPlace("zoo/keeper.py"), symbols=(feed,)))
 
     assert [step.asked.partition(" ")[0] for step in steps[:2]] == ["search", "read"]
     assert outcome.named == [tokens_of(steps[0].asked) + tokens_of(steps[0].answered)]

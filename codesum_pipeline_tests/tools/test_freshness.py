@@ -11,8 +11,8 @@ import pytest
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline_tests.building import build, built_once, copy_built, open_home, workspace_of
 from codesum_pipeline_tests.repositories import GitRepo
@@ -40,13 +40,13 @@ def place(built: Path, tmp_path: Path):
         repository = copy_built(built, tmp_path)
         home = open_home(tmp_path / "home")
         entry = RepositoryEntry(key="sums", location=str(repository.path))
-        catalogue = Catalogue.of(load_settings({"home": tmp_path / "home"}, environ={}))
+        catalogue = IndexCatalogue.of(load_settings({"home": tmp_path / "home"}, environ={}))
 
         def index(self, run_id="run", until=None):
             build(workspace_of(self.home, self.entry, run_id=run_id), until=until)
 
         def ask(self, tool, /, *, folder=tmp_path, **arguments):
-            return tools_by_name()[tool].ask(Call(self.catalogue, folder), arguments)
+            return tools_by_name()[tool].ask(ToolContext(self.catalogue, folder), arguments)
 
     return Place()
 
@@ -150,27 +150,28 @@ def test_what_a_build_wrote_and_did_not_publish_is_left_for_later(place):
 
 def test_a_home_without_an_index_names_the_command(tmp_path):
     repository = GitRepo.create(tmp_path / "checkout", FIRST)
-    catalogue = Catalogue.of(load_settings({"home": tmp_path / "empty"}, environ={}))
+    catalogue = IndexCatalogue.of(load_settings({"home": tmp_path / "empty"}, environ={}))
 
     for name, arguments in (("search", {"query": "count"}), ("read", {"ids": ["a.py"]}), ("overview", {})):
         with pytest.raises(MissingTable, match=f"run `codesum index {repository.path}`"):
-            tools_by_name()[name].ask(Call(catalogue, repository.path), arguments)
-    page = tools_by_name()["status"].ask(Call(catalogue, repository.path), {})
+            tools_by_name()[name].ask(ToolContext(catalogue, repository.path), arguments)
+    page = tools_by_name()["status"].ask(ToolContext(catalogue, repository.path), {})
     assert "run `codesum index PATH|URL`" in tools_by_name()["status"].text(page)
 
 
 def test_a_damaged_index_is_named_and_the_others_answer(zoo_home, tmp_path):
     home = Path(shutil.copytree(zoo_home, tmp_path / "damaged", symlinks=True))
-    catalogue = Catalogue.of(load_settings({"home": home}, environ={}))
+    catalogue = IndexCatalogue.of(load_settings({"home": home}, environ={}))
     link = home / "index_root/summary_index_function_level/zoo"
     manifest = (link.parent / link.readlink()) / "manifest.json"
     manifest.write_text("{")
 
-    page = tools_by_name()["search"].ask(Call(catalogue, tmp_path), {"query": "card"})
+    page = tools_by_name()["search"].ask(ToolContext(catalogue, tmp_path), {"query": "card"})
     assert {hit.repo for hit in page.hits} == {"shop"}
     assert any("left out: " in note and "manifest.json" in note for note in page.notes)
     states = {
-        each.repo: each.state for each in tools_by_name()["status"].ask(Call(catalogue, tmp_path), {}).repositories
+        each.repo: each.state
+        for each in tools_by_name()["status"].ask(ToolContext(catalogue, tmp_path), {}).repositories
     }
     assert states["zoo"].startswith("broken: ")
     assert states["shop"].startswith("at HEAD")
@@ -179,9 +180,9 @@ def test_a_damaged_index_is_named_and_the_others_answer(zoo_home, tmp_path):
 def test_in_a_checkout_its_own_repository_answers(zoo_home, catalogue):
     checkout = zoo_home.parent / "zoo"
 
-    page = tools_by_name()["search"].ask(Call(catalogue, checkout), {"query": "card food", "limit": 50})
+    page = tools_by_name()["search"].ask(ToolContext(catalogue, checkout), {"query": "card food", "limit": 50})
     assert {hit.repo for hit in page.hits} == {"zoo"}
-    assert tools_by_name()["overview"].ask(Call(catalogue, checkout), {}).repo == "zoo"
+    assert tools_by_name()["overview"].ask(ToolContext(catalogue, checkout), {}).repo == "zoo"
 
 
 _PROGRAM = """

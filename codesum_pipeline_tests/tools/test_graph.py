@@ -4,8 +4,8 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
 
 
@@ -175,7 +175,7 @@ def test_facts_of_another_version_are_left_out_and_it_is_said(zoo_home, tmp_path
     shutil.copytree(zoo_home, tmp_path / "home", symlinks=True)
     (table,) = (tmp_path / "home" / "warehouse" / "overviews").glob("repo=zoo/*")
     table.unlink()
-    asked = Call(Catalogue.of(load_settings({"home": tmp_path / "home"}, environ={})), tmp_path)
+    asked = ToolContext(IndexCatalogue.of(load_settings({"home": tmp_path / "home"}, environ={})), tmp_path)
 
     page = tools_by_name()["overview"].ask(asked, {"repo": "zoo"})
     assert page.frameworks == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.tools.answers import Page
+from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.law.shop import SHOP
@@ -30,7 +30,7 @@ def tree(shop: IndexedShop) -> Tree:
     return shop.tree()
 
 
-def trusted(page: Page, relation: str) -> dict[str, bool]:
+def trusted(page: AnswerPage, relation: str) -> dict[str, bool]:
     groups = (group for group in page.groups if group.relation == relation)
     return {row.id: row.trusted for group in groups for row in group.rows}
 

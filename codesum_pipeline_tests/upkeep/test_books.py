@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.cli.avoided import add_up
 from codesum_pipeline.llm.totals import Totals, total, total_by
-from codesum_pipeline.model.avoided import Avoided, AvoidedRow
+from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.upkeep.books import added_up_avoided, added_up_ledger
@@ -90,7 +90,7 @@ def test_the_meter_of_avoided_work_stays_the_same_by_day_and_cause() -> None:
         AvoidedRow(f"run {run:02d}", f"2026-03-{1 + run // 10:02d}T10:{run:02d}:00.000Z", level, cause, 2, 30, 4, 0.01)
         for run in range(40)
         for level in (Level.FUNCTION, Level.FILE)
-        for cause in (Avoided.UNCHANGED, Avoided.CACHE)
+        for cause in (AvoidanceReason.UNCHANGED, AvoidanceReason.CACHE)
     ]
 
     kept = added_up_avoided(rows, runs=5, before=BEFORE)

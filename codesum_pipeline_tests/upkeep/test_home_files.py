@@ -14,8 +14,8 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.lease import hold_lease
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.explain import explain
-from codesum_pipeline.upkeep.freed import Freed, Kind, Untouched
-from codesum_pipeline.upkeep.maintaining import HomeFiles
+from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
+from codesum_pipeline.upkeep.maintaining import MaintainedHome
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import build, built_once, copy_built, open_home, workspace_of
 from codesum_pipeline_tests.killing import killed_at
@@ -48,11 +48,11 @@ def shop(folder: Path, repo: GitRepo) -> Workspace:
     return workspace_of(open_home(folder / "home", **STRICT), RepositoryEntry("shop", str(repo.path)))
 
 
-def maintain(home: Home, *, is_dry_run: bool = False, now: datetime = LATER) -> list[Freed | Untouched]:
-    return [*HomeFiles(home, now, is_dry_run).maintain()]
+def maintain(home: Home, *, is_dry_run: bool = False, now: datetime = LATER) -> list[FreedSpace | SkippedUpkeep]:
+    return [*MaintainedHome(home, now, is_dry_run).maintain()]
 
 
-def of_kind(kind: Kind, found: list[Freed | Untouched]) -> list[Freed | Untouched]:
+def of_kind(kind: RemovalKind, found: list[FreedSpace | SkippedUpkeep]) -> list[FreedSpace | SkippedUpkeep]:
     return [each for each in found if each.kind is kind]
 
 
@@ -70,10 +70,10 @@ def test_a_dry_run_names_what_would_go_and_changes_nothing(edited: GitRepo, tmp_
 
     (found,) = maintain(home, is_dry_run=True)
 
-    assert isinstance(found, Freed) and (found.kind, found.repository) == (Kind.HISTORY, "shop")
+    assert isinstance(found, FreedSpace) and (found.kind, found.repository) == (RemovalKind.HISTORY, "shop")
     assert every_file(tmp_path / "home") == before
     (gone,) = maintain(home)
-    assert isinstance(gone, Freed) and gone.count == found.count
+    assert isinstance(gone, FreedSpace) and gone.count == found.count
     assert maintain(home) == []
 
 
@@ -111,7 +111,7 @@ def test_a_repository_that_is_being_built_is_left_for_the_next_time(edited: GitR
     with hold_lease(home.layout.state("shop"), key="shop", run_id="a build"):
         (found,) = maintain(home)
 
-    assert isinstance(found, Untouched) and "is being built" in found.because
+    assert isinstance(found, SkippedUpkeep) and "is being built" in found.because
     assert history(shop(tmp_path, edited)) == before
 
 
@@ -123,8 +123,8 @@ def test_a_damaged_table_is_told_and_stops_nothing_else(edited: GitRepo, tmp_pat
 
     freed, untouched = maintain(home)
 
-    assert isinstance(freed, Freed) and freed.kind is Kind.LEFTOVERS and not left.exists()
-    assert isinstance(untouched, Untouched) and "document_history" in untouched.because
+    assert isinstance(freed, FreedSpace) and freed.kind is RemovalKind.LEFTOVERS and not left.exists()
+    assert isinstance(untouched, SkippedUpkeep) and "document_history" in untouched.because
 
 
 def test_what_killed_writers_left_goes_after_a_day(edited: GitRepo, tmp_path: Path) -> None:
@@ -134,9 +134,9 @@ def test_what_killed_writers_left_goes_after_a_day(edited: GitRepo, tmp_path: Pa
     _make_old(old)
     new.write_bytes(b"x")
 
-    (found,) = of_kind(Kind.LEFTOVERS, maintain(home, now=datetime.now(UTC)))
+    (found,) = of_kind(RemovalKind.LEFTOVERS, maintain(home, now=datetime.now(UTC)))
 
-    assert found == Freed(Kind.LEFTOVERS, "", 1, 1)
+    assert found == FreedSpace(RemovalKind.LEFTOVERS, "", 1, 1)
     assert (old.exists(), new.exists()) == (False, True)
 
 
@@ -148,9 +148,9 @@ def test_the_index_of_a_work_tree_that_nobody_opens_goes(edited: GitRepo, tmp_pa
         (folder / "manifest.json").write_bytes(b"x")
     _make_old(old)
 
-    (found,) = of_kind(Kind.OVERLAYS, maintain(home, now=datetime.now(UTC)))
+    (found,) = of_kind(RemovalKind.OVERLAYS, maintain(home, now=datetime.now(UTC)))
 
-    assert found == Freed(Kind.OVERLAYS, "shop", 1, 1)
+    assert found == FreedSpace(RemovalKind.OVERLAYS, "shop", 1, 1)
     assert [path.name for path in home.layout.overlays("shop").iterdir()] == ["new"]
 
 
@@ -159,11 +159,11 @@ def test_the_mirror_of_a_repository_that_was_taken_out_goes_after_some_time(edit
     home.registry.remove("shop")
     mirror = home.layout.mirror("shop")
 
-    assert not of_kind(Kind.MIRRORS, maintain(home, now=datetime.now(UTC)))
+    assert not of_kind(RemovalKind.MIRRORS, maintain(home, now=datetime.now(UTC)))
     assert mirror.exists()
-    (found,) = of_kind(Kind.MIRRORS, maintain(home))
+    (found,) = of_kind(RemovalKind.MIRRORS, maintain(home))
 
-    assert isinstance(found, Freed) and found.count == 1 and found.size > 0
+    assert isinstance(found, FreedSpace) and found.count == 1 and found.size > 0
     assert not mirror.exists()
     assert home.layout.published("shop").exists()
 

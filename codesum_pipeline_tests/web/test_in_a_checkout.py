@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from codesum_pipeline.model.errors import BeingIndexed
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.pages import Pages
 from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
 from codesum_pipeline_tests.repositories import GitRepo
@@ -66,7 +66,9 @@ def test_a_checkout_that_nobody_indexed_is_and_the_page_says_so_and_asks_again_u
 def test_a_page_made_while_an_index_comes_to_be_is_loaded_again(zoo_home, tmp_path):
     new = GitRepo.create(tmp_path / "new", {})
     states = iter([BeingIndexed(f"new {IN_WORK}"), None])
-    catalogue = replace(Catalogue.of(load_settings({"home": zoo_home}, environ={})), first_index=lambda _: next(states))
+    catalogue = replace(
+        IndexCatalogue.of(load_settings({"home": zoo_home}, environ={})), first_index=lambda _: next(states)
+    )
 
     start = Pages(catalogue, new.path).start(Request({"type": "http", "query_string": b""}))
 

@@ -10,16 +10,16 @@ from codesum_pipeline.model.organisation import HostKind
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.webhooks.matching import READ_AGAIN_S, RecentEntries, matching_keys
 from codesum_pipeline.webhooks.pushes import Push, UnreadablePayload, read_push
-from codesum_pipeline.webhooks.signatures import Sender
+from codesum_pipeline.webhooks.signatures import SignedEvent
 from codesum_pipeline_tests.webhooks.payloads import GONE, encoded, gitea_push, github_push, gitlab_push
 
-GITHUB = Sender(HostKind.GITHUB, "push", "")
-GITLAB = Sender(HostKind.GITLAB, "Push Hook", "")
-GITEA = Sender(HostKind.GITEA, "push", "")
+GITHUB = SignedEvent(HostKind.GITHUB, "push", "")
+GITLAB = SignedEvent(HostKind.GITLAB, "Push Hook", "")
+GITEA = SignedEvent(HostKind.GITEA, "push", "")
 SHOP = RepositoryEntry("shop", "https://github.com/acme/shop.git")
 
 
-def push_of(payload: dict[str, Any], sender: Sender = GITHUB) -> Push:
+def push_of(payload: dict[str, Any], sender: SignedEvent = GITHUB) -> Push:
     found = read_push(sender, encoded(payload), content_type="application/json")
     assert found
     return found
@@ -37,7 +37,7 @@ def push_of(payload: dict[str, Any], sender: Sender = GITHUB) -> Push:
     ],
 )
 def test_a_push_is_about_the_entries_of_its_repository_however_they_are_written(
-    sender: Sender, make: Callable[[], dict[str, Any]], location: str
+    sender: SignedEvent, make: Callable[[], dict[str, Any]], location: str
 ) -> None:
     entries = [RepositoryEntry("mine", location), RepositoryEntry("other", f"{location}-too")]
 
@@ -95,7 +95,7 @@ def test_a_renamed_repository_is_known_by_the_id_that_its_host_gave_it() -> None
 
 
 def test_a_system_hook_of_gitlab_tells_of_pushes_and_of_much_else() -> None:
-    sender = Sender(HostKind.GITLAB, "System Hook", "")
+    sender = SignedEvent(HostKind.GITLAB, "System Hook", "")
 
     assert push_of(gitlab_push(), sender).ref == "refs/heads/main"
     assert read_push(sender, encoded(gitlab_push(event_name="project_create")), content_type="") is None
@@ -103,7 +103,7 @@ def test_a_system_hook_of_gitlab_tells_of_pushes_and_of_much_else() -> None:
 
 @pytest.mark.parametrize("event", ["ping", "issues", "", "release", "push;"])
 def test_any_other_event_is_no_push(event: str) -> None:
-    assert read_push(Sender(HostKind.GITHUB, event, ""), b"no json at all", content_type="") is None
+    assert read_push(SignedEvent(HostKind.GITHUB, event, ""), b"no json at all", content_type="") is None
 
 
 def test_a_form_holds_the_same_as_json() -> None:

@@ -7,7 +7,7 @@ import pytest
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.organisation import HostKind
 from codesum_pipeline.webhooks.secrets import VARIABLE, Secret, read_secrets
-from codesum_pipeline.webhooks.signatures import CLOCK_TOLERANCE_S, Sender, sender_of
+from codesum_pipeline.webhooks.signatures import CLOCK_TOLERANCE_S, SignedEvent, sender_of
 from codesum_pipeline_tests.webhooks.payloads import (
     SECRET,
     SIGNING_KEY,
@@ -31,24 +31,24 @@ def test_the_example_of_githubs_documentation_is_signed() -> None:
 
     found = sender_of(headers, b"Hello, World!", [Secret(b"It's a Secret to Everybody")], now_s=NOW)
 
-    assert found == Sender(HostKind.GITHUB, "ping", "")
+    assert found == SignedEvent(HostKind.GITHUB, "ping", "")
 
 
 @pytest.mark.parametrize(
     ("headers", "sender"),
     [
-        (github_headers(BODY), Sender(HostKind.GITHUB, "push", "a-1")),
-        (gitea_headers(BODY), Sender(HostKind.GITEA, "push", "b-1")),
-        (gitea_headers(BODY, name="forgejo"), Sender(HostKind.GITEA, "push", "b-1")),
+        (github_headers(BODY), SignedEvent(HostKind.GITHUB, "push", "a-1")),
+        (gitea_headers(BODY), SignedEvent(HostKind.GITEA, "push", "b-1")),
+        (gitea_headers(BODY, name="forgejo"), SignedEvent(HostKind.GITEA, "push", "b-1")),
         (
             gitlab_headers(),
-            Sender(HostKind.GITLAB, "Push Hook", "13792a34-cac6-4fda-95a8-c58e00a3954e"),
+            SignedEvent(HostKind.GITLAB, "Push Hook", "13792a34-cac6-4fda-95a8-c58e00a3954e"),
         ),
     ],
     ids=["github", "gitea", "forgejo", "gitlab"],
 )
 def test_each_host_is_known_by_its_own_headers_and_by_any_of_the_secrets(
-    headers: dict[str, str], sender: Sender
+    headers: dict[str, str], sender: SignedEvent
 ) -> None:
     assert sender_of(headers, BODY, SECRETS, now_s=NOW) == sender
     assert sender_of(headers, BODY, SECRETS[:1], now_s=NOW) is None
@@ -82,7 +82,7 @@ def test_what_is_not_signed_has_no_sender(headers: dict[str, str]) -> None:
 def test_a_signature_of_gitlab_holds_for_its_time_and_body() -> None:
     headers = signed_gitlab_headers(BODY, sent_at=NOW)
 
-    assert sender_of(headers, BODY, SIGNING, now_s=NOW) == Sender(HostKind.GITLAB, "Push Hook", "c-1")
+    assert sender_of(headers, BODY, SIGNING, now_s=NOW) == SignedEvent(HostKind.GITLAB, "Push Hook", "c-1")
     assert sender_of(headers, BODY, SIGNING, now_s=NOW + CLOCK_TOLERANCE_S + 1) is None
     assert sender_of(headers, BODY, SIGNING, now_s=NOW - CLOCK_TOLERANCE_S - 1) is None
     assert sender_of(headers, BODY + b" ", SIGNING, now_s=NOW) is None

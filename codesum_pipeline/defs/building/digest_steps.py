@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.shows_digests import DIGESTS_SHOWN, show_digests, show_matches
-from codesum_pipeline.defs.building.told import Telling
+from codesum_pipeline.defs.building.told import StepNotes
 from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome, Values
 from codesum_pipeline.digests.rows import DigestRow, KeptMatch
 from codesum_pipeline.digests.running import run_after_build
@@ -18,12 +18,12 @@ from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.intents.repositories import covers
 from codesum_pipeline.matching.baseline import hold_documents, move_baseline, read_baseline
-from codesum_pipeline.matching.changes import Comparison, compare_published
+from codesum_pipeline.matching.changes import VersionComparison, compare_published
 from codesum_pipeline.matching.scores import match
 from codesum_pipeline.matching.wording import reading
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.intents import Intent, Match
+from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.store.failures import keep_failures
@@ -31,7 +31,7 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
 
 
-def find_matches(home: Home, ws: Workspace, telling: Telling) -> None:
+def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
     """Compare what is published with what was compared last, keep the matches, then move on from it."""
     with telling.guarded(home.intents.file.name):
         survey = home.intents.survey()
@@ -60,7 +60,7 @@ def find_matches(home: Home, ws: Workspace, telling: Telling) -> None:
         _count_waiting(ws, telling)
 
 
-def tell_of_build(home: Home, ws: Workspace, telling: Telling) -> None:
+def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
     """The digests that go out with each build, and another try for what the outbox has."""
     with telling.guarded(home.intents.file.name):
         desk = home.digest_desk(now=ws.now)
@@ -70,7 +70,7 @@ def tell_of_build(home: Home, ws: Workspace, telling: Telling) -> None:
         _count_digests(ws, telling)
 
 
-_STEPS: Mapping[str, Callable[[Home, Workspace, Telling], None]] = {
+_STEPS: Mapping[str, Callable[[Home, Workspace, StepNotes], None]] = {
     "intent_matches": find_matches,
     "intent_digests": tell_of_build,
 }
@@ -79,7 +79,7 @@ DIGEST_STEPS = tuple(_STEPS)
 
 def perform_digest_step(step: str, home: Home, ws: Workspace, *, built_from: str) -> StepOutcome:
     """Carry out one of the two; nothing is raised but what ends the whole process."""
-    telling = Telling()
+    telling = StepNotes()
     _STEPS[step](home, ws, telling)
     with suppress(CodesumError, OSError):
         keep_failures(ws.layout.memos(ws.key), step, telling.failures)
@@ -90,7 +90,7 @@ def show_digest_step(step: str, home: Home, ws: Workspace) -> Values:
     """What a person sees of it."""
     pending: list[Sequence[KeptMatch]] = []
     digests: Sequence[DigestRow] = ()
-    with Telling().guarded(step):
+    with StepNotes().guarded(step):
         if ws.layout.digests.exists():
             with open_digests(ws.layout.digests, now=ws.now) as store:
                 pending = [store.pending(name, ws.key) for name in store.count_pending(ws.key)]
@@ -108,7 +108,7 @@ def _move_on(ws: Workspace) -> None:
         move_baseline(folder, version)
 
 
-def _matches(ws: Workspace, comparison: Comparison, asking: Sequence[Intent]) -> list[Match]:
+def _matches(ws: Workspace, comparison: VersionComparison, asking: Sequence[Intent]) -> list[IntentMatch]:
     if not comparison.changes:
         return []
     index = PublishedIndex.of_version(comparison.version.folder)
@@ -116,7 +116,7 @@ def _matches(ws: Workspace, comparison: Comparison, asking: Sequence[Intent]) ->
         return match(comparison.changes, asking, index, embedder_of(ws.options), reading(blobs))
 
 
-def _count_waiting(ws: Workspace, telling: Telling) -> None:
+def _count_waiting(ws: Workspace, telling: StepNotes) -> None:
     waiting: Mapping[str, int] = {}
     if ws.layout.digests.exists():
         with open_digests(ws.layout.digests, now=ws.now) as store:
@@ -128,7 +128,7 @@ def _count_waiting(ws: Workspace, telling: Telling) -> None:
     telling.table_hash = hash_of([last.digest if last else None, dict(waiting)])
 
 
-def _count_digests(ws: Workspace, telling: Telling) -> None:
+def _count_digests(ws: Workspace, telling: StepNotes) -> None:
     newest: Sequence[str] = ()
     if ws.layout.digests.exists():
         with open_digests(ws.layout.digests, now=ws.now) as store:

@@ -25,7 +25,7 @@ HOLD, BUILT_FROM, PERFORM, SHOW, CHECK = "hold", "built_from", "perform", "show"
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class OpeningMessage:
     """The first message to the recorder: the home, and the repositories that will be built."""
 
     home: Path
@@ -44,7 +44,7 @@ class RunRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class BuilderRequest:
     """What an asset or a check of the run wants of its builder."""
 
     what: str
@@ -55,7 +55,7 @@ class Question:
 class Reply:
     """The answer to a question, sent as soon as it is known: most are before they are asked."""
 
-    question: Question
+    question: BuilderRequest
     value: Any
 
 
@@ -65,15 +65,15 @@ class NothingAhead:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailureMessage:
     """An error, with where in the code it was raised: instead of an answer, or of all further runs."""
 
     error: BaseException
     trace: str
-    question: Question | None = None
+    question: BuilderRequest | None = None
 
     @classmethod
-    def of(cls, error: Exception, question: Question | None = None) -> "Failed":
+    def of(cls, error: Exception, question: BuilderRequest | None = None) -> "FailureMessage":
         """An error that cannot be sent is sent by its name and message."""
         trace = "".join(traceback.format_exception(error))
         try:
@@ -93,7 +93,7 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupted:
+class InterruptMessage:
     """Instead of a run's outcome: it was canceled."""
 
 
@@ -106,7 +106,7 @@ class RemoteBuilder:
 
     def __init__(self, connection: "Connection[Any, Any]", process: Holder) -> None:
         self._connection = connection
-        self._known: dict[Question, Reply | Failed] = {}
+        self._known: dict[BuilderRequest, Reply | FailureMessage] = {}
         self._must_ask = False
         self.process = process
 
@@ -136,7 +136,7 @@ class RemoteBuilder:
 
     def _ask(self, what: str, about: str = "") -> Any:
         """The answer that was sent or will be; the second time, another one."""
-        question = Question(what, about)
+        question = BuilderRequest(what, about)
         try:
             while question not in self._known and not self._must_ask:
                 self._receive()
@@ -147,7 +147,7 @@ class RemoteBuilder:
         except (EOFError, OSError) as error:
             raise ProcessGone(f"process {self.process.pid}, which built the repository, ended") from error
         answer = self._known.pop(question)
-        if isinstance(answer, Failed):
+        if isinstance(answer, FailureMessage):
             answer.raise_again()
         return answer.value
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from codesum_pipeline.defs.building.shows_compiled import compiled_values, disagreement_values
 from codesum_pipeline.defs.building.shows_model import asked_values, forecast_values
-from codesum_pipeline.defs.building.values import Rows, Value, Values
+from codesum_pipeline.defs.building.values import PreviewRows, Value, Values
 from codesum_pipeline.graph.build import GraphReport
 from codesum_pipeline.parsing.symbols import ParseReport
 from codesum_pipeline.summaries.level_build import LevelReport
@@ -58,9 +58,9 @@ def _value(value: Any) -> Value | None:
     return None
 
 
-def rows_of(rows: Sequence[Mapping[str, Any]]) -> Rows:
+def rows_of(rows: Sequence[Mapping[str, Any]]) -> PreviewRows:
     """A table of the first rows."""
-    return Rows(tuple(rows[:MAX_ROWS]))
+    return PreviewRows(tuple(rows[:MAX_ROWS]))
 
 
 def _counts(name: Any, counts: Any) -> dict[str, Any]:

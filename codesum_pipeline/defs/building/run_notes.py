@@ -32,7 +32,7 @@ class FileStates:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChanges:
     """From one commit to the next, in files; of the run that found it."""
 
     run_id: str
@@ -62,15 +62,15 @@ class Change:
 
 def note_change(ws: Workspace, before: FileStates) -> dict[str, Value]:
     """Write down what a snapshot changed, if anything; the same as values."""
-    found = Change.between(before, FileStates.of(ws), run_id=ws.run_id)
+    found = FileChanges.between(before, FileStates.of(ws), run_id=ws.run_id)
     if found.files or found.since != found.commit:
         write_text_atomically(ws.layout.memos(ws.key) / _FILE, json.dumps(asdict(found)))
     return {"files_changed": found.files, "commit_before": found.since or "none"}
 
 
-def change_of(ws: Workspace) -> Change | None:
+def change_of(ws: Workspace) -> FileChanges | None:
     """What this very run found changed."""
     with suppress(OSError, ValueError, TypeError):
-        found = Change(**json.loads((ws.layout.memos(ws.key) / _FILE).read_bytes()))
+        found = FileChanges(**json.loads((ws.layout.memos(ws.key) / _FILE).read_bytes()))
         return found if found.run_id == ws.run_id else None
     return None

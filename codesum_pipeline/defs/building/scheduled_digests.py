@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from codesum_pipeline.defs.building.shows_digests import DIGESTS_SHOWN, show_digests
-from codesum_pipeline.defs.building.told import Telling
+from codesum_pipeline.defs.building.told import StepNotes
 from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE, open_outbox
@@ -34,7 +34,7 @@ def wanted_now(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
 def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
     """One digest of each question that is due, over all its repositories, and of each that a build held; then what
     the outbox has is sent."""
-    telling, desk = Telling(), home.digest_desk(now=now)
+    telling, desk = StepNotes(), home.digest_desk(now=now)
     with telling.guarded(desk.intents.file.name):
         telling.note_problems(desk.intents.survey())
         ticks = []
@@ -59,7 +59,7 @@ def rollups_wanted(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
 
 def roll_up(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
     """The digests of the month before in one, of each question that had at least two and no roll-up yet."""
-    telling, desk = Telling(), home.digest_desk(now=now)
+    telling, desk = StepNotes(), home.digest_desk(now=now)
     with telling.guarded(desk.intents.file.name):
         telling.note_problems(desk.intents.survey())
         done = run_monthly(desk) if desk.layout.digests.exists() else []
@@ -139,7 +139,7 @@ def _may_be_tried(store: DigestStore, asking: Sequence[Intent], repository: str,
     return bool(last) and all(tick is None or datetime.fromisoformat(tick.ended_at) <= long_ago for tick in last)
 
 
-def _with_preview(telling: Telling, desk: DigestDesk) -> StepOutcome:
+def _with_preview(telling: StepNotes, desk: DigestDesk) -> StepOutcome:
     """The last digests of all repositories stand beside what this run came to."""
     with telling.guarded("the digests so far"):
         if desk.layout.digests.exists():

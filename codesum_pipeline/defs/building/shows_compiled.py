@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from codesum_pipeline.defs.building.plots import bars
 from codesum_pipeline.defs.building.values import Markdown, Value
 from codesum_pipeline.graph.compiled.edges import Disagreement
-from codesum_pipeline.graph.compiled.merging import Verdict
+from codesum_pipeline.graph.compiled.merging import Agreement
 from codesum_pipeline.model.markdown import table
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.parsing.symbols import CompiledReport
@@ -51,19 +51,19 @@ def disagreement_values(found: Disagreement, *, edges: int) -> dict[str, Value]:
     rows = [
         (
             language or _NO_LANGUAGE,
-            *(f"{counts[verdict]:,}" for verdict in Verdict),
-            _share(counts[Verdict.AGREE], counts),
+            *(f"{counts[verdict]:,}" for verdict in Agreement),
+            _share(counts[Agreement.AGREE], counts),
         )
         for language, counts in languages.items()
     ]
-    causes = [line for line in found.lines if line[1] != Verdict.AGREE][:_MOST_CAUSES]
-    every = {str(verdict): sum(counts[verdict] for counts in languages.values()) for verdict in Verdict}
+    causes = [line for line in found.lines if line[1] != Agreement.AGREE][:_MOST_CAUSES]
+    every = {str(verdict): sum(counts[verdict] for counts in languages.values()) for verdict in Agreement}
     return {
         "index_files": found.files,
         "edges_trusted": found.trusted_edges,
         "edges_doubtful": found.doubtful_edges,
         "edges_of_syntax": edges - by_index,
-        "index_and_syntax": Markdown(table(["language", *Verdict, "of all, agree"], rows)),
+        "index_and_syntax": Markdown(table(["language", *Agreement, "of all, agree"], rows)),
         "index_and_syntax_plot": Markdown(bars("calls, imports and bases", every)),
         "index_disagreements": Markdown(
             table(

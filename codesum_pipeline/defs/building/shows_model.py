@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from codesum_pipeline.defs.building.values import Markdown, Value
-from codesum_pipeline.model.avoided import Avoided, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, Saving
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.markdown import table
-from codesum_pipeline.summaries.by_model.asked import Asked
+from codesum_pipeline.summaries.by_model.asked import LevelCalls
 from codesum_pipeline.summaries.by_model.planning import LevelForecast
 
 PREFIX = "model_"
@@ -17,7 +17,7 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def asked_values(asked: Asked | None) -> dict[str, Value]:
+def asked_values(asked: LevelCalls | None) -> dict[str, Value]:
     """One entry per number; what a level did not have says nothing."""
     if asked is None:
         return {}
@@ -25,7 +25,7 @@ def asked_values(asked: Asked | None) -> dict[str, Value]:
     numbers["cached_share"] = asked.cached_tokens / asked.input_tokens if asked.input_tokens else 0.0
     if asked.predicted_usd_with_cache:
         numbers["prediction_error"] = asked.cost_usd / asked.predicted_usd_with_cache - 1
-    spared = [saving for cause, saving in asked.avoided.items() if cause is not Avoided.ASKED]
+    spared = [saving for cause, saving in asked.avoided.items() if cause is not AvoidanceReason.ASKED]
     avoided = sum(spared, Saving())
     numbers |= {f"avoided_{name}": value for name, value in asdict(avoided).items()}
     found: dict[str, Value] = {PREFIX + name: _number(value) for name, value in numbers.items()}
@@ -80,7 +80,7 @@ def forecast_values(forecast: Mapping[Level, LevelForecast]) -> dict[str, Value]
     }
 
 
-def _avoided(found: Mapping[Avoided, Saving]) -> str:
+def _avoided(found: Mapping[AvoidanceReason, Saving]) -> str:
     rows = [
         (cause.value, saving.calls, saving.input_tokens + saving.output_tokens, f"{saving.usd:.4f}")
         for cause, saving in found.items()

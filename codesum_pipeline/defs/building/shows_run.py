@@ -10,7 +10,7 @@ from codesum_pipeline.evaluation.evaluate import ALL
 from codesum_pipeline.evaluation.records import EVERY_CATEGORY
 from codesum_pipeline.evaluation.scores import NDCG
 from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
-from codesum_pipeline.model.avoided import Avoided
+from codesum_pipeline.model.avoided import AvoidanceReason
 from codesum_pipeline.model.documents import HistoryEvent
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.ledger import AttemptOutcome
@@ -82,7 +82,7 @@ def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[st
         "SELECT cause, sum(calls), sum(usd) FROM avoided WHERE run_id = ? AND cause <> ? GROUP BY cause "
         "HAVING sum(calls) > 0 ORDER BY 3 DESC, cause",
         ws.run_id,
-        Avoided.ASKED.value,
+        AvoidanceReason.ASKED.value,
     )
     share = f", {cached / read:.0%} of the tokens read from the provider's cache" if read else ""
     saved = sum(dollars for _, _, dollars in spared)

@@ -24,7 +24,7 @@ _UNSENT = (DeliveryState.FAILED, DeliveryState.UNKNOWN, DeliveryState.GIVEN_UP)
 
 
 @dataclass
-class Telling:
+class StepNotes:
     """One step at work: what it found, and what went wrong in it."""
 
     values: dict[str, Value] = field(default_factory=dict)

@@ -15,7 +15,7 @@ class Markdown:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class PreviewRows:
     """A table by row; a row may lack columns."""
 
     rows: tuple[Mapping[str, Any], ...]
@@ -28,7 +28,7 @@ PLOT = "plot"
 STATE = "state"
 OK, OUT_OF_BAND, NO_DATA, OFF = "in the band", "out of the band", "no data", "switched off"
 
-Value = bool | int | float | str | Markdown | Rows
+Value = bool | int | float | str | Markdown | PreviewRows
 Values = Mapping[str, Value]
 
 

@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from codesum_pipeline.graph.call_sites import Outcome
-from codesum_pipeline.graph.compiled.targets import End, IndexedFacts, Target, Targets
+from codesum_pipeline.graph.call_sites import CallOutcome
+from codesum_pipeline.graph.compiled.targets import CompiledTarget, End, IndexedFacts, Targets
 from codesum_pipeline.graph.edge_table import folder_of
 from codesum_pipeline.graph.reasons import CONFIDENCE, DOUBTFUL, TRUSTED, Reason, of_tool
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
 
 
-class Verdict(StrEnum):
+class Agreement(StrEnum):
     """What an index and the syntax say about one call, import or base."""
 
     AGREE = "agree"
@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class IndexTrust:
     """How far the index is to be trusted for a file.
 
     `overrules` what the syntax says, and `knows_outside` what is no part of the repository.
@@ -43,7 +43,7 @@ class Standing:
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _MergedEdge:
     count: int
     confidence: float
     reason: str
@@ -53,7 +53,7 @@ class _Gathered:
 class MergedEdges:
     """Edges as they are put together: one for each source, target and kind, with the most trusted reason."""
 
-    gathered: dict[tuple[str, str, bool, str], _Gathered] = field(default_factory=dict)
+    gathered: dict[tuple[str, str, bool, str], _MergedEdge] = field(default_factory=dict)
 
     def add(
         self,
@@ -70,7 +70,7 @@ class MergedEdges:
         key = (src, dst, is_external, kind)
         known = self.gathered.get(key)
         if known is None:
-            self.gathered[key] = _Gathered(count, confidence, reason)
+            self.gathered[key] = _MergedEdge(count, confidence, reason)
             return
         known.count += count
         if (-confidence, reason) < (-known.confidence, known.reason):
@@ -90,7 +90,7 @@ class MergedEdges:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedGraph:
     """The edges of the files about which an index counts, and where it and the syntax say different things.
 
     `verdicts` counts, by language, verdict and cause, calls, imports and bases.
@@ -106,7 +106,7 @@ def merge(
     others: Mapping[str, Sequence[Edge]],
     languages: Mapping[str, str],
     stale: Collection[str],
-) -> Merged:
+) -> MergedGraph:
     """Put together the edges of some files.
 
     `sites` are the calls of each as the syntax has them, `others` its imports and bases, and `stale` files of which no
@@ -118,19 +118,19 @@ def merge(
     for file in files:
         imported = {edge.dst for edge in others.get(file.path, ()) if edge.kind is EdgeKind.IMPORT}
         is_doubtful = not imported.isdisjoint(stale) or any(map(targets.is_defined, file.misnamed))
-        standing = Standing(not is_doubtful, not (is_doubtful or file.misnamed))
+        standing = IndexTrust(not is_doubtful, not (is_doubtful or file.misnamed))
         merger = _FileMerger(file, standing, targets, edges)
         merger.add_calls(sites.get(file.path, ()))
         merger.add_others(others.get(file.path, ()))
         language = languages.get(file.path, "")
         verdicts.update({(language, verdict, cause): count for (verdict, cause), count in merger.verdicts.items()})
-    return Merged(tuple(edges.edges()), verdicts)
+    return MergedGraph(tuple(edges.edges()), verdicts)
 
 
 class _FileMerger:
     """Puts together the edges that start in one file."""
 
-    def __init__(self, file: IndexedFacts, standing: Standing, targets: Targets, edges: MergedEdges) -> None:
+    def __init__(self, file: IndexedFacts, standing: IndexTrust, targets: Targets, edges: MergedEdges) -> None:
         self._file = file
         self._standing = standing
         self._targets = targets
@@ -143,22 +143,22 @@ class _FileMerger:
         said = dict(self._file.content["calls"])
         for site in sites:
             keys = said.get(site.number)
-            target = Target(End.UNKNOWN) if keys is None else self._find(keys)
+            target = CompiledTarget(End.UNKNOWN) if keys is None else self._find(keys)
             self._add_call(site, target, is_silent=keys is None)
         for caller, key, count in self._file.content["others"]:
             target = self._find([key])
             if target.id is not None:
-                self.verdicts[Verdict.ONLY_INDEX, "no call in the syntax"] += count
+                self.verdicts[Agreement.ONLY_INDEX, "no call in the syntax"] += count
                 self._add(self._file.id_of(caller), target.id, EdgeKind.CALL, count=count)
 
-    def _find(self, keys: Sequence[int]) -> Target:
+    def _find(self, keys: Sequence[int]) -> CompiledTarget:
         return self._targets.find(self._file, (self._file.keys[key] for key in keys))
 
     def _add(self, src: str, dst: str, kind: EdgeKind, *, count: int = 1) -> None:
         self._edges.add(src, dst, kind, self._reason, self._standing.confidence, count=count)
 
-    def _add_call(self, site: CallRow, target: Target, *, is_silent: bool) -> None:
-        own = site.target if site.outcome == Outcome.RESOLVED else None
+    def _add_call(self, site: CallRow, target: CompiledTarget, *, is_silent: bool) -> None:
+        own = site.target if site.outcome == CallOutcome.RESOLVED else None
         wanted = target.id
         if target.end is End.SEVERAL and own in target.ids:
             wanted = own
@@ -170,12 +170,12 @@ class _FileMerger:
                 self._edges.add(site.caller_id, target.outside, EdgeKind.CALL, self._reason, TRUSTED, is_external=True)
         elif site.target is not None:
             reason = Reason(site.reason) if site.reason else Reason.IMPORT
-            is_external = site.outcome == Outcome.EXTERNAL
+            is_external = site.outcome == CallOutcome.EXTERNAL
             self._edges.add(
                 site.caller_id, site.target, EdgeKind.CALL, reason, CONFIDENCE[reason], is_external=is_external
             )
 
-    def _is_outside(self, site: CallRow, target: Target) -> bool:
+    def _is_outside(self, site: CallRow, target: CompiledTarget) -> bool:
         """Whether the index contradicts a guess of the syntax, since the call leads out of the repository.
 
         Guesses are by a name that is unique in the repository; what follows types knows more than an indexer that has
@@ -184,15 +184,17 @@ class _FileMerger:
         is_guess = site.reason == Reason.UNIQUE_NAME and target.end is End.OUTSIDE
         return is_guess and self._standing.knows_outside
 
-    def _count(self, site: CallRow, own: str | None, wanted: str | None, target: Target, *, is_silent: bool) -> None:
+    def _count(
+        self, site: CallRow, own: str | None, wanted: str | None, target: CompiledTarget, *, is_silent: bool
+    ) -> None:
         """Note whether both say the same."""
         if wanted is not None:
-            is_other = Verdict.ONLY_INDEX if own is None else Verdict.ANOTHER_TARGET
-            verdict = Verdict.AGREE if own == wanted else is_other
+            is_other = Agreement.ONLY_INDEX if own is None else Agreement.ANOTHER_TARGET
+            verdict = Agreement.AGREE if own == wanted else is_other
             self.verdicts[verdict, site.reason or site.outcome] += 1
         elif own is not None:
             is_outside = target.end is End.OUTSIDE
-            verdict = Verdict.OUTSIDE if is_outside else Verdict.ONLY_SYNTAX
+            verdict = Agreement.OUTSIDE if is_outside else Agreement.ONLY_SYNTAX
             cause = (site.reason or "") if is_outside else "not in the index" if is_silent else str(target.end)
             self.verdicts[verdict, cause] += 1
 
@@ -203,7 +205,7 @@ class _FileMerger:
             named = {dst.rpartition(".")[2].rpartition(":")[2] for dst in bases.get(edge.src_id, ())}
             is_other = edge.kind is EdgeKind.INHERIT and edge.dst not in bases.get(edge.src_id, ())
             if is_other and self._standing.overrules and _last_name(edge.dst) in named:
-                self.verdicts[Verdict.ANOTHER_TARGET, "base"] += 1
+                self.verdicts[Agreement.ANOTHER_TARGET, "base"] += 1
                 continue
             self._edges.add(
                 edge.src_id, edge.dst, edge.kind, edge.reason, edge.confidence,
@@ -211,7 +213,7 @@ class _FileMerger:
             )  # fmt: skip
         known = {(edge.src_id, edge.dst, edge.kind) for edge in own}
         for src, dst, kind in sorted({*self._imports(), *_pairs(bases), *self._overrides()}):
-            verdict = Verdict.AGREE if (src, dst, kind) in known else Verdict.ONLY_INDEX
+            verdict = Agreement.AGREE if (src, dst, kind) in known else Agreement.ONLY_INDEX
             self.verdicts[verdict, "import" if kind is EdgeKind.IMPORT else "base"] += 1
             self._edges.confirm(src, dst, kind, self._reason, self._standing.confidence)
 

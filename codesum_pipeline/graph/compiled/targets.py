@@ -43,7 +43,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CompiledTarget:
     """What is meant at a place: documents, or the name of something outside the repository."""
 
     end: End
@@ -88,7 +88,7 @@ class Targets:
         """Whether a file of the repository defines it, and an index counts for that file."""
         return key in self._ids
 
-    def find(self, file: IndexedFacts, keys: Iterable[str]) -> Target:
+    def find(self, file: IndexedFacts, keys: Iterable[str]) -> CompiledTarget:
         """What the symbols at one place mean together: those of several overloads are alternatives."""
         ids: set[str] = set()
         ends: set[End] = set()
@@ -101,10 +101,10 @@ class Targets:
                 outside = outside_name(key)
         if ids:
             ids = _of_one_name(ids)
-            return Target(End.DOCUMENT if len(ids) == 1 else End.SEVERAL, frozenset(ids))
+            return CompiledTarget(End.DOCUMENT if len(ids) == 1 else End.SEVERAL, frozenset(ids))
         if ends == {End.OUTSIDE}:
-            return Target(End.OUTSIDE, outside=outside)
-        return Target(End.NO_DOCUMENT if End.NO_DOCUMENT in ends else End.UNKNOWN)
+            return CompiledTarget(End.OUTSIDE, outside=outside)
+        return CompiledTarget(End.NO_DOCUMENT if End.NO_DOCUMENT in ends else End.UNKNOWN)
 
     def _find(self, file: IndexedFacts, key: str) -> tuple[End, set[str]]:
         if is_local(key):

@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.projects import Projects, join
-from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
-from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, Defined, Space, Value
+from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, NamedDefinitions, Space, Value
 from codesum_pipeline.graph.reasons import Reason
 
 # How many headers are followed from one file.
@@ -62,12 +62,12 @@ class CFamilyRules(Rules):
             found = [self._file(file, row.module) for row in file.imports]
             self._included[path] = tuple(header for header in found if header is not None)
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = self._file(file, row.module)
         if path is not None:
-            yield Resolved(None, None, (path,))
+            yield ResolvedImport(None, None, (path,))
         else:
-            yield Resolved(Outside(row.module, ""))
+            yield ResolvedImport(Outside(row.module, ""))
 
     def _file(self, file: DeclaredFile, included: str) -> str | None:
         near = join(file.folder, included)
@@ -94,10 +94,10 @@ class CFamilyRules(Rules):
             self._seen[path] = frozenset(seen)
         return self._seen[path]
 
-    def visible(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:
+    def visible(self, place: CodePlace, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
         return [entry for entry in definitions if self._sees(place.file.path, entry)]
 
-    def _sees(self, path: str, entry: Definition) -> bool:
+    def _sees(self, path: str, entry: ScopeDefinition) -> bool:
         if entry.file.path == path:
             return True
         headers = self._headers(path)
@@ -113,30 +113,32 @@ class CFamilyRules(Rules):
         stem = _stem(path)
         return frozenset(header for header in included if _stem(header) == stem and _is_header(header))
 
-    def members_of(self, owner: Definition | Space, definitions: Sequence[Definition]) -> Sequence[Definition]:
+    def members_of(
+        self, owner: ScopeDefinition | Space, definitions: Sequence[ScopeDefinition]
+    ) -> Sequence[ScopeDefinition]:
         if isinstance(owner, Space):
             return definitions
         path = owner.file.path
         return [entry for entry in definitions if entry.file.path == path or path in self._headers(entry.file.path)]
 
-    def prefer(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:
+    def prefer(self, place: CodePlace, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
         """A declaration stands for the one definition that takes as many arguments."""
         bodies = [entry for entry in definitions if not _is_header(entry.file.path)]
         return bodies if len(bodies) == 1 or not bodies else definitions
 
-    def _picked(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
+    def _picked(self, place: CodePlace, found: Sequence[ScopeDefinition], why: Reason) -> Value:
         classes = [entry for entry in found if entry.is_class]
         here = [entry for entry in classes if entry.file is place.file]
         if classes:
             chosen = here or classes
-            return Defined((chosen[0],), Reason.SAME_FILE if here else why) if len(chosen) == 1 else AMBIGUOUS
+            return NamedDefinitions((chosen[0],), Reason.SAME_FILE if here else why) if len(chosen) == 1 else AMBIGUOUS
         if place.file.path and all(entry.file is place.file for entry in found):
             why = Reason.SAME_FILE
         elif why is Reason.PACKAGE:
             why = Reason.INCLUDE
-        return Defined(tuple(found), why)
+        return NamedDefinitions(tuple(found), why)
 
-    def fallback(self, place: Place, name: str, count: int) -> Value:
+    def fallback(self, place: CodePlace, name: str, count: int) -> Value:
         """What headers show under the name in any namespace, or else the linker's choice."""
         entries = [entry for entry in self.tree.by_name.get(name, ()) if not self._is_member(entry)]
         shown = self.visible(place, entries)
@@ -146,19 +148,19 @@ class CFamilyRules(Rules):
         linked = [entry for entry in entries if self._is_linked(entry)]
         if len(linked) != 1 or name in _LIBRARY or not linked[0].takes(count):
             return AMBIGUOUS if len(linked) > 1 else UNKNOWN
-        return Defined((linked[0],), Reason.LINK)
+        return NamedDefinitions((linked[0],), Reason.LINK)
 
-    def root(self, place: Place, name: str) -> Value:
+    def root(self, place: CodePlace, name: str) -> Value:
         entries = [entry for entry in self.tree.by_name.get(name, ()) if entry.is_class]
         # A class that is only declared ahead is defined where no header of the file leads to.
         shown = self.visible(place, entries) or (entries if len(entries) == 1 else ())
         return self.pick(place, shown, Reason.INCLUDE) if shown else UNKNOWN
 
-    def _is_member(self, entry: Definition) -> bool:
+    def _is_member(self, entry: ScopeDefinition) -> bool:
         return not entry.is_class and entry.key[:-1] in self.tree.classes
 
     @staticmethod
-    def _is_linked(entry: Definition) -> bool:
+    def _is_linked(entry: ScopeDefinition) -> bool:
         is_plain = len(entry.parts) == 1 and not entry.is_class and "#define" not in entry.modifiers
         return is_plain and "static" not in entry.modifiers and not _is_header(entry.file.path)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
-from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
+from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
 
 
@@ -28,19 +28,19 @@ class CSharpRules(Rules):
     def spaces_of(self, file: DeclaredFile) -> Iterable[Key]:
         return [file.unit[:size] for size in range(len(file.unit), -1, -1)]
 
-    def root(self, place: Place, name: str) -> Value:
+    def root(self, place: CodePlace, name: str) -> Value:
         """A whole name begins with a namespace of the platform."""
         return External(name) if name in ("System", "Microsoft") and (name,) not in self.tree.spaces else UNKNOWN
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         parts = tuple(row.module.removeprefix("global::").split("."))
         if row.name not in (None, "*"):
             parts = (*parts, row.name or "")
         is_star = row.name == "*"
         name = None if is_star else row.alias or parts[-1]
         if parts in self.tree.entries and not is_star:
-            yield Resolved(Member(parts[:-1], parts[-1]), name)
+            yield ResolvedImport(Member(parts[:-1], parts[-1]), name)
         elif parts in self.tree.spaces or parts in self.tree.entries:
-            yield Resolved(Space(parts), name, (), is_star)
+            yield ResolvedImport(Space(parts), name, (), is_star)
         elif parts[:1] not in self.tree.spaces:
-            yield Resolved(Outside(".".join(parts), ""), name, (), is_star)
+            yield ResolvedImport(Outside(".".join(parts), ""), name, (), is_star)

@@ -12,7 +12,7 @@ from codesum_pipeline.model.ids import SEPARATOR
 Key = tuple[str, ...]
 
 
-class Call(NamedTuple):
+class CallExpression(NamedTuple):
     """A call as written; `arguments` is how many it has, -1 where that is not known.
 
     `receiver` has no steps where there is none, and is None where it is no chain.
@@ -39,7 +39,7 @@ class ImportRow(NamedTuple):
         return self.alias or self.name
 
 
-class Extension(NamedTuple):
+class TypeExtension(NamedTuple):
     """Bases that a type is given where it is not defined; `around` are the names around that place."""
 
     around: Key
@@ -48,7 +48,7 @@ class Extension(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Definition:
+class ScopeDefinition:
     """One function or class, or a block in one. `typed` and `bound` are the names that say their type or what they are
     first given.
 
@@ -65,13 +65,13 @@ class Definition:
     parameters: frozenset[str]
     least: int
     most: int
-    parent: "Definition | None" = None
+    parent: "ScopeDefinition | None" = None
     # What it gives back where it does not say of what type that is: the scope and the value.
-    results: tuple[tuple["Definition", Chain | None], ...] = ()
+    results: tuple[tuple["ScopeDefinition", Chain | None], ...] = ()
     is_block: bool = False
     is_member: bool = False
     key: Key = ()
-    children: dict[str, list["Definition"]] = field(default_factory=dict)
+    children: dict[str, list["ScopeDefinition"]] = field(default_factory=dict)
     typed: dict[str, list[TypeName | None]] = field(default_factory=dict)
     bound: dict[str, list[Chain | None]] = field(default_factory=dict)
 
@@ -80,9 +80,9 @@ class Definition:
         return self.parts[-1]
 
     @property
-    def owner(self) -> "Definition | None":
+    def owner(self) -> "ScopeDefinition | None":
         """The definition that a block is in; of any other, itself."""
-        scope: Definition | None = self
+        scope: ScopeDefinition | None = self
         while scope is not None and scope.is_block:
             scope = scope.parent
         return scope
@@ -103,16 +103,16 @@ class DeclaredFile:
     language: str
     package: str | None
     exports: tuple[str, ...]
-    definitions: list[Definition]
+    definitions: list[ScopeDefinition]
     imports: list[ImportRow]
-    calls: list[Call]
+    calls: list[CallExpression]
     typed: dict[str, list[TypeName | None]]
     bound: dict[str, list[Chain | None]]
     unit: Key = ()
-    extensions: list[Extension] = field(default_factory=list)
-    blocks: list[Definition] = field(default_factory=list)
-    names: dict[str, list[Definition]] | None = None
-    _scopes: dict[Key, Definition] = field(default_factory=dict)
+    extensions: list[TypeExtension] = field(default_factory=list)
+    blocks: list[ScopeDefinition] = field(default_factory=list)
+    names: dict[str, list[ScopeDefinition]] | None = None
+    _scopes: dict[Key, ScopeDefinition] = field(default_factory=dict)
 
     @property
     def folder(self) -> str:
@@ -122,43 +122,43 @@ class DeclaredFile:
     def stem(self) -> str:
         return self.path.rpartition("/")[2].partition(".")[0]
 
-    def definition(self, number: int) -> Definition | None:
+    def definition(self, number: int) -> ScopeDefinition | None:
         """The definition or block of a number."""
         if number < 0:
             return None
         of_blocks = number - len(self.definitions)
         return self.blocks[of_blocks] if of_blocks >= 0 else self.definitions[number]
 
-    def add(self, definition: Definition) -> None:
+    def add(self, definition: ScopeDefinition) -> None:
         """Take in the next definition of the file."""
         self.definitions.append(definition)
         self._scopes.setdefault(definition.parts, definition)
 
-    def first_with(self, parts: Key) -> Definition | None:
+    def first_with(self, parts: Key) -> ScopeDefinition | None:
         """The first definition of the file that has these names."""
         return self._scopes.get(parts)
 
-    def scope(self, around: Key) -> Definition | None:
+    def scope(self, around: Key) -> ScopeDefinition | None:
         """What has these names in the file: a definition, or one that stands for a block without a document."""
         if not around:
             return None
         if around not in self._scopes:
             nothing = frozenset[str]()
-            block = Definition(self, "", False, around, (), None, nothing, nothing, 0, 0, self.scope(around[:-1]))
+            block = ScopeDefinition(self, "", False, around, (), None, nothing, nothing, 0, 0, self.scope(around[:-1]))
             block.key = self.unit + around
             self._scopes[around] = block
         return self._scopes[around]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodePlace:
     """Where something is written: in a file, and in which definition or block of it."""
 
     file: DeclaredFile
-    scope: Definition | None
+    scope: ScopeDefinition | None
 
     @property
-    def definition(self) -> Definition | None:
+    def definition(self) -> ScopeDefinition | None:
         """The definition around, blocks left out."""
         return self.scope.owner if self.scope is not None else None
 
@@ -168,7 +168,7 @@ def load_declared(path: str, references: str) -> DeclaredFile:
     facts = json.loads(references)
     receivers = [*map(chain_from_json, facts["receivers"])]
     calls = [
-        Call(symbol, receivers[receiver], name, bool(is_new), count)
+        CallExpression(symbol, receivers[receiver], name, bool(is_new), count)
         for (symbol, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
     ]
     imports = [ImportRow(*row) for row in facts["imports"]]
@@ -176,7 +176,8 @@ def load_declared(path: str, references: str) -> DeclaredFile:
         path, facts["language"], facts["package"], tuple(facts["exports"]), [], imports, calls, {}, {}
     )  # fmt: skip
     file.extensions = [
-        Extension(tuple(around), _type(type_), tuple(map(_type, bases))) for around, type_, bases in facts["extensions"]
+        TypeExtension(tuple(around), _type(type_), tuple(map(_type, bases)))
+        for around, type_, bases in facts["extensions"]
     ]
     for symbol, head in zip(facts["symbols"], facts["heads"], strict=True):
         file.add(_definition(file, symbol, head))
@@ -196,7 +197,7 @@ def _nest(file: DeclaredFile, facts: dict[str, Any]) -> None:
     nothing = frozenset[str]()
     for _, parameters in facts["blocks"]:
         names = frozenset(parameters)
-        file.blocks.append(Definition(file, "", False, (), (), None, nothing, names, 0, 0, is_block=True))
+        file.blocks.append(ScopeDefinition(file, "", False, (), (), None, nothing, names, 0, 0, is_block=True))
     for block, (around, _) in zip(file.blocks, facts["blocks"], strict=True):
         block.parent = file.definition(around)
     for block in file.blocks:
@@ -215,10 +216,10 @@ def _nest(file: DeclaredFile, facts: dict[str, Any]) -> None:
             owner.results = (*owner.results, (scope, chain_from_json(value)))
 
 
-def _definition(file: DeclaredFile, symbol: list[Any], head: list[Any]) -> Definition:
+def _definition(file: DeclaredFile, symbol: list[Any], head: list[Any]) -> ScopeDefinition:
     local_id, kind, parts, bases, returns = symbol
     modifiers, parameters, least, most = head
-    return Definition(
+    return ScopeDefinition(
         file, f"{file.path}{SEPARATOR}{local_id}", kind == "class", tuple(parts), tuple(map(_type, bases)),
         type_from_json(returns), frozenset(modifiers), frozenset(parameters), least, most,
     )  # fmt: skip

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.ecmascript_projects import EcmascriptModules, package_name
 from codesum_pipeline.graph.declared.projects import Projects
-from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.declared.values import Space
 
@@ -50,7 +50,7 @@ class EcmascriptRules(Rules):
         for path in sorted(tree.files):
             self._exports[(path,)] = _exports(tree.files[path])
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = self.modules.find(file.folder, row.module)
         exports = self._exports.get((file.path,), {}).values()
         is_star = row.name == "*"
@@ -58,13 +58,13 @@ class EcmascriptRules(Rules):
         handed = is_star or (name is not None and name in exports)
         if path is not None:
             target = Space((path,)) if row.name is None or is_star else Member((path,), row.name)
-            yield Resolved(target, name, (path,), is_star, handed)
+            yield ResolvedImport(target, name, (path,), is_star, handed)
         elif not self.modules.is_relative(row.module) and not self.modules.is_own(file.folder, row.module):
             package = package_name(row.module).removeprefix("node:")
             taken = row.name if row.name not in (None, "*", "default") else ""
-            yield Resolved(Outside(package, taken or ""), name, (), is_star, handed)
+            yield ResolvedImport(Outside(package, taken or ""), name, (), is_star, handed)
 
-    def inner_spaces(self, place: Place) -> Iterator[Key]:
+    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
         """An object's functions do not see each other; only types do what is declared in namespaces."""
         for key in super().inner_spaces(place):
             if key in self.tree.classes:
@@ -72,22 +72,24 @@ class EcmascriptRules(Rules):
             if place.file.language != "javascript" and key[-1][:1].isupper():
                 yield key
 
-    def owner_key(self, definition: Definition) -> Key:
+    def owner_key(self, definition: ScopeDefinition) -> Key:
         """That of the nearest member around: of a class, or of an object that may be a function's."""
         member = next((scope for scope in _around(definition) if scope.is_member or scope.is_class), None)
         if member is None:
             return super().owner_key(definition)
         return member.key if member.is_class else member.key[:-1]
 
-    def own_class(self, place: Place, key: Key) -> Definition | None:
+    def own_class(self, place: CodePlace, key: Key) -> ScopeDefinition | None:
         return next((scope for scope in _around(place.scope) if scope.is_class and scope.key == key), None)
 
-    def is_of(self, owner: Definition, scope: Definition | None) -> bool:
+    def is_of(self, owner: ScopeDefinition, scope: ScopeDefinition | None) -> bool:
         """Classes of one name in several functions have each its own members, all that stand in no other class."""
         class_ = next((around for around in _around(scope) if around.is_class), None)
         return class_ is None or class_ is owner or class_.key != owner.key
 
-    def members_of(self, owner: Definition | Space, definitions: Sequence[Definition]) -> Sequence[Definition]:
+    def members_of(
+        self, owner: ScopeDefinition | Space, definitions: Sequence[ScopeDefinition]
+    ) -> Sequence[ScopeDefinition]:
         if isinstance(owner, Space):
             return definitions
         return [entry for entry in definitions if self.is_of(owner, entry.parent)]
@@ -103,7 +105,7 @@ class EcmascriptRules(Rules):
         """A member of what a module gives as a whole, as the module writes it."""
         return f"{self._exports.get(key, {}).get('default', '')}.{name}"
 
-    def given(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
+    def given(self, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
         """What stands in a function is its own, unless nothing else has the name."""
         outer = [entry for entry in definitions if entry.parent is None or entry.is_member]
         return outer or definitions
@@ -115,7 +117,7 @@ class EcmascriptRules(Rules):
         return Member(space.key, "default") if len(space.key) == 1 else None
 
 
-def _around(scope: Definition | None) -> Iterator[Definition]:
+def _around(scope: ScopeDefinition | None) -> Iterator[ScopeDefinition]:
     """A scope and those around it."""
     while scope is not None:
         yield scope

@@ -25,7 +25,7 @@ MAX_EXTENDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class PathRules:
+class PathAliases:
     """`paths` of a configuration: patterns with at most one `*`, and the folder they start from."""
 
     base: str | None
@@ -38,7 +38,7 @@ class EcmascriptModules:
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
-        self._configs: dict[str, PathRules | None] = {}
+        self._configs: dict[str, PathAliases | None] = {}
         self._found: dict[tuple[str, str], str | None] = {}
 
     def find(self, folder: str, specifier: str) -> str | None:
@@ -99,7 +99,7 @@ class EcmascriptModules:
         path = join(rules.base, specifier) if rules.base is not None else None
         return self._file(path) if path is not None else None
 
-    def _rules_for(self, folder: str) -> PathRules | None:
+    def _rules_for(self, folder: str) -> PathAliases | None:
         for above in folders_above(folder):
             for name in ("tsconfig.json", "jsconfig.json"):
                 path = f"{above}/{name}" if above else name
@@ -107,12 +107,12 @@ class EcmascriptModules:
                     return self._rules(path)
         return None
 
-    def _rules(self, path: str) -> PathRules | None:
+    def _rules(self, path: str) -> PathAliases | None:
         if path not in self._configs:
             self._configs[path] = self._read_rules(path)
         return self._configs[path]
 
-    def _read_rules(self, path: str) -> PathRules | None:
+    def _read_rules(self, path: str) -> PathAliases | None:
         base: str | None = None
         chain, seen = [path], {path}
         while chain and len(seen) <= MAX_EXTENDS:
@@ -124,7 +124,7 @@ class EcmascriptModules:
                 base = join(folder, said)
             if paths := table(options, "paths"):
                 patterns = tuple(sorted((pattern, tuple(texts(targets))) for pattern, targets in paths.items()))
-                return PathRules(base, base if base is not None else folder, patterns)
+                return PathAliases(base, base if base is not None else folder, patterns)
             for extended in _extended(content):
                 target = self._config_path(folder, extended)
                 if target is not None and target not in seen:
@@ -132,7 +132,7 @@ class EcmascriptModules:
                     chain.append(target)
             if not _extended(content) and here == path:
                 chain.extend(self._referenced(folder, content, seen))
-        return PathRules(base, base, ()) if base is not None else None
+        return PathAliases(base, base, ()) if base is not None else None
 
     def _referenced(self, folder: str, content: Mapping[str, Any], seen: set[str]) -> Iterator[str]:
         """A configuration without options of its own only points to others."""

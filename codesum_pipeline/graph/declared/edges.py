@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from codesum_pipeline.graph.call_sites import CallSite
 from codesum_pipeline.graph.declared.c_family import CFamilyRules
 from codesum_pipeline.graph.declared.c_sharp import CSharpRules
-from codesum_pipeline.graph.declared.calls import Calls
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition
+from codesum_pipeline.graph.declared.calls import FamilyCallResolver
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ScopeDefinition
 from codesum_pipeline.graph.declared.ecmascript import EcmascriptRules
 from codesum_pipeline.graph.declared.go import GoRules
 from codesum_pipeline.graph.declared.jvm import JvmRules
 from codesum_pipeline.graph.declared.lua import LuaRules
 from codesum_pipeline.graph.declared.modules import BashRules, ElixirRules, HaskellRules, SwiftRules, ZigRules
-from codesum_pipeline.graph.declared.names import Names
+from codesum_pipeline.graph.declared.names import FamilyNameResolver
 from codesum_pipeline.graph.declared.php import PhpRules
 from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.declared.ruby import RubyRules
@@ -21,11 +21,11 @@ from codesum_pipeline.graph.declared.rules import Outside, Rules
 from codesum_pipeline.graph.declared.rust import RustRules
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.declared.unique import UniqueMethods
-from codesum_pipeline.graph.declared.values import Defined, External, Value
+from codesum_pipeline.graph.declared.values import External, NamedDefinitions, Value
 from codesum_pipeline.graph.edge_table import EdgeTable
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.model.graph import EdgeKind
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 
 FAMILIES: tuple[type[Rules], ...] = (
     BashRules, CFamilyRules, CSharpRules, EcmascriptRules, ElixirRules, GoRules, HaskellRules, JvmRules, LuaRules,
@@ -36,7 +36,7 @@ FAMILIES: tuple[type[Rules], ...] = (
 class Family:
     """One family's files, resolved; `guard` is told which of them cannot be taken in."""
 
-    def __init__(self, rules: Rules, files: Mapping[str, DeclaredFile], guard: Guard) -> None:
+    def __init__(self, rules: Rules, files: Mapping[str, DeclaredFile], guard: FailureGuard) -> None:
         for path, file in files.items():
             with guard.item(path):
                 file.unit = rules.unit(file)
@@ -44,13 +44,13 @@ class Family:
         self.rules = rules
         self.tree = NameTree(files, guard)
         rules.use(self.tree)
-        self.names = Names(rules, self.tree, guard)
+        self.names = FamilyNameResolver(rules, self.tree, guard)
         taken_in = {
             path: {target for _, resolved in imports.rows for target in resolved.files}
             for path, imports in self.names.imports.items()
         }
-        self.calls = Calls(rules, self.names, UniqueMethods(self.tree, taken_in, rules.common_methods))
-        self._extended: dict[str, list[tuple[Definition, Value]]] = defaultdict(list)
+        self.calls = FamilyCallResolver(rules, self.names, UniqueMethods(self.tree, taken_in, rules.common_methods))
+        self._extended: dict[str, list[tuple[ScopeDefinition, Value]]] = defaultdict(list)
         for path in sorted(files):
             with guard.item(path):
                 for class_, base in self.calls.extended(files[path]):
@@ -83,7 +83,7 @@ class Family:
         classes = (definition for definition in self.files[path].definitions if definition.is_class)
         own = ((class_, base) for class_ in classes for base in self.calls.bases(class_))
         for class_, base in (*own, *self._extended.get(path, ())):
-            if isinstance(base, Defined) and (parent := base.as_class) is not None:
+            if isinstance(base, NamedDefinitions) and (parent := base.as_class) is not None:
                 table.add(class_.id, parent.id, EdgeKind.INHERIT, base.why)
             elif isinstance(base, External):
                 table.add(class_.id, base.name, EdgeKind.INHERIT, Reason.IMPORT, is_external=True)
@@ -109,5 +109,5 @@ def families(files: Mapping[str, DeclaredFile], projects: Projects) -> list[Fami
     for rules in FAMILIES:
         own = {path: files[path] for path in sorted(files) if files[path].language in rules.languages}
         if own:
-            found.append(Family(rules(projects), own, Guard()))
+            found.append(Family(rules(projects), own, FailureGuard()))
     return found

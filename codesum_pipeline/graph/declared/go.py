@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join
-from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.declared.values import Space
 
@@ -81,21 +81,21 @@ class GoRules(Rules):
         is_outer_test = package.endswith("_test") and file.path.endswith("_test.go")
         return (file.folder, package) if is_outer_test else (file.folder,)
 
-    def inner_spaces(self, place: Place) -> Iterator[Key]:
+    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
         """Methods are seen only through their receiver."""
         yield from ()
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         folder = self._folder(file, row.module)
         is_star = row.name == "*"
         if row.alias in ("_", "."):
             return
         if folder is not None:
             name = row.alias or self._packages[folder]
-            yield Resolved(Space((folder,)), None if is_star else name, (), is_star)
+            yield ResolvedImport(Space((folder,)), None if is_star else name, (), is_star)
         elif not self._is_own(row.module):
             name = row.alias or _package_name(row.module)
-            yield Resolved(Outside(row.module, ""), None if is_star else name, (), is_star)
+            yield ResolvedImport(Outside(row.module, ""), None if is_star else name, (), is_star)
 
     def _folder(self, file: DeclaredFile, path: str) -> str | None:
         for module, folder in self._modules:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
-from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
+from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
 
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala"})
@@ -40,7 +40,7 @@ class JvmRules(Rules):
     def unit(self, file: DeclaredFile) -> Key:
         return tuple(file.package.split(".")) if file.package else ()
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         parts = tuple(row.module.split("."))
         name = row.name
         if name is None and len(parts) > 1:
@@ -53,23 +53,25 @@ class JvmRules(Rules):
         if files or target_key in self.tree.spaces or self._is_own(parts):
             is_space = target_key not in self.tree.entries and target_key in self.tree.spaces
             target = Space(target_key) if is_space else Member(parts, name)
-            yield Resolved(target, row.alias or name, files)
+            yield ResolvedImport(target, row.alias or name, files)
         else:
-            yield Resolved(
+            yield ResolvedImport(
                 Outside(_package(target_key), ".".join(target_key[len(_parts(target_key)) :])), row.alias or name
             )
 
-    def root(self, place: Place, name: str) -> Value:
+    def root(self, place: CodePlace, name: str) -> Value:
         """A whole name begins with a package."""
         if name in _STANDARD:
             return External(name)
         return Space((name,)) if (name,) in self.tree.spaces and (name,) not in self.tree.entries else UNKNOWN
 
-    def _whole(self, parts: Key) -> Iterator[Resolved]:
+    def _whole(self, parts: Key) -> Iterator[ResolvedImport]:
         if parts in self.tree.spaces or parts in self.tree.entries:
-            yield Resolved(Space(parts), None, self._files(parts), is_star=True)
+            yield ResolvedImport(Space(parts), None, self._files(parts), is_star=True)
         elif not self._is_own(parts):
-            yield Resolved(Outside(_package(parts), ".".join(parts[len(_parts(parts)) :])), None, (), is_star=True)
+            yield ResolvedImport(
+                Outside(_package(parts), ".".join(parts[len(_parts(parts)) :])), None, (), is_star=True
+            )
 
     def _files(self, key: Key) -> tuple[str, ...]:
         """The file of a class; a package's members are in many."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import join
-from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.values import Space
 
 _BUILTINS = frozenset({
@@ -25,16 +25,16 @@ class LuaRules(Rules):
     super_words = frozenset()
     builtins = _BUILTINS
 
-    def inner_spaces(self, place: Place) -> Iterator[Key]:
+    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
         """The functions of a table are seen only through it."""
         yield from ()
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = self._file(file, row.module)
         if path is not None:
-            yield Resolved(Space((path,)), row.alias, (path,))
+            yield ResolvedImport(Space((path,)), row.alias, (path,))
         elif not row.module.endswith(".lua"):
-            yield Resolved(Outside(row.module.partition(".")[0], ".".join(row.module.split(".")[1:])), row.alias)
+            yield ResolvedImport(Outside(row.module.partition(".")[0], ".".join(row.module.split(".")[1:])), row.alias)
 
     def _file(self, file: DeclaredFile, module: str) -> str | None:
         if module.endswith(".lua"):

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key
+from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.projects import join
-from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.values import Space
 
 
@@ -16,7 +16,7 @@ class BashRules(Rules):
     own_words = frozenset()
     super_words = frozenset()
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = row.module.strip("\"'")
         # A variable at the beginning is the folder of the script, or one near it.
         plain = path.rpartition("}/")[2] if "}/" in path else path
@@ -27,7 +27,7 @@ class BashRules(Rules):
             [near] if near in self.projects.paths else self.projects.ending(plain.removeprefix("./")) if plain else []
         )
         if len(found) == 1 and found[0] is not None:
-            yield Resolved(Space((found[0],)), None, (found[0],), is_star=True, is_handed_on=True)
+            yield ResolvedImport(Space((found[0],)), None, (found[0],), is_star=True, is_handed_on=True)
 
 
 class ElixirRules(Rules):
@@ -54,11 +54,11 @@ class ElixirRules(Rules):
     def unit(self, file: DeclaredFile) -> Key:
         return ()
 
-    def scope_of_bases(self, class_: Definition) -> Definition | None:
+    def scope_of_bases(self, class_: ScopeDefinition) -> ScopeDefinition | None:
         """`use` and `@behaviour` stand in the module, below its aliases."""
         return class_
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         is_star = row.name == "*"
         parts = (
             tuple(f"{row.module}.{row.name}".split(".")) if row.name and not is_star else tuple(row.module.split("."))
@@ -69,9 +69,9 @@ class ElixirRules(Rules):
         if found:
             key = found[0].key
             target = Space(key) if is_star else Member(key[:-1], key[-1])
-            yield Resolved(target, name, tuple(files) if len(files) == 1 else (), is_star)
+            yield ResolvedImport(target, name, tuple(files) if len(files) == 1 else (), is_star)
         elif parts[:1] not in self.tree.spaces:
-            yield Resolved(Outside(".".join(parts), ""), name, (), is_star)
+            yield ResolvedImport(Outside(".".join(parts), ""), name, (), is_star)
 
 
 class HaskellRules(Rules):
@@ -85,22 +85,22 @@ class HaskellRules(Rules):
     def unit(self, file: DeclaredFile) -> Key:
         return (file.package or file.path,)
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         held = self.tree.units.get((row.module,), [])
         files = tuple(found.path for found in held) if len(held) == 1 else ()
         is_whole = row.name in (None, "*")
         name = row.alias or (row.module if row.name is None else row.name)
         if held:
             if row.name == "*":
-                yield Resolved(Space((row.module,)), None, files, is_star=True, is_handed_on=True)
+                yield ResolvedImport(Space((row.module,)), None, files, is_star=True, is_handed_on=True)
                 if row.alias:
-                    yield Resolved(Space((row.module,)), row.alias)
+                    yield ResolvedImport(Space((row.module,)), row.alias)
             else:
                 target = Space((row.module,)) if is_whole else Member((row.module,), row.name or "")
-                yield Resolved(target, name, files, is_handed_on=True)
+                yield ResolvedImport(target, name, files, is_handed_on=True)
         else:
             outside = Outside(row.module, row.name if row.name not in (None, "*") else "")
-            yield Resolved(outside, None if row.name == "*" else name, (), row.name == "*")
+            yield ResolvedImport(outside, None if row.name == "*" else name, (), row.name == "*")
 
 
 class ZigRules(Rules):
@@ -114,19 +114,19 @@ class ZigRules(Rules):
     super_words = frozenset()
     class_words = frozenset({"Self"})
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         if row.module.endswith(".zig"):
             path = join(file.folder, row.module)
             if path is None or path not in self.projects.paths:
                 return
             if row.name == "*":
-                yield Resolved(Space((path,)), None, (path,), is_star=True, is_handed_on=True)
+                yield ResolvedImport(Space((path,)), None, (path,), is_star=True, is_handed_on=True)
                 return
             inner = tuple((row.name or "").split(".")) if row.name else ()
             target = Member((path, *inner[:-1]), inner[-1]) if inner else Space((path,))
-            yield Resolved(target, row.alias or (inner[-1] if inner else None), (path,), is_handed_on=True)
+            yield ResolvedImport(target, row.alias or (inner[-1] if inner else None), (path,), is_handed_on=True)
         else:
-            yield Resolved(Outside(row.module, row.name or ""), row.alias)
+            yield ResolvedImport(Outside(row.module, row.name or ""), row.alias)
 
 
 class SwiftRules(Rules):
@@ -152,10 +152,10 @@ class SwiftRules(Rules):
                 return ("/".join(parts[: parts.index(marker) + 2]),)
         return (parts[0],)
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         name = row.module.partition(".")[0]
         found = [unit for unit in self.tree.units if unit and unit[0].rpartition("/")[2] == name]
         if len(found) == 1:
-            yield Resolved(Space(found[0]), None, (), is_star=True)
+            yield ResolvedImport(Space(found[0]), None, (), is_star=True)
         elif not found:
-            yield Resolved(Outside(name, ""), None, (), is_star=True)
+            yield ResolvedImport(Outside(name, ""), None, (), is_star=True)

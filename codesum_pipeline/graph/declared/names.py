@@ -3,15 +3,15 @@
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, Key, Place
-from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, Key, ScopeDefinition
+from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.declared.values import (
     BUILTIN,
     OUTSIDE,
     UNKNOWN,
-    Defined,
     External,
+    NamedDefinitions,
     Space,
     Value,
     Variable,
@@ -19,7 +19,7 @@ from codesum_pipeline.graph.declared.values import (
     weakened,
 )
 from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 
 # How many places one name is looked for through what modules hand on to each other.
 MAX_HOPS = 200
@@ -28,10 +28,10 @@ MAX_HOPS = 200
 class FileImports:
     """One file's imports: names, and the places whose names it takes in whole."""
 
-    def __init__(self, rows: Iterable[tuple[int, Resolved]]) -> None:
+    def __init__(self, rows: Iterable[tuple[int, ResolvedImport]]) -> None:
         self.rows = list(rows)
-        self.named: dict[str, list[tuple[int, Resolved]]] = defaultdict(list)
-        self.stars: list[tuple[int, Resolved]] = []
+        self.named: dict[str, list[tuple[int, ResolvedImport]]] = defaultdict(list)
+        self.stars: list[tuple[int, ResolvedImport]] = []
         for symbol, resolved in self.rows:
             if resolved.is_star:
                 self.stars.append((symbol, resolved))
@@ -39,10 +39,10 @@ class FileImports:
                 self.named[resolved.name].append((symbol, resolved))
 
 
-class Names:
+class FamilyNameResolver:
     """Looks names up for one family; `used` are the files that a file's package and star imports came to need."""
 
-    def __init__(self, rules: Rules, tree: NameTree, guard: Guard) -> None:
+    def __init__(self, rules: Rules, tree: NameTree, guard: FailureGuard) -> None:
         self.rules = rules
         self.tree = tree
         self.used: dict[str, set[str]] = defaultdict(set)
@@ -51,20 +51,20 @@ class Names:
             self.imports[path] = FileImports(())
             with guard.item(path):
                 self.imports[path] = self._read_imports(tree.files[path])
-        self._by_unit: dict[Key, list[Resolved]] = defaultdict(list)
+        self._by_unit: dict[Key, list[ResolvedImport]] = defaultdict(list)
         for path in sorted(tree.files):
             self._by_unit[tree.files[path].unit].extend(
                 resolved for symbol, resolved in self.imports[path].rows if symbol < 0 and resolved.is_handed_on
             )
         self._known: dict[tuple[Key, str], Value] = {}
-        self._shown: dict[tuple[str, Key], Sequence[Definition]] = {}
+        self._shown: dict[tuple[str, Key], Sequence[ScopeDefinition]] = {}
 
     def _read_imports(self, file: DeclaredFile) -> FileImports:
         return FileImports(
             (row.symbol, found) for row in file.imports for found in self.rules.resolve_import(file, row)
         )
 
-    def is_variable(self, place: Place, name: str) -> Definition | None:
+    def is_variable(self, place: CodePlace, name: str) -> ScopeDefinition | None:
         """The function whose parameter or variable a name is."""
         # With blocks, a function that a variable is given is a definition of the variable's block.
         scope, has_blocks = place.scope, place.file.names is not None
@@ -79,7 +79,7 @@ class Names:
             scope = scope.parent
         return None
 
-    def lookup(self, place: Place, name: str) -> Value:
+    def lookup(self, place: CodePlace, name: str) -> Value:
         """What a name that is no variable stands for."""
         for step in (self._nested, self._member, self._own_file, self._imported, self._spaces, self._starred):
             found = step(place, name)
@@ -89,7 +89,7 @@ class Names:
             return BUILTIN
         return self.rules.root(place, name)
 
-    def _nested(self, place: Place, name: str) -> Value | None:
+    def _nested(self, place: CodePlace, name: str) -> Value | None:
         scope = place.scope
         while scope is not None:
             if name in scope.children and not scope.is_class:
@@ -97,14 +97,14 @@ class Names:
             scope = scope.parent
         return None
 
-    def _visible(self, place: Place, key: Key) -> Sequence[Definition]:
+    def _visible(self, place: CodePlace, key: Key) -> Sequence[ScopeDefinition]:
         """The definitions of a key that a file sees."""
         at = (place.file.path, key)
         if at not in self._shown:
             self._shown[at] = self.rules.visible(place, self.tree.entries.get(key, ()))
         return self._shown[at]
 
-    def _member(self, place: Place, name: str) -> Value | None:
+    def _member(self, place: CodePlace, name: str) -> Value | None:
         """A type inside of the classes around; a member too where the language sees it."""
         if place.scope is None:
             return None
@@ -122,10 +122,10 @@ class Names:
                 )
         return None
 
-    def _sees_types(self, place: Place) -> bool:
+    def _sees_types(self, place: CodePlace) -> bool:
         return not self.rules.files_are_types
 
-    def _own_file(self, place: Place, name: str) -> Value | None:
+    def _own_file(self, place: CodePlace, name: str) -> Value | None:
         names = place.file.names
         if names is not None:
             found = names.get(name)
@@ -133,7 +133,7 @@ class Names:
             found = self.tree.entries_in.get((place.file.path, (*place.file.unit, name)))
         return self.rules.pick(place, found, Reason.SAME_FILE) if found else None
 
-    def _imported(self, place: Place, name: str) -> Value | None:
+    def _imported(self, place: CodePlace, name: str) -> Value | None:
         found = self.imports[place.file.path].named.get(name)
         if not found:
             return None
@@ -144,7 +144,7 @@ class Names:
         values = [value for resolved in inner if (value := self.target(resolved)) is not UNKNOWN]
         return agree(values) if inner else None
 
-    def target(self, resolved: Resolved) -> Value:
+    def target(self, resolved: ResolvedImport) -> Value:
         """What an import stands for."""
         match resolved.target:
             case Space():
@@ -155,7 +155,7 @@ class Names:
                 return External(self.rules.external_name(package, name))
         return UNKNOWN
 
-    def _spaces(self, place: Place, name: str) -> Value | None:
+    def _spaces(self, place: CodePlace, name: str) -> Value | None:
         for key in self.rules.spaces_of(place.file):
             found = self._visible(place, (*key, name)) if not self.rules.has_modules else ()
             if found:
@@ -165,10 +165,10 @@ class Names:
             if (*key, name) in self.tree.spaces:
                 # It may be no more than what a file says of a type of another place.
                 taken = self._starred(place, name)
-                return taken if isinstance(taken, Defined) else Space((*key, name))
+                return taken if isinstance(taken, NamedDefinitions) else Space((*key, name))
         return None
 
-    def _starred(self, place: Place, name: str) -> Value | None:
+    def _starred(self, place: CodePlace, name: str) -> Value | None:
         """What the places taken in whole have; of several, none."""
         stars = self.imports[place.file.path].stars
         values, is_outside = [], False
@@ -188,8 +188,8 @@ class Names:
             return value
         return OUTSIDE if is_outside and name not in self.rules.builtins else None
 
-    def _use(self, place: Place, value: Value) -> None:
-        if isinstance(value, Defined):
+    def _use(self, place: CodePlace, value: Value) -> None:
+        if isinstance(value, NamedDefinitions):
             self.used[place.file.path].update(entry.file.path for entry in value.definitions)
 
     def member(self, key: Key, name: str) -> Value:
@@ -247,18 +247,18 @@ class Names:
                     given.append(OUTSIDE)
         return given
 
-    def _handed(self, key: Key, inner: str, name: str) -> Sequence[Resolved]:
+    def _handed(self, key: Key, inner: str, name: str) -> Sequence[ResolvedImport]:
         found = self.rules.handed_on(key, name)
         if found is not None:
             return [row for row in found if row.is_star or row.name == inner]
         return [row for row in self._by_unit.get(key, ()) if row.is_star or row.name == inner]
 
 
-def _scopes(place: Place) -> Iterable[Definition]:
+def _scopes(place: CodePlace) -> Iterable[ScopeDefinition]:
     scope = place.scope
     while scope is not None:
         yield scope
         scope = scope.parent
 
 
-_ELSEWHERE = Place(DeclaredFile("", "", None, (), [], [], [], {}, {}), None)
+_ELSEWHERE = CodePlace(DeclaredFile("", "", None, (), [], [], [], {}, {}), None)

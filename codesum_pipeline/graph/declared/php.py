@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, texts
-from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.model.expressions import ROOT
@@ -36,13 +36,13 @@ class PhpRules(Rules):
                 if (whole := join(folder, inner)) is not None
             ]
 
-    def _picked(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
+    def _picked(self, place: CodePlace, found: Sequence[ScopeDefinition], why: Reason) -> Value:
         """Of several classes of one name, the one in the file that Composer would load."""
         if len(found) > 1 and not any(entry.file is place.file for entry in found):
             found = [entry for entry in found if self._is_loaded(entry)] or found
         return super()._picked(place, found, why)
 
-    def _is_loaded(self, entry: Definition) -> bool:
+    def _is_loaded(self, entry: ScopeDefinition) -> bool:
         folder = next((above for above in folders_above(entry.file.folder) if above in self._autoload), None)
         return folder is not None and any(
             entry.file.path == "/".join([*filter(None, [target]), *entry.key[len(_parts(prefix)) :]]) + ".php"
@@ -60,11 +60,11 @@ class PhpRules(Rules):
         """A name that begins with `\\` is no namespace's."""
         return External(self.separator.join(names[1:])) if names[0] == ROOT else UNKNOWN
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         if "/" in row.module or row.module.endswith(".php"):
             path = join(file.folder, row.module.lstrip("/"))
             if path in self.projects.paths:
-                yield Resolved(None, None, (path,))
+                yield ResolvedImport(None, None, (path,))
             return
         whole = "\\".join(part for part in (row.module, row.name) if part)
         parts = _parts(whole)
@@ -73,11 +73,11 @@ class PhpRules(Rules):
         name = row.alias or parts[-1]
         found = {entry.file.path for entry in self.tree.entries.get(parts, ())}
         if found:
-            yield Resolved(Member(parts[:-1], parts[-1]), name, tuple(found) if len(found) == 1 else ())
+            yield ResolvedImport(Member(parts[:-1], parts[-1]), name, tuple(found) if len(found) == 1 else ())
         elif parts in self.tree.spaces:
-            yield Resolved(Space(parts), name)
+            yield ResolvedImport(Space(parts), name)
         elif parts[:1] not in self.tree.spaces:
-            yield Resolved(Outside(parts[0], "\\".join(parts[1:])), name)
+            yield ResolvedImport(Outside(parts[0], "\\".join(parts[1:])), name)
 
 
 def _parts(namespace: str) -> Key:

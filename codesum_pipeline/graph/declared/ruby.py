@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from codesum_pipeline.graph.declared import common_methods
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import join
-from codesum_pipeline.graph.declared.rules import Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
 
 _BUILTINS = frozenset({
     "ArgumentError", "Array", "Class", "Comparable", "Complex", "Date", "Dir", "ENV", "Enumerable", "Exception", "File",
@@ -35,14 +35,14 @@ class RubyRules(Rules):
     def unit(self, file: DeclaredFile) -> Key:
         return ()
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         name = row.module if row.module.endswith(".rb") else f"{row.module}.rb"
         near = join(file.folder, name) if row.level or row.module.startswith(".") else None
         found = [near] if near is not None and near in self.projects.paths else self._on_load_path(name)
         if len(found) == 1:
-            yield Resolved(None, None, (found[0],))
+            yield ResolvedImport(None, None, (found[0],))
         elif not found and not row.level and not row.module.startswith("."):
-            yield Resolved(Outside(row.module.partition("/")[0], ""))
+            yield ResolvedImport(Outside(row.module.partition("/")[0], ""))
 
     def _on_load_path(self, name: str) -> list[str]:
         found = self.projects.ending(name.removeprefix("./"))

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.declared.tree import NameTree
-from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, Defined, Space, Value
+from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, NamedDefinitions, Space, Value
 from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 
 # So many functions of one name in one place are written by generators: each call would have to look at all of them.
 MAX_NAMESAKES = 200
@@ -35,7 +35,7 @@ Target = Space | Member | Outside | None
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedImport:
     """What an import names, the name that it binds, and the files that it takes in."""
 
     target: Target
@@ -77,7 +77,7 @@ class Rules:
 
     def __init__(self, projects: Projects) -> None:
         self.projects = projects
-        self.tree = NameTree({}, Guard())
+        self.tree = NameTree({}, FailureGuard())
 
     def unit(self, file: DeclaredFile) -> Key:
         """Where a file's top-level names belong: by default to the file."""
@@ -87,7 +87,7 @@ class Rules:
         """Keep the names of all files, and prepare what is looked up in them."""
         self.tree = tree
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         """What an import names."""
         yield from ()
 
@@ -95,34 +95,36 @@ class Rules:
         """The places whose names a file sees without an import, the nearest first."""
         return (file.unit,)
 
-    def inner_spaces(self, place: Place) -> Iterator[Key]:
+    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
         """The scopes inside of a file around a definition, from the inside out."""
         if place.scope is not None:
             key = place.scope.key
             for size in range(len(key), len(place.file.unit), -1):
                 yield key[:size]
 
-    def scope_of_bases(self, class_: Definition) -> Definition | None:
+    def scope_of_bases(self, class_: ScopeDefinition) -> ScopeDefinition | None:
         """In whose names the bases of a class are written."""
         return class_.parent
 
-    def visible(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:
+    def visible(self, place: CodePlace, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
         """Those of a name's definitions that can be meant in a file."""
         return definitions
 
-    def members_of(self, owner: Definition | Space, definitions: Sequence[Definition]) -> Sequence[Definition]:
+    def members_of(
+        self, owner: ScopeDefinition | Space, definitions: Sequence[ScopeDefinition]
+    ) -> Sequence[ScopeDefinition]:
         """Those of a class's members that are of this class and not of another of its name."""
         return definitions
 
-    def owner_key(self, definition: Definition) -> Key:
+    def owner_key(self, definition: ScopeDefinition) -> Key:
         """Where the class or object stands whose member a definition is in."""
         return self.tree.owner_key(definition)
 
-    def own_class(self, place: Place, key: Key) -> Definition | None:
+    def own_class(self, place: CodePlace, key: Key) -> ScopeDefinition | None:
         """The class of a key around a place, where it may be one of several that the file has of this name."""
         return None
 
-    def is_of(self, owner: Definition, scope: Definition | None) -> bool:
+    def is_of(self, owner: ScopeDefinition, scope: ScopeDefinition | None) -> bool:
         """Whether what a definition says of fields can be meant of a class of its key."""
         return True
 
@@ -134,15 +136,15 @@ class Rules:
         """A member of what a module gives as a whole, as the module writes it."""
         return name
 
-    def given(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
+    def given(self, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
         """Those of a name's definitions that others can take."""
         return definitions
 
-    def prefer(self, place: Place, definitions: Sequence[Definition]) -> Sequence[Definition]:
+    def prefer(self, place: CodePlace, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
         """What is left of several definitions that a call fits."""
         return definitions
 
-    def handed_on(self, key: Key, name: str) -> Iterable[Resolved] | None:
+    def handed_on(self, key: Key, name: str) -> Iterable[ResolvedImport] | None:
         """The imports of a space by which it may have a name that is not defined in it; None: it cannot."""
         return None
 
@@ -154,11 +156,11 @@ class Rules:
         """What a call of a module itself calls."""
         return None
 
-    def fallback(self, place: Place, name: str, count: int) -> Value:
+    def fallback(self, place: CodePlace, name: str, count: int) -> Value:
         """A plain name that nothing else explains."""
         return UNKNOWN
 
-    def root(self, place: Place, name: str) -> Value:
+    def root(self, place: CodePlace, name: str) -> Value:
         """What a name means that nothing else explains: the beginning of a path, a class that is seen anyhow."""
         return UNKNOWN
 
@@ -170,13 +172,13 @@ class Rules:
         """The name of something outside."""
         return self.separator.join(part for part in parts if part)
 
-    def pick(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
+    def pick(self, place: CodePlace, found: Sequence[ScopeDefinition], why: Reason) -> Value:
         """Several definitions of one key as a value; of more functions than can be told apart, none."""
         if len(found) > MAX_NAMESAKES and not found[0].is_class:
             return AMBIGUOUS
         return self._picked(place, found, why)
 
-    def _picked(self, place: Place, found: Sequence[Definition], why: Reason) -> Value:
+    def _picked(self, place: CodePlace, found: Sequence[ScopeDefinition], why: Reason) -> Value:
         here = [definition for definition in found if definition.file is place.file]
         chosen = list(here or found)
         if here:
@@ -185,10 +187,10 @@ class Rules:
         is_companion = self.has_companions and len({(entry.file.path, entry.key) for entry in classes}) == 1
         if classes and (self.is_merged or is_companion or len(classes) == 1):
             first = min(classes, key=lambda entry: (entry.file.stem != entry.name, entry.file.path, entry.id))
-            return Defined((first,), why)
+            return NamedDefinitions((first,), why)
         if classes and len(chosen) > 1:
             return AMBIGUOUS
         files = {definition.file.path for definition in chosen}
         if len(files) > 1 and not self.has_overloads:
             return AMBIGUOUS
-        return Defined(tuple(chosen), why)
+        return NamedDefinitions(tuple(chosen), why)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, ImportRow, Key, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, text
-from codesum_pipeline.graph.declared.rules import Member, Outside, Resolved, Rules
+from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
 
 _ROOTS = frozenset({"lib", "main"})
@@ -106,7 +106,7 @@ class RustRules(Rules):
             parts = parts[:-1]
         return (root, *parts)
 
-    def inner_spaces(self, place: Place) -> Iterator[Key]:
+    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
         """A block `mod` sees its own names alone; types are no scopes."""
         for key in super().inner_spaces(place):
             entries = self.tree.entries.get(key, ())
@@ -114,7 +114,7 @@ class RustRules(Rules):
                 yield key
                 return
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[Resolved]:
+    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
         is_star = row.name == "*"
         parts = [*row.module.removeprefix("::").split("::"), *([row.name] if row.name and not is_star else [])]
         name = None if is_star else row.alias or parts[-1]
@@ -124,7 +124,7 @@ class RustRules(Rules):
         key = self.path_key(file, parts)
         if key is None:
             if parts[0] not in ("crate", "self", "super"):
-                yield Resolved(Outside(parts[0], "::".join(parts[1:])), name, (), is_star, is_handed_on=True)
+                yield ResolvedImport(Outside(parts[0], "::".join(parts[1:])), name, (), is_star, is_handed_on=True)
             return
         units = self.tree.units
         holder = next((key[:size] for size in range(len(key), 0, -1) if key[:size] in units), None)
@@ -132,7 +132,7 @@ class RustRules(Rules):
         target = Space(key) if is_star or len(key) == 1 else Member(key[:-1], key[-1])
         if target == Member(file.unit, name or ""):
             target = Space(key)
-        yield Resolved(target, name, files if len(files) == 1 else (), is_star, is_handed_on=True)
+        yield ResolvedImport(target, name, files if len(files) == 1 else (), is_star, is_handed_on=True)
 
     def _has_blocks(self, file: DeclaredFile) -> bool:
         """Whether a file has modules in blocks, which hold functions or types."""
@@ -165,7 +165,7 @@ class RustRules(Rules):
         roots = self._crates.get(name, set())
         return next(iter(roots)) if len(roots) == 1 else None
 
-    def root(self, place: Place, name: str) -> Value:
+    def root(self, place: CodePlace, name: str) -> Value:
         """The first name of a path may be a crate, or a word that says where the path begins."""
         if name in ("crate", "super"):
             unit = place.file.unit

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, Definition, Key, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, Key, ScopeDefinition
 from codesum_pipeline.model.expressions import Chain, TypeName
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 
 _RECEIVER_WORDS = ("this.", "self.", "@", "$this->")
 
@@ -14,7 +14,7 @@ _RECEIVER_WORDS = ("this.", "self.", "@", "$this->")
 class Field(NamedTuple):
     """What is known of a field: its type, or what it is given, where no type is said; and where that is written."""
 
-    place: Place
+    place: CodePlace
     type: TypeName | None = None
     value: Chain | None = ()
     is_typed: bool = True
@@ -23,14 +23,14 @@ class Field(NamedTuple):
 class NameTree:
     """The definitions of a family by key, by name and by the folders they stand in."""
 
-    def __init__(self, files: Mapping[str, DeclaredFile], guard: Guard) -> None:
+    def __init__(self, files: Mapping[str, DeclaredFile], guard: FailureGuard) -> None:
         self.files = files
-        self.entries: dict[Key, list[Definition]] = defaultdict(list)
-        self.entries_in: dict[tuple[str, Key], list[Definition]] = defaultdict(list)
+        self.entries: dict[Key, list[ScopeDefinition]] = defaultdict(list)
+        self.entries_in: dict[tuple[str, Key], list[ScopeDefinition]] = defaultdict(list)
         self.classes: set[Key] = set()
         # Those that say what they derive from.
-        self.derived: dict[Key, list[Definition]] = defaultdict(list)
-        self.by_name: dict[str, list[Definition]] = defaultdict(list)
+        self.derived: dict[Key, list[ScopeDefinition]] = defaultdict(list)
+        self.by_name: dict[str, list[ScopeDefinition]] = defaultdict(list)
         self.spaces: set[Key] = set()
         self.units: dict[Key, list[DeclaredFile]] = defaultdict(list)
         self._fields: dict[Key, dict[str, list[Field]]] = defaultdict(dict)
@@ -61,14 +61,14 @@ class NameTree:
             self.spaces.add(key)
             key = key[:-1]
 
-    def _add_fields(self, definition: Definition) -> None:
-        place = Place(definition.file, definition)
+    def _add_fields(self, definition: ScopeDefinition) -> None:
+        place = CodePlace(definition.file, definition)
         for name, types in definition.typed.items():
             self._add_field(definition, name, (Field(place, type_) for type_ in types))
         for name, values in definition.bound.items():
             self._add_field(definition, name, (Field(place, None, value, is_typed=False) for value in values))
 
-    def _add_field(self, definition: Definition, name: str, said: Iterable[Field]) -> None:
+    def _add_field(self, definition: ScopeDefinition, name: str, said: Iterable[Field]) -> None:
         own = self.own_name(name) if not definition.is_class else name
         if own is not None:
             fields = self._fields[definition.key if definition.is_class else definition.key[:-1]]
@@ -85,7 +85,7 @@ class NameTree:
         said = [field for field in found if field.is_typed]
         return said or [field for field in found if field.value != ()]
 
-    def owner_key(self, definition: Definition) -> Key:
+    def owner_key(self, definition: ScopeDefinition) -> Key:
         """Where the class or object stands whose member a definition is in, also inside functions of it."""
         key = definition.key if definition.is_class else definition.key[:-1]
         size = len(definition.file.unit)

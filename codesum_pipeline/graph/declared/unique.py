@@ -9,9 +9,9 @@ the method's own, or takes in its file.
 import re
 from collections.abc import Container
 
-from codesum_pipeline.graph.declared.definitions import Definition, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, ScopeDefinition
 from codesum_pipeline.graph.declared.tree import NameTree
-from codesum_pipeline.graph.declared.values import Defined
+from codesum_pipeline.graph.declared.values import NamedDefinitions
 from codesum_pipeline.graph.reasons import Reason
 
 _LEAST_LENGTH = 8
@@ -29,7 +29,7 @@ class UniqueMethods:
         self._imports = imports
         self._common = common
 
-    def find(self, place: Place, name: str) -> Defined | None:
+    def find(self, place: CodePlace, name: str) -> NamedDefinitions | None:
         """The only method that a call of an unknown object's method can mean."""
         if not is_telling(name) or name in self._common:
             return None
@@ -38,9 +38,9 @@ class UniqueMethods:
             return None
         path = found[0].file.path
         is_near = path == place.file.path or path in self._imports.get(place.file.path, ())
-        return Defined((found[0],), Reason.UNIQUE_NAME) if is_near else None
+        return NamedDefinitions((found[0],), Reason.UNIQUE_NAME) if is_near else None
 
-    def _is_method(self, definition: Definition) -> bool:
+    def _is_method(self, definition: ScopeDefinition) -> bool:
         return not definition.is_class and definition.key[:-1] in self._tree.classes
 
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from codesum_pipeline.graph.declared.definitions import Definition, Key, Place
+from codesum_pipeline.graph.declared.definitions import CodePlace, Key, ScopeDefinition
 from codesum_pipeline.graph.reasons import Reason, weaker
 from codesum_pipeline.model.expressions import TypeName
 
 
-class Nothing(Enum):
+class NoFamilyValue(Enum):
     """Values of which only one exists."""
 
     UNKNOWN = "cannot be told"
@@ -26,14 +26,14 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
-class Defined:
+class NamedDefinitions:
     """The definitions of one name: one, or the overloads of a function."""
 
-    definitions: tuple[Definition, ...]
+    definitions: tuple[ScopeDefinition, ...]
     why: Reason
 
     @property
-    def as_class(self) -> Definition | None:
+    def as_class(self) -> ScopeDefinition | None:
         return next((definition for definition in self.definitions if definition.is_class), None)
 
 
@@ -41,7 +41,7 @@ class Defined:
 class Instance:
     """An object of a class, or of a file that is one; `is_super`: seen as one of its bases."""
 
-    owner: Definition | Space
+    owner: ScopeDefinition | Space
     why: Reason
     is_super: bool = False
 
@@ -51,7 +51,7 @@ class Held:
     """An object of a type outside the repository whose arguments say what it holds or gives."""
 
     type: TypeName
-    place: Place
+    place: CodePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +70,18 @@ class External:
     is_instance: bool = False
 
 
-Value = Nothing | Space | Variable | Defined | Instance | Held | External
+Value = NoFamilyValue | Space | Variable | NamedDefinitions | Instance | Held | External
 
-UNKNOWN = Nothing.UNKNOWN
-AMBIGUOUS = Nothing.AMBIGUOUS
-BUILTIN = Nothing.BUILTIN
-OUTSIDE = Nothing.OUTSIDE
+UNKNOWN = NoFamilyValue.UNKNOWN
+AMBIGUOUS = NoFamilyValue.AMBIGUOUS
+BUILTIN = NoFamilyValue.BUILTIN
+OUTSIDE = NoFamilyValue.OUTSIDE
 
 
 def weakened(value: Value, why: Reason) -> Value:
     """A value reached by one more step: trusted no more than that."""
-    if isinstance(value, Defined):
-        return Defined(value.definitions, weaker(why, value.why))
+    if isinstance(value, NamedDefinitions):
+        return NamedDefinitions(value.definitions, weaker(why, value.why))
     if isinstance(value, Instance):
         return Instance(value.owner, weaker(why, value.why), value.is_super)
     return value
@@ -101,7 +101,7 @@ def agree(values: Sequence[Value]) -> Value:
 
 def same(one: Value, other: Value) -> bool:
     """Whether two values are one thing, however they were found."""
-    if isinstance(one, Defined) and isinstance(other, Defined):
+    if isinstance(one, NamedDefinitions) and isinstance(other, NamedDefinitions):
         return one.definitions == other.definitions
     if isinstance(one, Instance) and isinstance(other, Instance):
         return one.owner == other.owner

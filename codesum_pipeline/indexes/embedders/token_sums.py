@@ -41,7 +41,7 @@ MANY_TEXTS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _TokenisedTexts:
     """Texts as lines, distinct lines as words, distinct words as token ids."""
 
     lines_of_text: Lists
@@ -96,7 +96,7 @@ class TokenSums:
         total: Rows = rows.sum(axis=0, keepdims=True, initial=0.0)
         return total
 
-    def _read(self, texts: Sequence[str]) -> _Words:
+    def _read(self, texts: Sequence[str]) -> _TokenisedTexts:
         if len(texts) < MANY_TEXTS:
             lines, lines_of_text = _numbered(text.split("\n") for text in texts)
             words, words_of_line = _numbered(map(self._words_of_line, lines))
@@ -106,7 +106,7 @@ class TokenSums:
             lines_of_text, words, words_of_line = split_texts(
                 texts, special=self._special, words_of_line=self._words_of_line
             )
-        return _Words(lines_of_text, words_of_line, Lists.of(self._token_ids(words)))
+        return _TokenisedTexts(lines_of_text, words_of_line, Lists.of(self._token_ids(words)))
 
     def _words_of_line(self, line: str) -> list[str]:
         """Words and marks where a part is plain, else what stands between white space."""

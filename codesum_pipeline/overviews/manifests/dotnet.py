@@ -1,6 +1,6 @@
 """.NET: project files and central package versions, Microsoft's XML."""
 
-from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest, Scope
+from codesum_pipeline.overviews.manifests.manifest import Dependency, DependencyScope, EntryKind, EntryPoint, Manifest
 from codesum_pipeline.overviews.manifests.plain import read_xml
 
 _TEST_SDK = "microsoft.net.test.sdk"
@@ -13,7 +13,7 @@ def read_project(path: str, text: str) -> Manifest:
     named = [(each, each.attributes.get("Include") or each.attributes.get("Update")) for each in references]
     named += [(each, each.attributes.get("id")) for each in root.all("package")]
     is_test = any((name or "").lower() == _TEST_SDK for _, name in named)
-    scope = Scope.DEV if is_test else Scope.RUN
+    scope = DependencyScope.DEV if is_test else DependencyScope.RUN
     found = [
         Dependency(
             "nuget",
@@ -27,7 +27,7 @@ def read_project(path: str, text: str) -> Manifest:
         if name
     ]
     found += [
-        Dependency("msbuild", sdk.partition("/")[0], None, path, project.line, Scope.BUILD)
+        Dependency("msbuild", sdk.partition("/")[0], None, path, project.line, DependencyScope.BUILD)
         for project in root.all("Project")
         if (sdk := project.attributes.get("Sdk"))
     ]

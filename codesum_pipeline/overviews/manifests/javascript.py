@@ -3,28 +3,28 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from codesum_pipeline.overviews.manifests.lines import Lines
-from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest, Scope
+from codesum_pipeline.overviews.manifests.lines import ManifestLines
+from codesum_pipeline.overviews.manifests.manifest import Dependency, DependencyScope, EntryKind, EntryPoint, Manifest
 from codesum_pipeline.overviews.manifests.plain import read_json, table, text_of, texts
 
 _NPM = {
-    "dependencies": Scope.RUN,
-    "peerDependencies": Scope.RUN,
-    "optionalDependencies": Scope.RUN,
-    "devDependencies": Scope.DEV,
+    "dependencies": DependencyScope.RUN,
+    "peerDependencies": DependencyScope.RUN,
+    "optionalDependencies": DependencyScope.RUN,
+    "devDependencies": DependencyScope.DEV,
 }
-_COMPOSER = {"require": Scope.RUN, "require-dev": Scope.DEV}
+_COMPOSER = {"require": DependencyScope.RUN, "require-dev": DependencyScope.DEV}
 
 
 def read_package_json(path: str, text: str) -> Manifest:
     """npm's, also of Yarn, pnpm and Bun."""
-    content, lines = read_json(text), Lines(text)
+    content, lines = read_json(text), ManifestLines(text)
     name = text_of(content, "name")
     found = _dependencies(path, lines, content, _NPM, "npm")
     return Manifest(path, (name,) if name else (), tuple(found), tuple(_npm_entries(path, lines, content, name)))
 
 
-def _npm_entries(path: str, lines: Lines, content: Mapping[str, Any], name: str | None) -> Iterator[EntryPoint]:
+def _npm_entries(path: str, lines: ManifestLines, content: Mapping[str, Any], name: str | None) -> Iterator[EntryPoint]:
     commands = content.get("bin")
     if isinstance(commands, str) and name:
         yield EntryPoint(name.rpartition("/")[2], EntryKind.COMMAND, path, lines.of("bin"), commands)
@@ -54,7 +54,7 @@ def _exported(target: object) -> str | None:
 
 def read_composer_json(path: str, text: str) -> Manifest:
     """PHP's."""
-    content, lines = read_json(text), Lines(text)
+    content, lines = read_json(text), ManifestLines(text)
     name = text_of(content, "name")
     found = [each for each in _dependencies(path, lines, content, _COMPOSER, "packagist") if "/" in each.name]
     commands = [
@@ -65,7 +65,7 @@ def read_composer_json(path: str, text: str) -> Manifest:
 
 
 def _dependencies(
-    path: str, lines: Lines, content: Mapping[str, Any], sections: Mapping[str, Scope], ecosystem: str
+    path: str, lines: ManifestLines, content: Mapping[str, Any], sections: Mapping[str, DependencyScope], ecosystem: str
 ) -> Iterator[Dependency]:
     for section, scope in sections.items():
         for name, wanted in table(content, section).items():

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.overviews.manifests.lines import Lines, short_lines
+from codesum_pipeline.overviews.manifests.lines import ManifestLines, short_lines
 from codesum_pipeline.overviews.manifests.literals import Literal, read_literals
-from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest, Scope
+from codesum_pipeline.overviews.manifests.manifest import Dependency, DependencyScope, EntryKind, EntryPoint, Manifest
 from codesum_pipeline.overviews.manifests.plain import read_toml, read_xml, table, text_of
 
 _COORDINATE = re.compile(r"([\w.-]+):([\w.${}-]+)(?::([^:@]+))?.*")
@@ -29,7 +29,13 @@ def read_pom(path: str, text: str) -> Manifest:
             if artifact is None:
                 continue
             group = element.text_of("groupId") or "org.apache.maven.plugins"
-            scope = Scope.BUILD if kind == "plugin" else Scope.DEV if element.text_of("scope") == "test" else Scope.RUN
+            scope = (
+                DependencyScope.BUILD
+                if kind == "plugin"
+                else DependencyScope.DEV
+                if element.text_of("scope") == "test"
+                else DependencyScope.RUN
+            )
             line = next(child.line for child in element.children if child.name == "artifactId")
             found.append(Dependency("maven", f"{group}:{artifact}", element.text_of("version"), path, line, scope))
     names = [
@@ -48,7 +54,7 @@ def read_gradle(path: str, text: str) -> Manifest:
         if match := _GROOVY_DEPENDENCY.match(line):
             found += _coordinate(path, number, match[2], match[1])
         elif match := _GROOVY_PLUGIN.match(line):
-            found.append(Dependency("gradle", match[1], match[2], path, number, Scope.BUILD))
+            found.append(Dependency("gradle", match[1], match[2], path, number, DependencyScope.BUILD))
     return Manifest(path, (), tuple(found))
 
 
@@ -63,7 +69,7 @@ def read_gradle_kts(path: str, text: str) -> Manifest:
             is_versioned = literal.after.strip(") ").startswith("version") and number + 1 < len(literals)
             version = literals[number + 1].text if is_versioned else None
             name = literal.text if head == "id" else f"org.jetbrains.kotlin.{literal.text}"
-            found.append(Dependency("gradle", name, version, path, literal.line, Scope.BUILD))
+            found.append(Dependency("gradle", name, version, path, literal.line, DependencyScope.BUILD))
         elif head == "mainClass" or (head == "set" and "mainClass" in literal.before):
             commands.append(EntryPoint(literal.text, EntryKind.APPLICATION, path, literal.line))
         else:
@@ -73,7 +79,7 @@ def read_gradle_kts(path: str, text: str) -> Manifest:
 
 def read_version_catalogue(path: str, text: str) -> Manifest:
     """Gradle's libs.versions.toml."""
-    content, lines = read_toml(text), Lines(text)
+    content, lines = read_toml(text), ManifestLines(text)
     found: list[Dependency] = []
     for alias, library in table(content, "libraries").items():
         line = lines.of("[libraries]", alias)
@@ -86,14 +92,14 @@ def read_version_catalogue(path: str, text: str) -> Manifest:
     for alias, plugin in table(content, "plugins").items():
         name = plugin.partition(":")[0] if isinstance(plugin, str) else text_of(table(plugin), "id")
         if name:
-            found.append(Dependency("gradle", name, None, path, lines.of("[plugins]", alias), Scope.BUILD))
+            found.append(Dependency("gradle", name, None, path, lines.of("[plugins]", alias), DependencyScope.BUILD))
     return Manifest(path, (), tuple(found))
 
 
 def _coordinate(path: str, line: int, text: str, configuration: str) -> Iterator[Dependency]:
     match = _COORDINATE.fullmatch(text)
     if match and "." in match[1]:
-        scope = Scope.DEV if "test" in configuration.lower() else Scope.RUN
+        scope = DependencyScope.DEV if "test" in configuration.lower() else DependencyScope.RUN
         yield Dependency("maven", f"{match[1]}:{match[2]}", match[3], path, line, scope)
 
 
@@ -122,4 +128,6 @@ def _sbt_dependency(path: str, chain: Sequence[Literal]) -> Iterator[Dependency]
         name = f"{chain[0].text}:{chain[1].text}"
         version = chain[2].text if len(chain) > 2 and chain[2].text.lower() != "test" else None
         is_test = bool(_SBT_TEST.match(chain[-1].after)) or chain[-1].text.lower() == "test"
-        yield Dependency("maven", name, version, path, chain[0].line, Scope.DEV if is_test else Scope.RUN)
+        yield Dependency(
+            "maven", name, version, path, chain[0].line, DependencyScope.DEV if is_test else DependencyScope.RUN
+        )

@@ -20,7 +20,7 @@ def short_lines(text: str) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if len(line) <= _LONGEST)
 
 
-class Lines:
+class ManifestLines:
     """The lines of one text, numbered from 1."""
 
     def __init__(self, text: str) -> None:

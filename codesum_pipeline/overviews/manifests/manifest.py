@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Scope(StrEnum):
+class DependencyScope(StrEnum):
     """What a dependency is needed for."""
 
     RUN = "run"
@@ -21,7 +21,7 @@ class Dependency:
     constraint: str | None
     path: str
     line: int
-    scope: Scope = Scope.RUN
+    scope: DependencyScope = DependencyScope.RUN
 
 
 class EntryKind(StrEnum):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from codesum_pipeline.overviews.manifests.lines import short_lines
 from codesum_pipeline.overviews.manifests.literals import read_literals
-from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest, Scope
+from codesum_pipeline.overviews.manifests.manifest import Dependency, DependencyScope, EntryKind, EntryPoint, Manifest
 from codesum_pipeline.overviews.manifests.plain import yaml_pairs
 
 _ATOM_KEY = re.compile(r"mod:\s*\{\s*([\w.]+)")
@@ -34,7 +34,7 @@ def read_mix(path: str, text: str) -> Manifest:
             )
             constraint = following.text if following and is_constraint else None
             dev = any("only" in each.under for each in literals[number + 1 : number + 4] if each.line == literal.line)
-            scope = Scope.DEV if dev else Scope.RUN
+            scope = DependencyScope.DEV if dev else DependencyScope.RUN
             found.append(Dependency("hex", literal.text, constraint, path, literal.line, scope))
     names = [
         literal.text for literal in literals if literal.under[-1:] == ("app:",) or literal.before.endswith("app: ")
@@ -83,7 +83,7 @@ def read_cabal(path: str, text: str) -> Manifest:
             if field == "name" and not stanza:
                 names.append(said.strip())
         if field == "build-depends" and said.strip():
-            scope = Scope.DEV if stanza in ("test-suite", "benchmark") else Scope.RUN
+            scope = DependencyScope.DEV if stanza in ("test-suite", "benchmark") else DependencyScope.RUN
             found += _cabal_packages(path, number, said, scope)
         elif field == "main-is" and commands and stanza == "executable" and said.strip():
             last = commands[-1]
@@ -91,7 +91,7 @@ def read_cabal(path: str, text: str) -> Manifest:
     return Manifest(path, tuple(names), tuple(found), tuple(commands))
 
 
-def _cabal_packages(path: str, line: int, said: str, scope: Scope) -> Iterator[Dependency]:
+def _cabal_packages(path: str, line: int, said: str, scope: DependencyScope) -> Iterator[Dependency]:
     for part in re.split(r",(?![^{]*\})", said):
         if match := _CABAL_PACKAGE.fullmatch(part):
             yield Dependency("hackage", match[1], match[2].strip() or None, path, line, scope)
@@ -105,7 +105,7 @@ def read_hpack(path: str, text: str) -> Manifest:
         if keys == ("name",):
             names.append(value)
         elif keys and keys[-1] == "dependencies" and (match := _CABAL_PACKAGE.fullmatch(value)):
-            scope = Scope.DEV if keys[0] in ("tests", "benchmarks") else Scope.RUN
+            scope = DependencyScope.DEV if keys[0] in ("tests", "benchmarks") else DependencyScope.RUN
             found.append(Dependency("hackage", match[1], match[2].strip() or None, path, line, scope))
         elif keys[:1] == ("executables",) and keys[2:] == ("main",):
             commands[keys[1]] = EntryPoint(keys[1], EntryKind.COMMAND, path, line, value)
@@ -119,7 +119,7 @@ def read_rockspec(path: str, text: str) -> Manifest:
         under = literal.under
         if under[:1] in (("dependencies",), ("build_dependencies",), ("test_dependencies",)):
             if match := _LUA_DEPENDENCY.fullmatch(literal.text):
-                scope = Scope.RUN if under[0] == "dependencies" else Scope.DEV
+                scope = DependencyScope.RUN if under[0] == "dependencies" else DependencyScope.DEV
                 found.append(Dependency("luarocks", match[1], match[2] or None, path, literal.line, scope))
         elif "bin" in under and "install" in under and literal.before.rstrip().endswith("="):
             name = literal.text.rpartition("/")[2]

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from codesum_pipeline.overviews.manifests.lines import Lines, short_lines
+from codesum_pipeline.overviews.manifests.lines import ManifestLines, short_lines
 from codesum_pipeline.overviews.manifests.literals import read_literals
 from codesum_pipeline.overviews.manifests.manifest import (
     Dependency,
+    DependencyScope,
     EntryKind,
     EntryPoint,
     MalformedManifest,
     Manifest,
-    Scope,
 )
 from codesum_pipeline.overviews.manifests.plain import read_toml, table, text_of, texts
 
@@ -24,27 +24,29 @@ _DEV_FILE = re.compile(r"(?:dev|test|lint|docs?|ci|typing)", re.IGNORECASE)
 
 def read_pyproject(path: str, text: str) -> Manifest:
     """PEP 621 and PEP 735, Poetry, and what builds it."""
-    content, lines = read_toml(text), Lines(text)
+    content, lines = read_toml(text), ManifestLines(text)
     project, poetry = table(content, "project"), table(content, "tool", "poetry")
     found = [
-        *_requirements(path, lines, ("[project]", "dependencies"), texts(project.get("dependencies")), Scope.RUN),
+        *_requirements(
+            path, lines, ("[project]", "dependencies"), texts(project.get("dependencies")), DependencyScope.RUN
+        ),
         *_requirements(
             path,
             lines,
             ("[build-system]", "requires"),
             texts(table(content, "build-system").get("requires")),
-            Scope.BUILD,
+            DependencyScope.BUILD,
         ),
     ]
     for section, groups in (("optional-dependencies", table(project, "optional-dependencies")),
                             ("[dependency-groups]", table(content, "dependency-groups"))):  # fmt: skip
         for name, members in groups.items():
-            found += _requirements(path, lines, (section, name), texts(members), Scope.DEV)
+            found += _requirements(path, lines, (section, name), texts(members), DependencyScope.DEV)
     groups = {name: table(group, "dependencies") for name, group in table(poetry, "group").items()}
     sections = {
-        "[tool.poetry.dependencies]": (table(poetry, "dependencies"), Scope.RUN),
-        "[tool.poetry.dev-dependencies]": (table(poetry, "dev-dependencies"), Scope.DEV),
-        **{f"[tool.poetry.group.{name}.dependencies]": (each, Scope.DEV) for name, each in groups.items()},
+        "[tool.poetry.dependencies]": (table(poetry, "dependencies"), DependencyScope.RUN),
+        "[tool.poetry.dev-dependencies]": (table(poetry, "dev-dependencies"), DependencyScope.DEV),
+        **{f"[tool.poetry.group.{name}.dependencies]": (each, DependencyScope.DEV) for name, each in groups.items()},
     }
     for section, (members, scope) in sections.items():
         for name, wanted in members.items():
@@ -71,11 +73,11 @@ def read_setup_cfg(path: str, text: str) -> Manifest:
         parser.read_string(text)
     except configparser.Error as error:
         raise MalformedManifest(f"not valid INI: {error}") from error
-    lines = Lines(text)
-    found = list(_listed(path, lines, parser, "options", "install_requires", Scope.RUN))
+    lines = ManifestLines(text)
+    found = list(_listed(path, lines, parser, "options", "install_requires", DependencyScope.RUN))
     if parser.has_section("options.extras_require"):
         for name in parser.options("options.extras_require"):
-            found += _listed(path, lines, parser, "options.extras_require", name, Scope.DEV)
+            found += _listed(path, lines, parser, "options.extras_require", name, DependencyScope.DEV)
     section = "options.entry_points"
     scripts = parser.get(section, "console_scripts", fallback="").splitlines()
     name = parser.get("metadata", "name", fallback="")
@@ -83,13 +85,18 @@ def read_setup_cfg(path: str, text: str) -> Manifest:
 
 
 def _listed(
-    path: str, lines: Lines, parser: configparser.RawConfigParser, section: str, option: str, scope: Scope
+    path: str,
+    lines: ManifestLines,
+    parser: configparser.RawConfigParser,
+    section: str,
+    option: str,
+    scope: DependencyScope,
 ) -> Iterator[Dependency]:
     wanted = parser.get(section, option, fallback="").splitlines()
     return _requirements(path, lines, (f"[{section}]", option), wanted, scope)
 
 
-def _commands(path: str, lines: Lines, scripts: Iterable[str], section: str) -> Iterator[EntryPoint]:
+def _commands(path: str, lines: ManifestLines, scripts: Iterable[str], section: str) -> Iterator[EntryPoint]:
     for script in scripts:
         name, is_script, target = (part.strip() for part in script.partition("="))
         if is_script:
@@ -102,10 +109,10 @@ def read_setup_py(path: str, text: str) -> Manifest:
     for literal in read_literals(text, "python"):
         under = literal.under
         if "install_requires" in under or "setup_requires" in under or "tests_require" in under:
-            scope = Scope.RUN if "install_requires" in under else Scope.DEV
+            scope = DependencyScope.RUN if "install_requires" in under else DependencyScope.DEV
             found += _requirement(path, literal.line, literal.text, scope)
         elif "extras_require" in under and under[-1] != literal.text:
-            found += _requirement(path, literal.line, literal.text, Scope.DEV)
+            found += _requirement(path, literal.line, literal.text, DependencyScope.DEV)
         elif "console_scripts" in under and "=" in literal.text:
             name, _, target = (part.strip() for part in literal.text.partition("="))
             commands.append(EntryPoint(name, EntryKind.COMMAND, path, literal.line, target))
@@ -116,7 +123,7 @@ def read_setup_py(path: str, text: str) -> Manifest:
 
 def read_requirements(path: str, text: str) -> Manifest:
     """A requirements file: one requirement a line; options, URLs and other files are passed over."""
-    scope = Scope.DEV if _DEV_FILE.search(path) else Scope.RUN
+    scope = DependencyScope.DEV if _DEV_FILE.search(path) else DependencyScope.RUN
     found: list[Dependency] = []
     for number, line in short_lines(text):
         found += _requirement(path, number, re.sub(r"\s+--hash=.*|\s+#.*|\\$", "", line), scope)
@@ -125,19 +132,19 @@ def read_requirements(path: str, text: str) -> Manifest:
 
 def read_pipfile(path: str, text: str) -> Manifest:
     """Pipenv's."""
-    content, lines = read_toml(text), Lines(text)
+    content, lines = read_toml(text), ManifestLines(text)
     found = [
         Dependency(
             "pypi", name, wanted if isinstance(wanted, str) else None, path, lines.of(f"[{section}]", name), scope
         )
-        for section, scope in (("packages", Scope.RUN), ("dev-packages", Scope.DEV))
+        for section, scope in (("packages", DependencyScope.RUN), ("dev-packages", DependencyScope.DEV))
         for name, wanted in table(content, section).items()
     ]
     return Manifest(path, (), tuple(found))
 
 
 def _requirements(
-    path: str, lines: Lines, where: tuple[str, ...], wanted: Iterable[str], scope: Scope
+    path: str, lines: ManifestLines, where: tuple[str, ...], wanted: Iterable[str], scope: DependencyScope
 ) -> Iterator[Dependency]:
     for text in wanted:
         for found in _requirement(path, 0, text, scope):
@@ -145,7 +152,7 @@ def _requirements(
             yield Dependency("pypi", found.name, found.constraint, path, line, scope)
 
 
-def _requirement(path: str, line: int, text: str, scope: Scope) -> list[Dependency]:
+def _requirement(path: str, line: int, text: str, scope: DependencyScope) -> list[Dependency]:
     """One requirement; none where the text is something else."""
     if len(text) > _LONGEST:
         return []

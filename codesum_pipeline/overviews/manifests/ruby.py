@@ -1,13 +1,13 @@
 """Ruby: Gemfile and gemspecs."""
 
 from codesum_pipeline.overviews.manifests.literals import read_literals
-from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest, Scope
+from codesum_pipeline.overviews.manifests.manifest import Dependency, DependencyScope, EntryKind, EntryPoint, Manifest
 
 _DECLARING = {
-    "gem": Scope.RUN,
-    "add_dependency": Scope.RUN,
-    "add_runtime_dependency": Scope.RUN,
-    "add_development_dependency": Scope.DEV,
+    "gem": DependencyScope.RUN,
+    "add_dependency": DependencyScope.RUN,
+    "add_runtime_dependency": DependencyScope.RUN,
+    "add_development_dependency": DependencyScope.DEV,
 }
 
 
@@ -20,7 +20,7 @@ def read_gems(path: str, text: str) -> Manifest:
         if head in _DECLARING:
             known = found.get(literal.call)
             if known is None:
-                scope = Scope.DEV if "group" in literal.under else _DECLARING[head]
+                scope = DependencyScope.DEV if "group" in literal.under else _DECLARING[head]
                 found[literal.call] = Dependency("rubygems", literal.text, None, path, literal.line, scope)
             else:
                 constraint = literal.text if known.constraint is None else f"{known.constraint}, {literal.text}"

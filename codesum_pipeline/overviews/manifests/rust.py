@@ -3,16 +3,20 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from codesum_pipeline.overviews.manifests.lines import Lines
-from codesum_pipeline.overviews.manifests.manifest import Dependency, EntryKind, EntryPoint, Manifest, Scope
+from codesum_pipeline.overviews.manifests.lines import ManifestLines
+from codesum_pipeline.overviews.manifests.manifest import Dependency, DependencyScope, EntryKind, EntryPoint, Manifest
 from codesum_pipeline.overviews.manifests.plain import read_toml, table, text_of
 
-_SECTIONS = {"dependencies": Scope.RUN, "dev-dependencies": Scope.DEV, "build-dependencies": Scope.BUILD}
+_SECTIONS = {
+    "dependencies": DependencyScope.RUN,
+    "dev-dependencies": DependencyScope.DEV,
+    "build-dependencies": DependencyScope.BUILD,
+}
 
 
 def read_cargo(path: str, text: str) -> Manifest:
     """A crate, or a workspace whose crates take their dependencies from it."""
-    content, lines = read_toml(text), Lines(text)
+    content, lines = read_toml(text), ManifestLines(text)
     name = text_of(table(content, "package"), "name")
     tables = [("", content), ("workspace.", table(content, "workspace"))]
     tables += [(f"target.{key}.", table(each)) for key, each in table(content, "target").items()]
@@ -26,7 +30,7 @@ def read_cargo(path: str, text: str) -> Manifest:
     return Manifest(path, (name,) if name else (), tuple(found), tuple(commands))
 
 
-def _dependencies(path: str, lines: Lines, prefix: str, part: Mapping[str, Any]) -> Iterator[Dependency]:
+def _dependencies(path: str, lines: ManifestLines, prefix: str, part: Mapping[str, Any]) -> Iterator[Dependency]:
     for section, scope in _SECTIONS.items():
         for name, wanted in table(part, section).items():
             constraint = wanted if isinstance(wanted, str) else text_of(table(wanted), "version")

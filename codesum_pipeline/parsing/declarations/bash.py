@@ -14,17 +14,17 @@ from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 
 _STATEMENTS = frozenset({
     "command", "list", "pipeline", "variable_assignment", "variable_assignments", "declaration_command",
@@ -82,32 +82,32 @@ SPEC = LanguageSpec(
     }),
     count_branches=lambda node: 0 if _is_default(node) else 1,
     tokens={
-        ",": Token.COMMA,
-        ";": Token.COMMA,
-        "then": Token.LED,
-        "do": Token.LED,
-        "file_descriptor": Token.PREFIX,
-        ">&": Token.PREFIX,
-        "<&": Token.PREFIX,
-        "<<": Token.PREFIX,
-        "<<-": Token.PREFIX,
-        "$": Token.PREFIX,
-        "++": Token.STEP,
-        "--": Token.STEP,
-        "heredoc_body": Token.TIGHT,
-        "heredoc_end": Token.TIGHT,
+        ",": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "then": TokenSpacing.LED,
+        "do": TokenSpacing.LED,
+        "file_descriptor": TokenSpacing.PREFIX,
+        ">&": TokenSpacing.PREFIX,
+        "<&": TokenSpacing.PREFIX,
+        "<<": TokenSpacing.PREFIX,
+        "<<-": TokenSpacing.PREFIX,
+        "$": TokenSpacing.PREFIX,
+        "++": TokenSpacing.STEP,
+        "--": TokenSpacing.STEP,
+        "heredoc_body": TokenSpacing.TIGHT,
+        "heredoc_end": TokenSpacing.TIGHT,
     },
     tokens_in={
-        **{(parent, ";"): Token.OMITTED for parent in _ENDED},
-        ("function_definition", "("): Token.OPEN,
-        ("function_definition", ")"): Token.CLOSE,
-        ("case_item", "("): Token.PREFIX,
-        ("case_item", ")"): Token.CLOSE,
-        ("array", "("): Token.OPEN,
-        ("array", ")"): Token.CLOSE,
-        ("variable_assignment", "="): Token.TIGHT,
-        ("variable_assignment", "+="): Token.TIGHT,
-        ("binary_expression", "<<"): Token.INFIX,
+        **{(parent, ";"): TokenSpacing.OMITTED for parent in _ENDED},
+        ("function_definition", "("): TokenSpacing.OPEN,
+        ("function_definition", ")"): TokenSpacing.CLOSE,
+        ("case_item", "("): TokenSpacing.PREFIX,
+        ("case_item", ")"): TokenSpacing.CLOSE,
+        ("array", "("): TokenSpacing.OPEN,
+        ("array", ")"): TokenSpacing.CLOSE,
+        ("variable_assignment", "="): TokenSpacing.TIGHT,
+        ("variable_assignment", "+="): TokenSpacing.TIGHT,
+        ("binary_expression", "<<"): TokenSpacing.INFIX,
     },
 )  # fmt: skip
 
@@ -126,12 +126,12 @@ def _is_zsh(path: str, source: bytes) -> bool:
     return name.endswith(".zsh") or name in _ZSH_FILES or _ZSH_SCRIPT.match(source[:256]) is not None
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
 
 
-def _command(node: Node, text: Text) -> Called | None:
+def _command(node: Node, text: Text) -> CallSyntax | None:
     """A command by its fixed name; what a `trap` calls is the command that it is given."""
     name = _unquoted(node.child_by_field_name("name"))
     argument = node.child_by_field_name("argument")
@@ -139,7 +139,7 @@ def _command(node: Node, text: Text) -> Called | None:
         return None
     if name == "trap" and argument is not None:
         name = next(iter(re.split(r"[\s;]", _unquoted(argument))), "")
-    return Called("", name) if name and _NAME.fullmatch(name) else None
+    return CallSyntax("", name) if name and _NAME.fullmatch(name) else None
 
 
 def _unquoted(node: Node | None) -> str:
@@ -147,7 +147,7 @@ def _unquoted(node: Node | None) -> str:
     return written[1:-1] if len(written) > 1 and written[0] in "\"'" and written[0] == written[-1] else written
 
 
-def _source(node: Node, text: Text) -> Iterator[Imported]:
+def _source(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`source path`: the path from its first fixed part (`"$DIR/lib/a.sh"` → `lib/a.sh`)."""
     argument = node.child_by_field_name("argument")
     if argument is None or raw_text(node.child_by_field_name("name")) not in _SOURCING:
@@ -157,7 +157,7 @@ def _source(node: Node, text: Text) -> Iterator[Imported]:
         path = path.replace(quoted, "/")
     path = _COMPUTED.sub("", path.replace('"', ""))
     if path and not re.search(r"[$`(*]", path):
-        yield Imported(path)
+        yield ImportSyntax(path)
 
 
 def _declared(node: Node, text: Text) -> Iterator[str]:

@@ -13,8 +13,8 @@ from codesum_pipeline.parsing.declarations.c_family_declarators import (
     shape_of_declarator,
 )
 from codesum_pipeline.parsing.declared.braces import BRACKETS
-from codesum_pipeline.parsing.declared.declaration import Called, Code, Imported, Text, Typed, field_text
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.declared.declaration import CallSyntax, Code, ImportSyntax, Text, TypedName, field_text
+from codesum_pipeline.parsing.spacing import TokenSpacing
 
 DIRECTIVES = frozenset({
     "#if", "#ifdef", "#ifndef", "#elif", "#elifdef", "#elifndef", "#else", "#endif", "#define", "#include",
@@ -45,34 +45,34 @@ _CALLED_LIKE_FUNCTIONS = (
     "sizeof", "alignof", "_Alignof", "__alignof__", "alignas", "offsetof", "defined", "_Generic", "__attribute__",
     "__attribute", "__declspec", "asm", "__asm__", "__asm",
 )  # fmt: skip
-TOKENS: Mapping[str, Token] = {
+TOKENS: Mapping[str, TokenSpacing] = {
     **BRACKETS,
-    **dict.fromkeys(_CALLED_LIKE_FUNCTIONS, Token.WORD),
-    ".": Token.TIGHT,
-    "->": Token.TIGHT,
-    "::": Token.TIGHT,
-    ";": Token.COMMA,
-    "++": Token.STEP,
-    "--": Token.STEP,
-    "!": Token.PREFIX,
-    "~": Token.PREFIX,
-    "[[": Token.OPEN,
-    "]]": Token.CLOSE,
+    **dict.fromkeys(_CALLED_LIKE_FUNCTIONS, TokenSpacing.WORD),
+    ".": TokenSpacing.TIGHT,
+    "->": TokenSpacing.TIGHT,
+    "::": TokenSpacing.TIGHT,
+    ";": TokenSpacing.COMMA,
+    "++": TokenSpacing.STEP,
+    "--": TokenSpacing.STEP,
+    "!": TokenSpacing.PREFIX,
+    "~": TokenSpacing.PREFIX,
+    "[[": TokenSpacing.OPEN,
+    "]]": TokenSpacing.CLOSE,
 }
 _POINTERS = ("pointer_declarator", "abstract_pointer_declarator", "pointer_expression")
-TOKENS_IN: Mapping[tuple[str, str], Token] = {
-    **{(parent, "*"): Token.PREFIX for parent in _POINTERS},
-    ("pointer_expression", "&"): Token.PREFIX,
-    ("unary_expression", "-"): Token.PREFIX,
-    ("unary_expression", "+"): Token.PREFIX,
-    ("case_statement", ":"): Token.COMMA,
-    ("labeled_statement", ":"): Token.COMMA,
-    ("cast_expression", ")"): Token.TIGHT,
-    ("initializer_list", "{"): Token.OPEN,
-    ("parenthesized_declarator", "("): Token.PREFIX,
-    ("abstract_parenthesized_declarator", "("): Token.PREFIX,
-    ("field_designator", "."): Token.PREFIX,
-    ("subscript_designator", "["): Token.PREFIX,
+TOKENS_IN: Mapping[tuple[str, str], TokenSpacing] = {
+    **{(parent, "*"): TokenSpacing.PREFIX for parent in _POINTERS},
+    ("pointer_expression", "&"): TokenSpacing.PREFIX,
+    ("unary_expression", "-"): TokenSpacing.PREFIX,
+    ("unary_expression", "+"): TokenSpacing.PREFIX,
+    ("case_statement", ":"): TokenSpacing.COMMA,
+    ("labeled_statement", ":"): TokenSpacing.COMMA,
+    ("cast_expression", ")"): TokenSpacing.TIGHT,
+    ("initializer_list", "{"): TokenSpacing.OPEN,
+    ("parenthesized_declarator", "("): TokenSpacing.PREFIX,
+    ("abstract_parenthesized_declarator", "("): TokenSpacing.PREFIX,
+    ("field_designator", "."): TokenSpacing.PREFIX,
+    ("subscript_designator", "["): TokenSpacing.PREFIX,
 }
 ASSIGNMENTS = {"assignment_expression": "left", "update_expression": "argument"}
 # Types that no class stands behind.
@@ -182,7 +182,7 @@ def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[s
         yield "abstract"
 
 
-def call(node: Node, text: Text) -> Called | None:
+def call(node: Node, text: Text) -> CallSyntax | None:
     """`f(…)`, `a.f(…)`, `a->f(…)`, `ns::f(…)`."""
     function = node.child_by_field_name("function")
     if function is not None and function.type == "template_function":
@@ -192,18 +192,18 @@ def call(node: Node, text: Text) -> Called | None:
     if function.type == "field_expression":
         name = name_parts(function.child_by_field_name("field"))
         mark = field_text(function, "operator", text) or "."
-        return Called(field_text(function, "argument", text), name[-1], mark=mark) if name else None
+        return CallSyntax(field_text(function, "argument", text), name[-1], mark=mark) if name else None
     if function.type == "qualified_identifier":
         parts = name_parts(function)
-        return Called("::".join(parts[:-1]), parts[-1], mark="::") if parts else None
-    return Called("", text(function)) if function.type == "identifier" else None
+        return CallSyntax("::".join(parts[:-1]), parts[-1], mark="::") if parts else None
+    return CallSyntax("", text(function)) if function.type == "identifier" else None
 
 
-def include(node: Node, text: Text) -> Iterator[Imported]:
+def include(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`#include` takes all of a file; a macro's name in its place says nothing."""
     path = field_text(node, "path", text)
     if path[:1] in ('"', "<"):
-        yield Imported(path[1:-1], "*")
+        yield ImportSyntax(path[1:-1], "*")
 
 
 def declared_type(node: Node, text: Text) -> str:
@@ -214,14 +214,14 @@ def declared_type(node: Node, text: Text) -> str:
     return field_text(type_, "name", text) if type_.type in _STRUCTURES else text(type_)
 
 
-def typed(node: Node, text: Text) -> Iterator[Typed]:
+def typed(node: Node, text: Text) -> Iterator[TypedName]:
     """Variables, parameters and fields of a class."""
     type_ = declared_type(node, text)
     for declarator in node.children_by_field_name("declarator") if type_ else ():
         shape = shape_of_declarator(declarator)
         # In a function, `Type name(value);` looks like a prototype.
         if shape is not None and (shape.function is None or shape.name.type == "identifier"):
-            yield Typed(text(shape.name), type_)
+            yield TypedName(text(shape.name), type_)
 
 
 def fields(node: Node, text: Text) -> Iterator[str]:

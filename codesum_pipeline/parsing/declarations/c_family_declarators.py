@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.declared.declaration import Defined, raw_text
+from codesum_pipeline.parsing.declared.declaration import DefinitionHead, raw_text
 
 _POINTING = frozenset({"pointer_declarator", "reference_declarator", "pointer_type_declarator"})
 _AROUND = frozenset({"array_declarator", "init_declarator"})
@@ -114,7 +114,7 @@ def template_arguments(name: Node | None) -> list[Node]:
     return listed.named_children if listed is not None else []
 
 
-def function(node: Node) -> Defined | None:
+def function(node: Node) -> DefinitionHead | None:
     """A function with a body."""
     shape = shape_of(node)
     if shape is None or shape.function is None:
@@ -124,16 +124,16 @@ def function(node: Node) -> Defined | None:
         return None
     is_guess = node.child_by_field_name("type") is None
     parts = _named_by_macro(shape.function) if is_macro_call(node, shape) else parts
-    return Defined(parts, SymbolType.FUNCTION, _body_of(node), is_guess=is_guess)
+    return DefinitionHead(parts, SymbolType.FUNCTION, _body_of(node), is_guess=is_guess)
 
 
-def _in_parentheses(node: Node, shape: Shape | None) -> Defined | None:
+def _in_parentheses(node: Node, shape: Shape | None) -> DefinitionHead | None:
     """`MACRO(name) {…}` where the grammar takes the macro for the type of a variable."""
     declarator = node.child_by_field_name("declarator")
     if shape is None or declarator is None or declarator.type != "parenthesized_declarator":
         return None
     names = name_parts(shape.name) if raw_text(node.child_by_field_name("type")).isupper() else ()
-    return Defined(names, SymbolType.FUNCTION, _body_of(node), is_guess=True) if names else None
+    return DefinitionHead(names, SymbolType.FUNCTION, _body_of(node), is_guess=True) if names else None
 
 
 def _body_of(node: Node) -> Node | None:
@@ -166,7 +166,7 @@ def _named_by_macro(function: Node) -> tuple[str, ...]:
     return tuple(names if listed and len(names) == listed.named_child_count <= 2 else names[:1])
 
 
-def declaration(node: Node) -> Defined | None:
+def declaration(node: Node) -> DefinitionHead | None:
     """A function without a body: a member, or a prototype. With a `;` after `{}` the body is read as a value."""
     declarator = node.child_by_field_name("declarator")
     if declarator is None or declarator.type in _PLAIN:
@@ -179,18 +179,18 @@ def declaration(node: Node) -> Defined | None:
         return None
     value = node.child_by_field_name("default_value") or declarator.child_by_field_name("value")
     body = value if value is not None and value.type == "initializer_list" else None
-    return Defined(parts, SymbolType.FUNCTION, body, is_prototype=body is None, is_guess=True)
+    return DefinitionHead(parts, SymbolType.FUNCTION, body, is_prototype=body is None, is_guess=True)
 
 
-def structure(node: Node) -> Defined | None:
+def structure(node: Node) -> DefinitionHead | None:
     """A structure with a name and a body."""
     body = node.child_by_field_name("body")
     parts = name_parts(node.child_by_field_name("name")) if body is not None else ()
     section = "private" if node.type == "class_specifier" else ""
-    return Defined(parts, SymbolType.CLASS, body, section=section) if parts else None
+    return DefinitionHead(parts, SymbolType.CLASS, body, section=section) if parts else None
 
 
-def named_by_typedef(node: Node) -> Defined | None:
+def named_by_typedef(node: Node) -> DefinitionHead | None:
     """`typedef struct {…} Name`: the structure has no other name."""
     type_ = node.child_by_field_name("type")
     if type_ is None or type_.type not in _STRUCTURES or type_.child_by_field_name("name") is not None:
@@ -199,16 +199,16 @@ def named_by_typedef(node: Node) -> Defined | None:
     while declarator is not None and _is_declarator(declarator):
         declarator = declarator.child_by_field_name("declarator") or _last_named(declarator)
     name = raw_text(declarator)
-    return Defined((name,), SymbolType.CLASS, body) if body is not None and name else None
+    return DefinitionHead((name,), SymbolType.CLASS, body) if body is not None and name else None
 
 
-def macro(node: Node) -> Defined | None:
+def macro(node: Node) -> DefinitionHead | None:
     """A macro with parameters and a body is called as a function is."""
     name, value = raw_text(node.child_by_field_name("name")), node.child_by_field_name("value")
-    return Defined((name,), SymbolType.FUNCTION, value) if name and value is not None else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, value) if name and value is not None else None
 
 
-def macro_with_block(node: Node) -> Defined | None:
+def macro_with_block(node: Node) -> DefinitionHead | None:
     """`MACRO(name) {…}` outside of functions, which the grammar reads as a call that lacks its `;`, and a block."""
     if not node.has_error or node.child_count != 2 or not node.children[1].is_missing:
         return None
@@ -225,5 +225,7 @@ def macro_with_block(node: Node) -> Defined | None:
         plain = [raw_text(child) for child in given if child.type == "identifier"]
         names = plain if len(plain) == len(given) <= 2 else plain[:1]
     return (
-        Defined(tuple(names), SymbolType.FUNCTION, block, is_guess=True, tail=block) if all(names) and names else None
+        DefinitionHead(tuple(names), SymbolType.FUNCTION, block, is_guess=True, tail=block)
+        if all(names) and names
+        else None
     )

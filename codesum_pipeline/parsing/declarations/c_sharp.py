@@ -17,14 +17,14 @@ from codesum_pipeline.parsing.declarations.c_sharp_words import masked
 from codesum_pipeline.parsing.declarations.conditional import later_branches
 from codesum_pipeline.parsing.declarations.xml_docs import plain_text
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
@@ -37,30 +37,30 @@ TEST_ATTRIBUTES = frozenset({
 ACCESS = frozenset({"public", "protected", "private", "internal"})
 
 
-def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> Defined | None:
+def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead | None:
     name = name or raw_text(node.child_by_field_name("name"))
     body = body or node.child_by_field_name("body")
-    return Defined((name,), type_, body, after_annotations(node)) if name else None
+    return DefinitionHead((name,), type_, body, after_annotations(node)) if name else None
 
 
-def _type(node: Node) -> Defined | None:
+def _type(node: Node) -> DefinitionHead | None:
     return _defined(node, SymbolType.CLASS)
 
 
-def _method(node: Node) -> Defined | None:
+def _method(node: Node) -> DefinitionHead | None:
     return _defined(node, SymbolType.FUNCTION)
 
 
-def _destructor(node: Node) -> Defined | None:
+def _destructor(node: Node) -> DefinitionHead | None:
     return _defined(node, SymbolType.FUNCTION, f"~{raw_text(node.child_by_field_name('name'))}")
 
 
-def _operator(node: Node) -> Defined | None:
+def _operator(node: Node) -> DefinitionHead | None:
     of = node.child_by_field_name("operator") or node.child_by_field_name("type")
     return _defined(node, SymbolType.FUNCTION, f"operator {raw_text(of)}") if of is not None else None
 
 
-def _property(node: Node) -> Defined | None:
+def _property(node: Node) -> DefinitionHead | None:
     """A property, indexer or event with code; an indexer is called `this`."""
     body = _accessors_with_code(node)
     if body is None:
@@ -76,12 +76,14 @@ def _accessors_with_code(node: Node) -> Node | None:
     return accessors if accessors is not None and not holds_a_value(accessors) else None
 
 
-def _variable(node: Node) -> Defined | None:
+def _variable(node: Node) -> DefinitionHead | None:
     """A variable bound to a function without a name."""
     name, value = node.child_by_field_name("name"), _function_value(node)
     if name is None or value is None:
         return None
-    return Defined((raw_text(name),), SymbolType.FUNCTION, value.child_by_field_name("body") or value.children[-1])
+    return DefinitionHead(
+        (raw_text(name),), SymbolType.FUNCTION, value.child_by_field_name("body") or value.children[-1]
+    )
 
 
 def _function_value(declarator: Node) -> Node | None:
@@ -157,17 +159,17 @@ def _is_in_interface(node: Node) -> bool:
     return around is not None and around.type == "interface_declaration"
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     function = node.child_by_field_name("function")
     if function is None:
         return None
     if function.type == "member_access_expression":
-        return Called(field_text(function, "expression", text), _plain(function.child_by_field_name("name"), text))
+        return CallSyntax(field_text(function, "expression", text), _plain(function.child_by_field_name("name"), text))
     if function.type == "conditional_access_expression":
         binding = function.named_children[-1]
         name = _plain(binding.child_by_field_name("name"), text) if binding.type == "member_binding_expression" else ""
-        return Called(field_text(function, "condition", text), name) if name else None
-    return Called("", _plain(function, text)) if function.type in ("identifier", "generic_name") else None
+        return CallSyntax(field_text(function, "condition", text), name) if name else None
+    return CallSyntax("", _plain(function, text)) if function.type in ("identifier", "generic_name") else None
 
 
 def _plain(name: Node | None, text: Text) -> str:
@@ -175,9 +177,9 @@ def _plain(name: Node | None, text: Text) -> str:
     return text(name.named_children[0] if name is not None and name.type == "generic_name" else name)
 
 
-def _new(node: Node, text: Text) -> Called | None:
+def _new(node: Node, text: Text) -> CallSyntax | None:
     receiver, _, name = _made(node, text).partition("<")[0].rpartition(".")
-    return Called(receiver, name, is_new=True) if name else None
+    return CallSyntax(receiver, name, is_new=True) if name else None
 
 
 def _made(creation: Node, text: Text) -> str:
@@ -192,34 +194,34 @@ def _made(creation: Node, text: Text) -> str:
     return field_text(around, "type", text)
 
 
-def _constructor_call(node: Node, text: Text) -> Called | None:
+def _constructor_call(node: Node, text: Text) -> CallSyntax | None:
     words = [child.type for child in node.children if child.type in ("this", "base")]
-    return Called("", words[0]) if words else None
+    return CallSyntax("", words[0]) if words else None
 
 
-def _using(node: Node, text: Text) -> Iterator[Imported]:
+def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """A namespace gives all its names, and so does the class of a `using static`; an alias is one name."""
     alias = field_text(node, "name", text)
     path = text(node.named_children[-1]) if node.named_children else ""
     if alias:
         module, _, name = path.partition("<")[0].rpartition(".")
-        yield Imported(module or name, name if module else None, alias)
+        yield ImportSyntax(module or name, name if module else None, alias)
     elif path:
-        yield Imported(path, "*")
+        yield ImportSyntax(path, "*")
 
 
 def _namespace(node: Node, text: Text) -> str:
     return field_text(node, "name", text)
 
 
-def _variables(node: Node, text: Text) -> Iterator[Typed]:
+def _variables(node: Node, text: Text) -> Iterator[TypedName]:
     """Each variable of a declaration with its type, which is that of the new object for a `var`."""
     type_ = field_text(node, "type", text)
     for child in node.named_children:
         if child.type == "variable_declarator" and (name := field_text(child, "name", text)):
             value = child.children[-1]
             made = _made(value, text) if value.type == "object_creation_expression" else ""
-            yield Typed(name, made if type_ == "var" else type_)
+            yield TypedName(name, made if type_ == "var" else type_)
 
 
 def _fields(node: Node, text: Text) -> Iterator[str]:
@@ -244,11 +246,11 @@ def _member(node: Node, text: Text) -> Iterator[str]:
     yield field_text(node, "name", text)
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     type_ = field_text(node, "type", text)
     name = node.child_by_field_name("left") if node.type == "foreach_statement" else node.child_by_field_name("name")
     if type_ != "var" and name is not None and name.type == "identifier":
-        yield Typed(text(name), type_)
+        yield TypedName(text(name), type_)
 
 
 def _result(body: Node) -> Node | None:

@@ -19,19 +19,19 @@ from codesum_pipeline.parsing.declarations.c_family_declarators import (
 )
 from codesum_pipeline.parsing.declarations.c_family_macros import masked, unknown
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists
 
 # What may follow `operator`; it makes one name with it.
@@ -71,65 +71,65 @@ SPEC = LanguageSpec(
     lists=lists("initializer_list", "enumerator_list"),
     tokens={
         **c_family.TOKENS,
-        "static_assert": Token.WORD,
-        "decltype": Token.WORD,
-        "noexcept": Token.WORD,
-        "explicit": Token.WORD,
-        ".*": Token.TIGHT,
-        "->*": Token.TIGHT,
+        "static_assert": TokenSpacing.WORD,
+        "decltype": TokenSpacing.WORD,
+        "noexcept": TokenSpacing.WORD,
+        "explicit": TokenSpacing.WORD,
+        ".*": TokenSpacing.TIGHT,
+        "->*": TokenSpacing.TIGHT,
     },
     tokens_in={
         **c_family.TOKENS_IN,
-        **{("operator_name", operator): Token.CLOSE for operator in _OPERATORS},
-        ("operator_name", "operator"): Token.WORD,
-        ("operator_name", "new"): Token.WORD,
-        ("operator_name", "delete"): Token.WORD,
-        ("operator_name", "co_await"): Token.WORD,
-        ("operator_name", '""'): Token.TIGHT,
-        **{(parent, "..."): Token.CLOSE for parent in _PACKS},
-        **{(parent, mark): Token.PREFIX for parent in _REFERENCES for mark in ("&", "&&")},
-        ("template_argument_list", "<"): Token.OPEN,
-        ("template_argument_list", ">"): Token.CLOSE,
-        ("template_parameter_list", "<"): Token.OPEN,
-        ("template_parameter_list", ">"): Token.CLOSE,
-        ("field_declaration_list", ":"): Token.COMMA,
-        ("preproc_if", ":"): Token.COMMA,
-        ("preproc_ifdef", ":"): Token.COMMA,
-        ("preproc_else", ":"): Token.COMMA,
-        ("preproc_elif", ":"): Token.COMMA,
-        ("trailing_return_type", "->"): Token.INFIX,
-        ("compound_requirement", "->"): Token.INFIX,
-        ("compound_requirement", "{"): Token.OPEN,
-        ("lambda_capture_specifier", "&"): Token.PREFIX,
-        ("lambda_default_capture", "&"): Token.PREFIX,
-        ("lambda_capture_specifier", "*"): Token.PREFIX,
+        **{("operator_name", operator): TokenSpacing.CLOSE for operator in _OPERATORS},
+        ("operator_name", "operator"): TokenSpacing.WORD,
+        ("operator_name", "new"): TokenSpacing.WORD,
+        ("operator_name", "delete"): TokenSpacing.WORD,
+        ("operator_name", "co_await"): TokenSpacing.WORD,
+        ("operator_name", '""'): TokenSpacing.TIGHT,
+        **{(parent, "..."): TokenSpacing.CLOSE for parent in _PACKS},
+        **{(parent, mark): TokenSpacing.PREFIX for parent in _REFERENCES for mark in ("&", "&&")},
+        ("template_argument_list", "<"): TokenSpacing.OPEN,
+        ("template_argument_list", ">"): TokenSpacing.CLOSE,
+        ("template_parameter_list", "<"): TokenSpacing.OPEN,
+        ("template_parameter_list", ">"): TokenSpacing.CLOSE,
+        ("field_declaration_list", ":"): TokenSpacing.COMMA,
+        ("preproc_if", ":"): TokenSpacing.COMMA,
+        ("preproc_ifdef", ":"): TokenSpacing.COMMA,
+        ("preproc_else", ":"): TokenSpacing.COMMA,
+        ("preproc_elif", ":"): TokenSpacing.COMMA,
+        ("trailing_return_type", "->"): TokenSpacing.INFIX,
+        ("compound_requirement", "->"): TokenSpacing.INFIX,
+        ("compound_requirement", "{"): TokenSpacing.OPEN,
+        ("lambda_capture_specifier", "&"): TokenSpacing.PREFIX,
+        ("lambda_default_capture", "&"): TokenSpacing.PREFIX,
+        ("lambda_capture_specifier", "*"): TokenSpacing.PREFIX,
     },
 )  # fmt: skip
 
 
-def _namespace(node: Node) -> Defined | None:
+def _namespace(node: Node) -> DefinitionHead | None:
     """What has no name is seen in its own file alone."""
     name = raw_text(node.child_by_field_name("name"))
     parts = tuple(part.removeprefix("inline ").strip() for part in name.split("::")) if name else ()
-    return Defined(parts, None, node.child_by_field_name("body"), section="" if parts else "anonymous")
+    return DefinitionHead(parts, None, node.child_by_field_name("body"), section="" if parts else "anonymous")
 
 
-def _friend(node: Node) -> Defined | None:
+def _friend(node: Node) -> DefinitionHead | None:
     """A friend is no member: its prototype is one as outside of the class."""
-    return Defined((), None)
+    return DefinitionHead((), None)
 
 
-def _concept(node: Node) -> Defined | None:
+def _concept(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.CLASS, node.named_children[-1]) if name else None
+    return DefinitionHead((name,), SymbolType.CLASS, node.named_children[-1]) if name else None
 
 
-def _lambda(node: Node) -> Defined | None:
+def _lambda(node: Node) -> DefinitionHead | None:
     """`auto name = [](…) {…}`: a function with a name."""
     value, declarator = node.child_by_field_name("value"), node.child_by_field_name("declarator")
     if value is None or value.type != "lambda_expression" or declarator is None or declarator.type != "identifier":
         return None
-    return Defined((raw_text(declarator),), SymbolType.FUNCTION, value.child_by_field_name("body"))
+    return DefinitionHead((raw_text(declarator),), SymbolType.FUNCTION, value.child_by_field_name("body"))
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
@@ -140,33 +140,33 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
                     yield text(child)
 
 
-def _made(node: Node, text: Text) -> Called | None:
+def _made(node: Node, text: Text) -> CallSyntax | None:
     parts = name_parts(node.child_by_field_name("type"))
-    return Called("::".join(parts[:-1]), parts[-1], is_new=True, mark="::") if parts else None
+    return CallSyntax("::".join(parts[:-1]), parts[-1], is_new=True, mark="::") if parts else None
 
 
-def _using(node: Node, text: Text) -> Iterator[Imported]:
+def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`using ns::name` and `using namespace ns`."""
     name = text(node.named_children[-1]) if node.named_children else ""
     if any(child.type == "namespace" for child in node.children):
-        yield Imported(name, "*")
+        yield ImportSyntax(name, "*")
     elif "::" in name:
         module, _, taken = name.rpartition("::")
-        yield Imported(module, taken)
+        yield ImportSyntax(module, taken)
 
 
-def _typed_by_value(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
     """`auto x = new T(…)`, `= T{…}` and `= std::make_unique<T>(…)` say their type."""
     name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
     if name is None or name.type not in ("identifier", "pointer_declarator") or value is None:
         return
     if value.type in ("new_expression", "compound_literal_expression"):
-        yield Typed(text(name).lstrip("*"), field_text(value, "type", text))
+        yield TypedName(text(name).lstrip("*"), field_text(value, "type", text))
     elif value.type == "call_expression":
         function = value.child_by_field_name("function")
         arguments = template_arguments(function)
         if arguments and name_parts(function)[-1:] in (("make_unique",), ("make_shared",)):
-            yield Typed(text(name), text(arguments[0]))
+            yield TypedName(text(name), text(arguments[0]))
 
 
 DECLARATION = Declaration(

@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.parsing.declarations.ecmascript_brackets import GROUP, is_bare_group
 from codesum_pipeline.parsing.declared.braces import BRACKETS
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import is_always, lists, spell_number, spell_quoted
 
 LINES = frozenset({
@@ -49,40 +49,40 @@ WRAPPERS = frozenset({
 
 TOKENS = {
     **BRACKETS,
-    ".": Token.TIGHT,
-    "optional_chain": Token.TIGHT,
-    ":": Token.COMMA,
-    ";": Token.COMMA,
-    "...": Token.PREFIX,
-    "@": Token.PREFIX,
-    "++": Token.STEP,
-    "--": Token.STEP,
-    "!": Token.PREFIX,
-    "~": Token.PREFIX,
-    "-": Token.EITHER,
-    "+": Token.EITHER,
-    "number": Token.NUMBER,
-    "`": Token.QUOTE,
-    "${": Token.OPEN,
+    ".": TokenSpacing.TIGHT,
+    "optional_chain": TokenSpacing.TIGHT,
+    ":": TokenSpacing.COMMA,
+    ";": TokenSpacing.COMMA,
+    "...": TokenSpacing.PREFIX,
+    "@": TokenSpacing.PREFIX,
+    "++": TokenSpacing.STEP,
+    "--": TokenSpacing.STEP,
+    "!": TokenSpacing.PREFIX,
+    "~": TokenSpacing.PREFIX,
+    "-": TokenSpacing.EITHER,
+    "+": TokenSpacing.EITHER,
+    "number": TokenSpacing.NUMBER,
+    "`": TokenSpacing.QUOTE,
+    "${": TokenSpacing.OPEN,
 }
 TOKENS_IN = {
-    ("ternary_expression", ":"): Token.INFIX,
-    ("unary_expression", "-"): Token.APART,
-    ("unary_expression", "+"): Token.APART,
-    ("template_string", "string_fragment"): Token.TIGHT,
-    ("template_string", "escape_sequence"): Token.TIGHT,
-    ("template_substitution", "}"): Token.QUOTE,
-    ("object_pattern", "}"): Token.WORD,
-    ("named_imports", "}"): Token.WORD,
-    ("export_clause", "}"): Token.WORD,
-    ("namespace_import", "*"): Token.WORD,
-    ("import", "import"): Token.WORD,
-    ("generator_function_declaration", "*"): Token.CLOSE,
-    ("generator_function", "*"): Token.CLOSE,
-    ("yield_expression", "*"): Token.CLOSE,
-    ("method_definition", "*"): Token.PREFIX,
+    ("ternary_expression", ":"): TokenSpacing.INFIX,
+    ("unary_expression", "-"): TokenSpacing.APART,
+    ("unary_expression", "+"): TokenSpacing.APART,
+    ("template_string", "string_fragment"): TokenSpacing.TIGHT,
+    ("template_string", "escape_sequence"): TokenSpacing.TIGHT,
+    ("template_substitution", "}"): TokenSpacing.QUOTE,
+    ("object_pattern", "}"): TokenSpacing.WORD,
+    ("named_imports", "}"): TokenSpacing.WORD,
+    ("export_clause", "}"): TokenSpacing.WORD,
+    ("namespace_import", "*"): TokenSpacing.WORD,
+    ("import", "import"): TokenSpacing.WORD,
+    ("generator_function_declaration", "*"): TokenSpacing.CLOSE,
+    ("generator_function", "*"): TokenSpacing.CLOSE,
+    ("yield_expression", "*"): TokenSpacing.CLOSE,
+    ("method_definition", "*"): TokenSpacing.PREFIX,
     # A field is ended by its own, which is written whether it stands there or not.
-    ("class_body", ";"): Token.OMITTED,
+    ("class_body", ";"): TokenSpacing.OMITTED,
 }
 
 
@@ -182,22 +182,22 @@ def _says_nothing(braces: Node) -> bool:
 MARKUP_HOLLOW = {"jsx_expression": _says_nothing}
 MARKUP_FOLDED = frozenset({"jsx_text"})
 MARKUP_TOKENS = {
-    "/>": Token.WORD,
-    "</": Token.TIGHT,
-    "jsx_text": Token.TIGHT,
-    "html_character_reference": Token.TIGHT,
+    "/>": TokenSpacing.WORD,
+    "</": TokenSpacing.TIGHT,
+    "jsx_text": TokenSpacing.TIGHT,
+    "html_character_reference": TokenSpacing.TIGHT,
 }
 MARKUP_TOKENS_IN = {
-    ("jsx_opening_element", "<"): Token.OPEN,
+    ("jsx_opening_element", "<"): TokenSpacing.OPEN,
     # What stands in a tag is no operand, so that braces after it stand apart: `<div {...rest}>`.
-    ("jsx_opening_element", "identifier"): Token.INFIX,
-    ("jsx_opening_element", ">"): Token.TIGHT,
-    ("jsx_self_closing_element", "<"): Token.OPEN,
-    ("jsx_self_closing_element", "identifier"): Token.INFIX,
-    ("jsx_closing_element", ">"): Token.CLOSE,
-    ("jsx_attribute", "property_identifier"): Token.INFIX,
-    ("jsx_attribute", "string"): Token.INFIX,
-    ("jsx_attribute", "="): Token.TIGHT,
-    ("jsx_expression", "{"): Token.OPEN,
-    ("jsx_namespace_name", ":"): Token.TIGHT,
+    ("jsx_opening_element", "identifier"): TokenSpacing.INFIX,
+    ("jsx_opening_element", ">"): TokenSpacing.TIGHT,
+    ("jsx_self_closing_element", "<"): TokenSpacing.OPEN,
+    ("jsx_self_closing_element", "identifier"): TokenSpacing.INFIX,
+    ("jsx_closing_element", ">"): TokenSpacing.CLOSE,
+    ("jsx_attribute", "property_identifier"): TokenSpacing.INFIX,
+    ("jsx_attribute", "string"): TokenSpacing.INFIX,
+    ("jsx_attribute", "="): TokenSpacing.TIGHT,
+    ("jsx_expression", "{"): TokenSpacing.OPEN,
+    ("jsx_namespace_name", ":"): TokenSpacing.TIGHT,
 }

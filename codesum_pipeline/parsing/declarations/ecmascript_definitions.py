@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.declared.declaration import Defined, raw_text
+from codesum_pipeline.parsing.declared.declaration import DefinitionHead, raw_text
 
 # What a node of one kind defines.
-Define = Callable[[Node], Defined | None]
+Define = Callable[[Node], DefinitionHead | None]
 
 FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 DEFAULT = "default"
@@ -128,7 +128,7 @@ def _holds_functions(value: Node) -> bool:
     return is_run_at_once or any(_is_filled(child) for child in (arguments.named_children if arguments else ()))
 
 
-def bound(parts: tuple[str, ...], value: Node | None) -> Defined | None:
+def bound(parts: tuple[str, ...], value: Node | None) -> DefinitionHead | None:
     """What a value defines under a name; `default` if there is none, and the value has none of its own."""
     held = unwrapped(value)
     if held is None:
@@ -136,9 +136,9 @@ def bound(parts: tuple[str, ...], value: Node | None) -> Defined | None:
     defining = held if held.type == "class" else _function_in(held)
     if defining is not None:
         type_ = SymbolType.CLASS if defining.type == "class" else SymbolType.FUNCTION
-        return Defined(parts or (own_name(defining) or DEFAULT,), type_, defining.child_by_field_name("body"))
+        return DefinitionHead(parts or (own_name(defining) or DEFAULT,), type_, defining.child_by_field_name("body"))
     is_named_again = value is not None and bool(target_parts(value.child_by_field_name("left")))
-    return Defined(parts, None) if parts and not is_named_again and _holds_functions(held) else None
+    return DefinitionHead(parts, None) if parts and not is_named_again and _holds_functions(held) else None
 
 
 def target_parts(target: Node | None) -> tuple[str, ...] | None:
@@ -161,70 +161,70 @@ def target_parts(target: Node | None) -> tuple[str, ...] | None:
     return tuple([part for part in reversed(parts) if part != "prototype"])
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     name = own_name(node)
-    return Defined((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
 
 
-def _function_expression(node: Node) -> Defined | None:
+def _function_expression(node: Node) -> DefinitionHead | None:
     """A function that has a name of its own."""
     name = own_name(node)
-    return Defined((name,), SymbolType.FUNCTION, node.child_by_field_name("body"), node) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body"), node) if name else None
 
 
-def _class(node: Node) -> Defined | None:
+def _class(node: Node) -> DefinitionHead | None:
     name = own_name(node)
-    return Defined((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
 
 
-def _class_expression(node: Node) -> Defined | None:
+def _class_expression(node: Node) -> DefinitionHead | None:
     name = own_name(node)
-    return Defined((name,), SymbolType.CLASS, node.child_by_field_name("body"), node) if name else None
+    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body"), node) if name else None
 
 
-def _member(node: Node) -> Defined | None:
+def _member(node: Node) -> DefinitionHead | None:
     name = key_name(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
 
 
-def _variable(node: Node) -> Defined | None:
+def _variable(node: Node) -> DefinitionHead | None:
     name = node.child_by_field_name("name")
     if name is None or name.type != "identifier":
         return None
     return bound((raw_text(name),), node.child_by_field_name("value"))
 
 
-def _field(node: Node) -> Defined | None:
+def _field(node: Node) -> DefinitionHead | None:
     name = key_name(node.child_by_field_name("property") or node.child_by_field_name("name"))
     return bound((name,), node.child_by_field_name("value")) if name else None
 
 
-def _pair(node: Node) -> Defined | None:
+def _pair(node: Node) -> DefinitionHead | None:
     name = key_name(node.child_by_field_name("key"))
     return bound((name,), node.child_by_field_name("value")) if name else None
 
 
-def _assignment(node: Node) -> Defined | None:
+def _assignment(node: Node) -> DefinitionHead | None:
     parts = target_parts(node.child_by_field_name("left"))
     return bound(parts, node.child_by_field_name("right")) if parts is not None else None
 
 
-def _default_export(node: Node) -> Defined | None:
+def _default_export(node: Node) -> DefinitionHead | None:
     value = node.child_by_field_name("value")
     return bound((), value) or bound((DEFAULT,), value) if value is not None else None
 
 
-def _namespace(node: Node) -> Defined | None:
+def _namespace(node: Node) -> DefinitionHead | None:
     name = node.child_by_field_name("name")
     if name is None or name.type == "string":
         return None
-    return Defined(tuple(raw_text(name).replace(" ", "").split(".")), None)
+    return DefinitionHead(tuple(raw_text(name).replace(" ", "").split(".")), None)
 
 
-def _type_alias(node: Node) -> Defined:
+def _type_alias(node: Node) -> DefinitionHead:
     """A type's name is looked for as that of an interface is; what has no members is told by its signature."""
     value = node.child_by_field_name("value")
-    return Defined((own_name(node),), SymbolType.CLASS, value if _has_members(value) else None)
+    return DefinitionHead((own_name(node),), SymbolType.CLASS, value if _has_members(value) else None)
 
 
 def _has_members(type_: Node | None) -> bool:

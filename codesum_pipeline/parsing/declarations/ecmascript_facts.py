@@ -10,7 +10,7 @@ from codesum_pipeline.parsing.declarations.ecmascript_definitions import (
     key_name,
     unwrapped,
 )
-from codesum_pipeline.parsing.declared.declaration import Called, Code, Facts, Text, Typed, field_text, raw_text
+from codesum_pipeline.parsing.declared.declaration import CallSyntax, Code, Facts, Text, TypedName, field_text, raw_text
 
 _WORDS = frozenset({
     "abstract", "accessor", "async", "declare", "default", "export", "get", "override", "private", "protected",
@@ -201,69 +201,69 @@ def _heritage(heritage: Node, text: Text) -> Iterator[str]:
             yield text(clause)
 
 
-def read_call(node: Node, text: Text) -> Called | None:
+def read_call(node: Node, text: Text) -> CallSyntax | None:
     """A call of a name or of a member; `super(…)` is a call of `super`."""
     return _called(node.child_by_field_name("function"), text)
 
 
-def read_new(node: Node, text: Text) -> Called | None:
+def read_new(node: Node, text: Text) -> CallSyntax | None:
     """`new Name(…)`."""
     return _called(node.child_by_field_name("constructor"), text, is_new=True)
 
 
-def read_element(node: Node, text: Text) -> Called | None:
+def read_element(node: Node, text: Text) -> CallSyntax | None:
     """Markup uses a component as a call would; names in lower case are the browser's own."""
     name = node.child_by_field_name("name")
     return None if name is None or (name.type == "identifier" and not text(name)[:1].isupper()) else _called(name, text)
 
 
-def read_decorator(node: Node, text: Text) -> Called | None:
+def read_decorator(node: Node, text: Text) -> CallSyntax | None:
     """A decorator without arguments; with them, it is a call by itself."""
     shown = node.named_children
     return _called(shown[0], text) if shown and shown[0].type != "call_expression" else None
 
 
-def _called(function: Node | None, text: Text, *, is_new: bool = False) -> Called | None:
+def _called(function: Node | None, text: Text, *, is_new: bool = False) -> CallSyntax | None:
     while function is not None and function.type in ("parenthesized_expression", "non_null_expression"):
         function = function.named_children[0] if function.named_children else None
     if function is None:
         return None
     if function.type in ("identifier", "super"):
-        return Called("", text(function), is_new)
+        return CallSyntax("", text(function), is_new)
     if function.type in ("member_expression", "nested_identifier"):
         owner = function.child_by_field_name("object")
         is_long = owner is not None and owner.end_byte - owner.start_byte > _MAX_RECEIVER
-        return Called("…" if is_long else text(owner), field_text(function, "property", text), is_new)
+        return CallSyntax("…" if is_long else text(owner), field_text(function, "property", text), is_new)
     return None
 
 
-def typed_parameter(node: Node, text: Text) -> Iterator[Typed]:
+def typed_parameter(node: Node, text: Text) -> Iterator[TypedName]:
     """A parameter; one with an access modifier is a field too."""
     pattern = node.child_by_field_name("pattern")
     if pattern is None or pattern.type != "identifier":
         return
     type_ = declared_type(node, text) or _made(node.child_by_field_name("value"), text)
-    yield Typed(text(pattern), type_)
+    yield TypedName(text(pattern), type_)
     if _is_field(node):
-        yield Typed(f"this.{text(pattern)}", type_)
+        yield TypedName(f"this.{text(pattern)}", type_)
 
 
 def _is_field(parameter: Node) -> bool:
     return any(child.type in (*_CARRIERS, "readonly") for child in parameter.children)
 
 
-def typed_variable(node: Node, text: Text) -> Iterator[Typed]:
+def typed_variable(node: Node, text: Text) -> Iterator[TypedName]:
     """A variable or a field with a type, or made by `new`."""
     name = node.child_by_field_name("name") or node.child_by_field_name("property")
     if name is not None and not name.type.endswith("_pattern"):
-        yield Typed(text(name), declared_type(node, text) or _made(node.child_by_field_name("value"), text))
+        yield TypedName(text(name), declared_type(node, text) or _made(node.child_by_field_name("value"), text))
 
 
-def typed_assignment(node: Node, text: Text) -> Iterator[Typed]:
+def typed_assignment(node: Node, text: Text) -> Iterator[TypedName]:
     """`this.x = new X()`."""
     left = node.child_by_field_name("left")
     if left is not None and left.type in ("identifier", "member_expression"):
-        yield Typed(text(left), _made(node.child_by_field_name("right"), text))
+        yield TypedName(text(left), _made(node.child_by_field_name("right"), text))
 
 
 def typed_name(statement: Node, text: Text) -> str:

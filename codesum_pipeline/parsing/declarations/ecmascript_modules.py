@@ -1,6 +1,6 @@
 """What modules of JavaScript and TypeScript take from each other.
 
-An import is `Imported(specifier, name, alias)`: the name is `default` for
+An import is `ImportSyntax(specifier, name, alias)`: the name is `default` for
 what a module exports without one, None for the module as an object (under
 its alias), `*` for `export * from`, which hands all names on. Without name and
 alias it only says that the module is needed: `import "x"`, an `import(…)` or
@@ -24,7 +24,7 @@ from codesum_pipeline.parsing.declarations.ecmascript_definitions import (
     unwrapped,
 )
 from codesum_pipeline.parsing.declarations.ecmascript_facts import given_back, shortened
-from codesum_pipeline.parsing.declared.declaration import Code, Imported, Text, Typed, field_text, raw_text
+from codesum_pipeline.parsing.declared.declaration import Code, ImportSyntax, Text, TypedName, field_text, raw_text
 from codesum_pipeline.parsing.declared.structures import MAX_CHAIN
 
 _PLAIN_KEYS = ("identifier", "property_identifier", "shorthand_property_identifier_pattern")
@@ -36,45 +36,45 @@ def literal(node: Node | None) -> str:
     return raw_text(node)[1:-1] if node is not None and node.type == "string" else ""
 
 
-def read_import(node: Node, text: Text) -> Iterator[Imported]:
+def read_import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`import … from`."""
     module = literal(node.child_by_field_name("source"))
     clauses = [child for child in node.named_children if child.type in ("import_clause", "import_require_clause")]
     if module and not clauses:
-        yield Imported(module)
+        yield ImportSyntax(module)
     for clause in clauses:
         if clause.type == "import_require_clause":
-            yield Imported(literal(clause.child_by_field_name("source")), None, text(clause.named_children[0]))
+            yield ImportSyntax(literal(clause.child_by_field_name("source")), None, text(clause.named_children[0]))
             continue
         for child in clause.named_children:
             if child.type == "identifier":
-                yield Imported(module, DEFAULT, text(child))
+                yield ImportSyntax(module, DEFAULT, text(child))
             elif child.type == "namespace_import":
-                yield Imported(module, None, text(child.named_children[0]))
+                yield ImportSyntax(module, None, text(child.named_children[0]))
             elif child.type == "named_imports":
                 for taken in child.named_children:
                     if name := _plain(field_text(taken, "name", text)):
-                        yield Imported(module, name, field_text(taken, "alias", text) or None)
+                        yield ImportSyntax(module, name, field_text(taken, "alias", text) or None)
 
 
-def read_reexport(node: Node, text: Text) -> Iterator[Imported]:
+def read_reexport(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`export … from`."""
     module = literal(node.child_by_field_name("source"))
     if not module:
         return
     handed = [child for child in node.named_children if child.type in ("namespace_export", "export_clause")]
     if not handed:
-        yield Imported(module, "*")
+        yield ImportSyntax(module, "*")
     for child in handed:
         if child.type == "namespace_export":
-            yield Imported(module, None, _plain(text((child.named_children or child.children)[-1])))
+            yield ImportSyntax(module, None, _plain(text((child.named_children or child.children)[-1])))
             continue
         for taken in child.named_children:
             if name := _plain(field_text(taken, "name", text)):
-                yield Imported(module, name, _plain(field_text(taken, "alias", text)) or None)
+                yield ImportSyntax(module, name, _plain(field_text(taken, "alias", text)) or None)
 
 
-def read_loaded(node: Node, text: Text) -> Iterator[Imported]:
+def read_loaded(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`require("x")` and `import("x")`, with the names that a declaration right around takes from it."""
     function = node.child_by_field_name("function")
     is_require = function is not None and function.type == "identifier" and function.text == b"require"
@@ -86,7 +86,7 @@ def read_loaded(node: Node, text: Text) -> Iterator[Imported]:
         yield from _bindings(module, node, text)
 
 
-def _bindings(module: str, loaded: Node, text: Text) -> Iterator[Imported]:
+def _bindings(module: str, loaded: Node, text: Text) -> Iterator[ImportSyntax]:
     # A parent is looked up from the root: affordable, since loading calls are few.
     part = ""
     around = loaded.parent
@@ -97,25 +97,25 @@ def _bindings(module: str, loaded: Node, text: Text) -> Iterator[Imported]:
             part = field_text(around, "property", text)
         around = around.parent
     if around is None or around.type != "variable_declarator":
-        yield Imported(module)
+        yield ImportSyntax(module)
         return
     name = around.child_by_field_name("name")
     if name is not None and name.type == "identifier":
-        yield Imported(module, part or None, text(name))
+        yield ImportSyntax(module, part or None, text(name))
     elif name is not None and name.type == "object_pattern" and not part:
         yield from _destructured(module, name, text)
     else:
-        yield Imported(module)
+        yield ImportSyntax(module)
 
 
-def _destructured(module: str, pattern: Node, text: Text) -> Iterator[Imported]:
+def _destructured(module: str, pattern: Node, text: Text) -> Iterator[ImportSyntax]:
     for child in pattern.named_children:
         if child.type == "shorthand_property_identifier_pattern":
-            yield Imported(module, text(child))
+            yield ImportSyntax(module, text(child))
         elif child.type == "object_assignment_pattern":
-            yield Imported(module, field_text(child, "left", text))
+            yield ImportSyntax(module, field_text(child, "left", text))
         elif child.type == "pair_pattern":
-            yield Imported(module, field_text(child, "key", text), field_text(child, "value", text))
+            yield ImportSyntax(module, field_text(child, "key", text), field_text(child, "value", text))
 
 
 def read_exports(program: Node, text: Text) -> Iterator[str]:
@@ -238,13 +238,13 @@ def _plain(name: str) -> str:
     return name.strip("\"'")
 
 
-def bound_variables(node: Node, text: Text) -> Iterator[Typed]:
+def bound_variables(node: Node, text: Text) -> Iterator[TypedName]:
     """What a variable without a type is given, and what a pattern takes from an object."""
     if node.child_by_field_name("type") is None:
         yield from _bound(node.child_by_field_name("name"), node.child_by_field_name("value"), text)
 
 
-def bound_items(node: Node, text: Text) -> Iterator[Typed]:
+def bound_items(node: Node, text: Text) -> Iterator[TypedName]:
     """The variable of a loop: an element of what it goes through."""
     if node.child_by_field_name("kind") is None:
         return
@@ -252,34 +252,34 @@ def bound_items(node: Node, text: Text) -> Iterator[Typed]:
     is_of = field_text(node, "operator", text) == "of"
     if left is not None and left.type == "identifier" and right is not None and is_of:
         items = _short(right, text)
-        yield Typed(text(left), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
+        yield TypedName(text(left), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
     else:
-        yield from (Typed(name, "") for name in variable_names(left, text))
+        yield from (TypedName(name, "") for name in variable_names(left, text))
 
 
-def bound_members(node: Node, text: Text) -> Iterator[Typed]:
+def bound_members(node: Node, text: Text) -> Iterator[TypedName]:
     """What a member of a name is given: `parse.Node = Node`."""
     left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
     owner = left.child_by_field_name("object") if left is not None and left.type == "member_expression" else None
     if left is not None and owner is not None and owner.type == "identifier" and value is not None:
-        yield Typed(text(left), _short(value, text))
+        yield TypedName(text(left), _short(value, text))
 
 
-def _bound(pattern: Node | None, value: Node | None, text: Text) -> Iterator[Typed]:
+def _bound(pattern: Node | None, value: Node | None, text: Text) -> Iterator[TypedName]:
     given = _short(value, text)
     if pattern is not None and pattern.type == "identifier":
-        yield Typed(text(pattern), given)
+        yield TypedName(text(pattern), given)
     elif pattern is not None and pattern.type == "object_pattern":
         for child in pattern.named_children:
             key = child.child_by_field_name("key") or child
             inner = child.child_by_field_name("value") or child
             is_plain = key.type in _PLAIN_KEYS and inner.type in _PLAIN_KEYS and bool(given)
             if is_plain:
-                yield Typed(text(inner), Code.of(f"{given}.{text(key)}", given, ".", text(key)))
+                yield TypedName(text(inner), Code.of(f"{given}.{text(key)}", given, ".", text(key)))
             else:
-                yield from (Typed(name, "") for name in variable_names(child, text))
+                yield from (TypedName(name, "") for name in variable_names(child, text))
     else:
-        yield from (Typed(name, "") for name in variable_names(pattern, text))
+        yield from (TypedName(name, "") for name in variable_names(pattern, text))
 
 
 def _short(value: Node | None, text: Text) -> str:

@@ -8,19 +8,19 @@ from tree_sitter import Node
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declarations import elixir_forms as forms
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 
 _SECTIONS = frozenset({"else_block", "rescue_block", "catch_block", "after_block"})
 _ROWS = _SECTIONS | {"source", "do_block", "body", "anonymous_function", "block"}
@@ -46,37 +46,37 @@ SPEC = LanguageSpec(
     branches=_SECTIONS | {"call", "do_block", "anonymous_function"},
     count_branches=forms.count_branches,
     tokens={
-        "(": Token.PREFIX,
-        ")": Token.CLOSE,
-        "[": Token.PREFIX,
-        "]": Token.CLOSE,
-        "{": Token.PREFIX,
-        "}": Token.CLOSE,
-        "<<": Token.PREFIX,
-        ">>": Token.CLOSE,
-        ",": Token.COMMA,
-        ";": Token.COMMA,
-        ".": Token.TIGHT,
-        "..": Token.TIGHT,
-        "//": Token.TIGHT,
-        "%": Token.PREFIX,
-        "@": Token.PREFIX,
-        "&": Token.APART,
-        "^": Token.PREFIX,
-        "!": Token.PREFIX,
-        "...": Token.WORD,
-        "nil": Token.WORD,
-        "true": Token.WORD,
-        "false": Token.WORD,
+        "(": TokenSpacing.PREFIX,
+        ")": TokenSpacing.CLOSE,
+        "[": TokenSpacing.PREFIX,
+        "]": TokenSpacing.CLOSE,
+        "{": TokenSpacing.PREFIX,
+        "}": TokenSpacing.CLOSE,
+        "<<": TokenSpacing.PREFIX,
+        ">>": TokenSpacing.CLOSE,
+        ",": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        ".": TokenSpacing.TIGHT,
+        "..": TokenSpacing.TIGHT,
+        "//": TokenSpacing.TIGHT,
+        "%": TokenSpacing.PREFIX,
+        "@": TokenSpacing.PREFIX,
+        "&": TokenSpacing.APART,
+        "^": TokenSpacing.PREFIX,
+        "!": TokenSpacing.PREFIX,
+        "...": TokenSpacing.WORD,
+        "nil": TokenSpacing.WORD,
+        "true": TokenSpacing.WORD,
+        "false": TokenSpacing.WORD,
     },
     tokens_in={
-        ("arguments", "("): Token.OPEN,
-        ("access_call", "["): Token.OPEN,
-        ("map", "{"): Token.TIGHT,
-        ("unary_operator", "-"): Token.PREFIX,
-        ("unary_operator", "+"): Token.PREFIX,
-        ("unary_operator", "~~~"): Token.PREFIX,
-        **{(parent, ";"): Token.OMITTED for parent in _ROWS | {"stab_clause"}},
+        ("arguments", "("): TokenSpacing.OPEN,
+        ("access_call", "["): TokenSpacing.OPEN,
+        ("map", "{"): TokenSpacing.TIGHT,
+        ("unary_operator", "-"): TokenSpacing.PREFIX,
+        ("unary_operator", "+"): TokenSpacing.PREFIX,
+        ("unary_operator", "~~~"): TokenSpacing.PREFIX,
+        **{(parent, ";"): TokenSpacing.OMITTED for parent in _ROWS | {"stab_clause"}},
     },
 )  # fmt: skip
 
@@ -106,7 +106,7 @@ _WORDS = forms.DEFINERS | _MODULES | _TESTS | _IMPORTS | {
 }  # fmt: skip
 
 
-def _call_definition(node: Node) -> Defined | None:
+def _call_definition(node: Node) -> DefinitionHead | None:
     word = forms.called_word(node)
     if word in forms.DEFINERS:
         return _function(node, word)
@@ -116,20 +116,22 @@ def _call_definition(node: Node) -> Defined | None:
         first = forms.first_argument(node)
         name = " ".join(raw_text(first).strip('"').split()) if first is not None and first.type == "string" else ""
         body = forms.body_of(node)
-        return Defined((name,), SymbolType.FUNCTION if word in _TESTS else None, body) if name and body else None
+        return DefinitionHead((name,), SymbolType.FUNCTION if word in _TESTS else None, body) if name and body else None
     return None
 
 
-def _function(node: Node, word: str) -> Defined | None:
+def _function(node: Node, word: str) -> DefinitionHead | None:
     """Definitions of one name and number of arguments that follow each other are clauses of one."""
     head = forms.head_of(node)
     name = forms.head_name(head)
     if not name or head is None:
         return None
-    return Defined((name,), SymbolType.FUNCTION, forms.body_of(node), clause=f"{word}/{len(forms.arguments_of(head))}")
+    return DefinitionHead(
+        (name,), SymbolType.FUNCTION, forms.body_of(node), clause=f"{word}/{len(forms.arguments_of(head))}"
+    )
 
 
-def _module(node: Node, word: str) -> Defined | None:
+def _module(node: Node, word: str) -> DefinitionHead | None:
     """The implementation of a protocol is a module called by both: the protocol's name, then the type's."""
     first, body = forms.first_argument(node), forms.body_of(node)
     if first is None or first.type not in ("alias", "dot", "identifier", "atom") or body is None:
@@ -137,16 +139,20 @@ def _module(node: Node, word: str) -> Defined | None:
     parts = forms.module_parts(raw_text(first))
     if word == "defimpl" and (type_ := forms.keyword_value(node, "for")) is not None:
         parts = (*parts, *(forms.module_parts(raw_text(type_)) if type_.type == "alias" else (raw_text(type_),)))
-    return Defined(parts, SymbolType.CLASS, body) if parts else None
+    return DefinitionHead(parts, SymbolType.CLASS, body) if parts else None
 
 
-def _attribute_definition(node: Node) -> Defined | None:
+def _attribute_definition(node: Node) -> DefinitionHead | None:
     """`@callback name(…) :: type`."""
     if forms.attribute_name(node) not in _CALLBACKS:
         return None
     head = forms.type_head(node)
     name = forms.head_name(head)
-    return Defined((name,), SymbolType.FUNCTION, clause=f"callback/{len(forms.arguments_of(head))}") if name else None
+    return (
+        DefinitionHead((name,), SymbolType.FUNCTION, clause=f"callback/{len(forms.arguments_of(head))}")
+        if name
+        else None
+    )
 
 
 def _is_preamble(node: Node) -> bool:
@@ -239,23 +245,23 @@ def _inner_doc(node: Node, preambles: tuple[Node, ...]) -> tuple[Node, str] | No
     return None
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     """Without arguments, `Module.name` is a call and `variable.name` a field."""
     target = node.child_by_field_name("target")
     if target is None:
         return None
     if target.type == "identifier":
         name = text(target)
-        return Called("", name) if name not in _WORDS else None
+        return CallSyntax("", name) if name not in _WORDS else None
     if target.type == "dot":
         owner, name = target.child_by_field_name("left"), field_text(target, "right", text)
         has_arguments = any(child.type in ("arguments", "do_block") for child in node.children[1:])
         if owner is not None and name and (has_arguments or owner.type == "alias"):
-            return Called(text(owner), name)
+            return CallSyntax(text(owner), name)
     return None
 
 
-def _import(node: Node, text: Text) -> Iterator[Imported]:
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`alias A.{B, C}` names two modules, `import A, only: [f: 1]` one function."""
     word = forms.called_word(node)
     first = forms.first_argument(node) if word in _IMPORTS else None
@@ -264,23 +270,23 @@ def _import(node: Node, text: Text) -> Iterator[Imported]:
     several = first.child_by_field_name("right") if first.type == "dot" else None
     if several is not None and several.type == "tuple":
         owner = field_text(first, "left", text)
-        yield from (Imported(f"{owner}.{text(part)}") for part in several.named_children)
+        yield from (ImportSyntax(f"{owner}.{text(part)}") for part in several.named_children)
         return
     only = forms.keyword_value(node, "only") if word == "import" else None
     if only is not None and only.type == "list":
-        yield from (Imported(text(first), name.removesuffix(":")) for name in forms.keys_of(only, text))
+        yield from (ImportSyntax(text(first), name.removesuffix(":")) for name in forms.keys_of(only, text))
     elif word in ("import", "use"):
-        yield Imported(text(first), "*")
+        yield ImportSyntax(text(first), "*")
     else:
-        yield Imported(text(first), None, text(forms.keyword_value(node, "as")) or None)
+        yield ImportSyntax(text(first), None, text(forms.keyword_value(node, "as")) or None)
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     """`%Struct{…} = name` and `name = %Struct{…}`."""
     if forms.operator_of(node) == "=":
         name, struct = forms.named_pattern(node)
         if struct is not None and name.type == "identifier":
-            yield Typed(text(name), text(struct))
+            yield TypedName(text(name), text(struct))
 
 
 def _struct_fields(node: Node, text: Text) -> Iterator[str]:

@@ -9,21 +9,21 @@ from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Code,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.declared.structures import MAX_CHAIN
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists
 
 SPEC = LanguageSpec(
@@ -60,54 +60,54 @@ SPEC = LanguageSpec(
     lists=lists("argument_list", "parameter_list", "type_arguments", "literal_value"),
     tokens={
         **BRACKETS,
-        ".": Token.TIGHT,
-        ":": Token.COMMA,
-        ";": Token.COMMA,
-        "...": Token.PREFIX,
-        "++": Token.CLOSE,
-        "--": Token.CLOSE,
-        "!": Token.PREFIX,
-        "*": Token.EITHER,
-        "&": Token.EITHER,
-        "-": Token.EITHER,
-        "+": Token.EITHER,
-        "^": Token.EITHER,
-        "<-": Token.EITHER,
+        ".": TokenSpacing.TIGHT,
+        ":": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "...": TokenSpacing.PREFIX,
+        "++": TokenSpacing.CLOSE,
+        "--": TokenSpacing.CLOSE,
+        "!": TokenSpacing.PREFIX,
+        "*": TokenSpacing.EITHER,
+        "&": TokenSpacing.EITHER,
+        "-": TokenSpacing.EITHER,
+        "+": TokenSpacing.EITHER,
+        "^": TokenSpacing.EITHER,
+        "<-": TokenSpacing.EITHER,
     },
     tokens_in={
-        ("slice_expression", ":"): Token.TIGHT,
-        ("func_literal", "func"): Token.WORD,
-        ("function_type", "func"): Token.WORD,
-        ("pointer_type", "*"): Token.PREFIX,
-        ("slice_type", "["): Token.PREFIX,
-        ("slice_type", "]"): Token.TIGHT,
-        ("array_type", "["): Token.PREFIX,
-        ("array_type", "]"): Token.TIGHT,
-        ("map_type", "map"): Token.WORD,
-        ("map_type", "]"): Token.TIGHT,
-        ("statement_list", ";"): Token.OMITTED,
-        ("source_file", ";"): Token.OMITTED,
-        ("field_declaration_list", ";"): Token.OMITTED,
-        ("interface_type", ";"): Token.OMITTED,
-        ("import_spec_list", ";"): Token.OMITTED,
-        ("const_declaration", ";"): Token.OMITTED,
-        ("var_spec_list", ";"): Token.OMITTED,
-        ("type_declaration", ";"): Token.OMITTED,
+        ("slice_expression", ":"): TokenSpacing.TIGHT,
+        ("func_literal", "func"): TokenSpacing.WORD,
+        ("function_type", "func"): TokenSpacing.WORD,
+        ("pointer_type", "*"): TokenSpacing.PREFIX,
+        ("slice_type", "["): TokenSpacing.PREFIX,
+        ("slice_type", "]"): TokenSpacing.TIGHT,
+        ("array_type", "["): TokenSpacing.PREFIX,
+        ("array_type", "]"): TokenSpacing.TIGHT,
+        ("map_type", "map"): TokenSpacing.WORD,
+        ("map_type", "]"): TokenSpacing.TIGHT,
+        ("statement_list", ";"): TokenSpacing.OMITTED,
+        ("source_file", ";"): TokenSpacing.OMITTED,
+        ("field_declaration_list", ";"): TokenSpacing.OMITTED,
+        ("interface_type", ";"): TokenSpacing.OMITTED,
+        ("import_spec_list", ";"): TokenSpacing.OMITTED,
+        ("const_declaration", ";"): TokenSpacing.OMITTED,
+        ("var_spec_list", ";"): TokenSpacing.OMITTED,
+        ("type_declaration", ";"): TokenSpacing.OMITTED,
     },
 )  # fmt: skip
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
 
 
-def _method(node: Node) -> Defined | None:
+def _method(node: Node) -> DefinitionHead | None:
     """A method belongs to its receiver's type, wherever that is declared."""
     name = raw_text(node.child_by_field_name("name"))
     owner = _receiver_type(node)
     parts = (owner, name) if owner else (name,)
-    return Defined(parts, SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+    return DefinitionHead(parts, SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
 
 
 def _receiver_type(node: Node) -> str:
@@ -119,18 +119,18 @@ def _receiver_type(node: Node) -> str:
     return raw_text(type_)
 
 
-def _type(node: Node) -> Defined | None:
+def _type(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
     type_ = node.child_by_field_name("type")
     if not name or type_ is None:
         return None
     body = next((child for child in type_.children if child.type in ("field_declaration_list", "{")), None)
-    return Defined((name,), SymbolType.CLASS, body)
+    return DefinitionHead((name,), SymbolType.CLASS, body)
 
 
-def _interface_method(node: Node) -> Defined | None:
+def _interface_method(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.FUNCTION) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION) if name else None
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
@@ -161,18 +161,18 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
             yield text(child)
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     function = node.child_by_field_name("function")
     if function is not None and function.type == "selector_expression":
-        return Called(field_text(function, "operand", text), field_text(function, "field", text))
-    return Called("", text(function)) if function is not None and function.type == "identifier" else None
+        return CallSyntax(field_text(function, "operand", text), field_text(function, "field", text))
+    return CallSyntax("", text(function)) if function is not None and function.type == "identifier" else None
 
 
-def _import(node: Node, text: Text) -> Iterator[Imported]:
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     path = field_text(node, "path", text).strip('"`')
     name = field_text(node, "name", text)
     if path:
-        yield Imported(path, "*") if name == "." else Imported(path, None, name or None)
+        yield ImportSyntax(path, "*") if name == "." else ImportSyntax(path, None, name or None)
 
 
 def _field_names(node: Node, text: Text) -> Iterator[str]:
@@ -181,14 +181,14 @@ def _field_names(node: Node, text: Text) -> Iterator[str]:
         yield f"{text(name)} {type_}"
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     """Parameters, fields and variables that say their type."""
     type_ = field_text(node, "type", text)
     for name in node.children_by_field_name("name"):
-        yield Typed(text(name), type_)
+        yield TypedName(text(name), type_)
 
 
-def _typed_by_value(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
     """`x := T{…}`, `x := &T{…}` and `x := y.(T)` say their type."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None:
@@ -197,7 +197,7 @@ def _typed_by_value(node: Node, text: Text) -> Iterator[Typed]:
         made = value.child_by_field_name("operand") if value.type == "unary_expression" else value
         is_typed = made is not None and made.type in ("composite_literal", "type_assertion_expression")
         if name.type == "identifier" and made is not None and is_typed:
-            yield Typed(text(name), field_text(made, "type", text))
+            yield TypedName(text(name), field_text(made, "type", text))
 
 
 def _is_member(node: Node) -> bool:
@@ -205,29 +205,29 @@ def _is_member(node: Node) -> bool:
     return node.type in ("method_declaration", "method_elem")
 
 
-def _switched(node: Node, text: Text) -> Iterator[Typed]:
+def _switched(node: Node, text: Text) -> Iterator[TypedName]:
     """The variable of a type switch: no longer of the type that it had."""
     alias = node.child_by_field_name("alias")
-    yield from (Typed(text(name), "") for name in (alias.named_children if alias is not None else ()))
+    yield from (TypedName(text(name), "") for name in (alias.named_children if alias is not None else ()))
 
 
-def _typed_case(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_case(node: Node, text: Text) -> Iterator[TypedName]:
     """The variable of a type switch in a case of one type."""
     types = node.children_by_field_name("type")
     # A parent is looked up from the root: affordable, since cases of types are few.
     alias = node.parent.child_by_field_name("alias") if node.parent is not None else None
     if alias is not None and len(types) == 1:
-        yield from (Typed(text(name), text(types[0])) for name in alias.named_children)
+        yield from (TypedName(text(name), text(types[0])) for name in alias.named_children)
 
 
-def _items(node: Node, text: Text) -> Iterator[Typed]:
+def _items(node: Node, text: Text) -> Iterator[TypedName]:
     """The variables of a loop: the second is an element of what it goes through."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     names = left.named_children if left is not None else []
     for number, name in enumerate(names):
         is_short = right is not None and right.end_byte - right.start_byte <= MAX_CHAIN
         items = text(right) if number == 1 and is_short else ""
-        yield Typed(text(name), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
+        yield TypedName(text(name), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
 
 
 def _globals(node: Node, text: Text) -> Iterator[str]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.parsing.declared.declaration import Imported, Text, field_text, raw_text
+from codesum_pipeline.parsing.declared.declaration import ImportSyntax, Text, field_text, raw_text
 
-Read = Callable[[Node, Text], Iterable[Imported]]
+Read = Callable[[Node, Text], Iterable[ImportSyntax]]
 
 _GUARDS = frozenset({"preproc_ifdef", "preproc_if", "preproc_else", "preproc_elif", "preproc_elifdef"})
 # What may stand in a header that does nothing but include others: its words and what they ask.
@@ -23,7 +23,7 @@ _IDLE = frozenset({
 def of_public(read: Read) -> Read:
     """The imports of a node that says `pub` first."""
 
-    def handed_on(node: Node, text: Text) -> Iterator[Imported]:
+    def handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
         if node.children and node.children[0].type in ("visibility_modifier", "pub"):
             yield from (found for found in read(node, text) if found.alias != "_")
 
@@ -33,39 +33,39 @@ def of_public(read: Read) -> Read:
 def public_constants(read: Read) -> Read:
     """Zig: `pub const X = @import("x.zig").X`, and `pub const X = x.X` of an import `x`."""
 
-    def handed_on(node: Node, text: Text) -> Iterator[Imported]:
+    def handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
         yield from (imported := tuple(read(node, text)))
         names = [child for child in node.named_children if child.type in ("identifier", "field_expression")]
         if not imported and [name.type for name in names] == ["identifier", "field_expression"]:
-            yield Imported("", text(names[1]), text(names[0]))
+            yield ImportSyntax("", text(names[1]), text(names[0]))
 
     return of_public(handed_on)
 
 
-def exported_modules(node: Node, text: Text) -> Iterator[Imported]:
+def exported_modules(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """Haskell: `module X (module Y, …)`."""
     own = field_text(node.parent, "module", text) if node.parent is not None else ""
     for child in node.named_children:
         if child.type == "module_export" and (module := field_text(child, "module", text)) != own:
-            yield Imported(module, "*")
+            yield ImportSyntax(module, "*")
 
 
-def aliased_type(node: Node, text: Text) -> Iterator[Imported]:
+def aliased_type(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """Kotlin: `typealias X = Y`, where `Y` is a plain name."""
     types = [child for child in node.named_children if child.type == "user_type"]
     if len(types) == 1 and all(child.type == "identifier" for child in types[0].named_children):
-        yield Imported("", text(types[0]), field_text(node, "type", text))
+        yield ImportSyntax("", text(types[0]), field_text(node, "type", text))
 
 
-def exported_module(node: Node, text: Text) -> Iterator[Imported]:
+def exported_module(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """Swift: `@_exported import X`."""
     words = raw_text(node.named_children[0]) if node.named_children else ""
     path = next((text(child) for child in node.named_children if child.type == "identifier"), "")
     if "@_exported" in words and path:
-        yield Imported(path, "*")
+        yield ImportSyntax(path, "*")
 
 
-def forwarded_headers(unit: Node, text: Text) -> Iterator[Imported]:
+def forwarded_headers(unit: Node, text: Text) -> Iterator[ImportSyntax]:
     """C and C++: all headers that a file includes which does nothing else."""
     waiting, included = [unit], []
     while waiting:
@@ -79,7 +79,7 @@ def forwarded_headers(unit: Node, text: Text) -> Iterator[Imported]:
     for node in sorted(included, key=lambda found: found.start_byte):
         path = field_text(node, "path", text)
         if path[:1] in ('"', "<"):
-            yield Imported(path[1:-1], "*")
+            yield ImportSyntax(path[1:-1], "*")
 
 
 def _is_idle(node: Node) -> bool:
@@ -88,13 +88,13 @@ def _is_idle(node: Node) -> bool:
     return is_guard or node.type in _IDLE
 
 
-def returned_fields(node: Node, text: Text) -> Iterator[Imported]:
+def returned_fields(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """Lua: `return { X = require("x"), y = y }` and `return require("x")`."""
     values = next((child.named_children for child in node.named_children if child.type == "expression_list"), [])
     if len(values) != 1:
         return
     if values[0].type == "function_call":
-        yield from (Imported(path, "*") for path in _required(values[0], text))
+        yield from (ImportSyntax(path, "*") for path in _required(values[0], text))
     elif values[0].type == "table_constructor":
         for field in values[0].named_children:
             name = field.child_by_field_name("name")
@@ -102,7 +102,7 @@ def returned_fields(node: Node, text: Text) -> Iterator[Imported]:
                 yield from _taken(text(name), field.child_by_field_name("value"), text)
 
 
-def assigned_fields(node: Node, text: Text) -> Iterator[Imported]:
+def assigned_fields(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """Lua: `M.X = require("x")`."""
     lists = [child for child in node.named_children if child.type in ("variable_list", "expression_list")]
     if len(lists) != 2 or any(part.named_child_count != 1 for part in lists):
@@ -113,16 +113,16 @@ def assigned_fields(node: Node, text: Text) -> Iterator[Imported]:
         yield from _taken(field_text(name, "field", text), value, text)
 
 
-def _taken(name: str, value: Node | None, text: Text) -> Iterator[Imported]:
+def _taken(name: str, value: Node | None, text: Text) -> Iterator[ImportSyntax]:
     inner = None
     if value is not None and value.type == "dot_index_expression":
         inner, value = field_text(value, "field", text), value.child_by_field_name("table")
     if value is None:
         return
     if value.type == "function_call":
-        yield from (Imported(path, inner, name) for path in _required(value, text))
+        yield from (ImportSyntax(path, inner, name) for path in _required(value, text))
     elif value.type == "identifier":
-        yield Imported("", f"{text(value)}.{inner}" if inner else text(value), name)
+        yield ImportSyntax("", f"{text(value)}.{inner}" if inner else text(value), name)
 
 
 def _required(call: Node, text: Text) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _required(call: Node, text: Text) -> Iterator[str]:
             yield raw_text(path.child_by_field_name("content"))
 
 
-def common_exports(node: Node, text: Text) -> Iterator[Imported]:
+def common_exports(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """JavaScript: `module.exports = require("x")` or `{ a: require("x") }`, `exports.x = require("x").y`."""
     target = raw_text(node.child_by_field_name("left")).replace(" ", "")
     value = node.child_by_field_name("right")
@@ -146,12 +146,12 @@ def common_exports(node: Node, text: Text) -> Iterator[Imported]:
             if key is not None and key.type == "property_identifier":
                 yield from _loaded(text(key), pair.child_by_field_name("value"), text)
     elif target == "module.exports":
-        yield from (Imported(found.module, found.name or "*") for found in _loaded("", value, text))
+        yield from (ImportSyntax(found.module, found.name or "*") for found in _loaded("", value, text))
     elif owner in ("exports", "module.exports"):
         yield from _loaded(name, value, text)
 
 
-def _loaded(name: str, value: Node | None, text: Text) -> Iterator[Imported]:
+def _loaded(name: str, value: Node | None, text: Text) -> Iterator[ImportSyntax]:
     inner = None
     if value is not None and value.type == "member_expression":
         inner, value = field_text(value, "property", text), value.child_by_field_name("object")
@@ -160,4 +160,4 @@ def _loaded(name: str, value: Node | None, text: Text) -> Iterator[Imported]:
     arguments = value.child_by_field_name("arguments")
     path = arguments.named_children[0] if arguments is not None and arguments.named_children else None
     if path is not None and path.type == "string":
-        yield Imported(raw_text(path)[1:-1], inner, name or None)
+        yield ImportSyntax(raw_text(path)[1:-1], inner, name or None)

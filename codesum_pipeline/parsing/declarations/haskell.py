@@ -10,19 +10,19 @@ from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declarations import handed_on
 from codesum_pipeline.parsing.declarations.conditional import directives, later_branches
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Extension,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 
 _ROWS = frozenset({
     "haskell", "imports", "declarations", "class_declarations", "instance_declarations", "local_binds",
@@ -102,28 +102,28 @@ SPEC = LanguageSpec(
     branches=frozenset({"alternative", "match", "conditional"}),
     count_branches=_count_branches,
     tokens={
-        "(": Token.PREFIX,
-        ")": Token.CLOSE,
-        "[": Token.PREFIX,
-        "]": Token.CLOSE,
-        "}": Token.CLOSE,
-        ",": Token.COMMA,
-        ";": Token.COMMA,
-        ".": Token.TIGHT,
-        "\\": Token.PREFIX,
-        "@": Token.TIGHT,
-        "!": Token.PREFIX,
-        "~": Token.PREFIX,
-        "%": Token.PREFIX,
-        "'": Token.PREFIX,
-        "''": Token.PREFIX,
-        "_": Token.WORD,
+        "(": TokenSpacing.PREFIX,
+        ")": TokenSpacing.CLOSE,
+        "[": TokenSpacing.PREFIX,
+        "]": TokenSpacing.CLOSE,
+        "}": TokenSpacing.CLOSE,
+        ",": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        ".": TokenSpacing.TIGHT,
+        "\\": TokenSpacing.PREFIX,
+        "@": TokenSpacing.TIGHT,
+        "!": TokenSpacing.PREFIX,
+        "~": TokenSpacing.PREFIX,
+        "%": TokenSpacing.PREFIX,
+        "'": TokenSpacing.PREFIX,
+        "''": TokenSpacing.PREFIX,
+        "_": TokenSpacing.WORD,
     },
     tokens_in={
-        ("forall", "."): Token.COMMA,
-        ("type_application", "@"): Token.PREFIX,
-        ("negation", "-"): Token.PREFIX,
-        ("splice", "$"): Token.PREFIX,
+        ("forall", "."): TokenSpacing.COMMA,
+        ("type_application", "@"): TokenSpacing.PREFIX,
+        ("negation", "-"): TokenSpacing.PREFIX,
+        ("splice", "$"): TokenSpacing.PREFIX,
     },
 )  # fmt: skip
 
@@ -148,12 +148,12 @@ def _match_of(node: Node) -> Node | None:
     return next((child for child in node.children if child.type == "match"), None)
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     name, body = _name_of(node), _match_of(node)
-    return Defined((name,), SymbolType.FUNCTION, body) if name and body is not None else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, body) if name and body is not None else None
 
 
-def _bind(node: Node) -> Defined | None:
+def _bind(node: Node) -> DefinitionHead | None:
     """A name without arguments is a function, but in a function only one bound to a lambda."""
     name, body = node.child_by_field_name("name"), _match_of(node)
     if name is None or body is None:
@@ -162,10 +162,10 @@ def _bind(node: Node) -> Defined | None:
     is_lambda = value is not None and value.type in ("lambda", "lambda_case", "lambda_cases")
     if not is_lambda and node.parent is not None and node.parent.type == "local_binds":
         return None
-    return Defined((raw_text(name).strip("() "),), SymbolType.FUNCTION, body)
+    return DefinitionHead((raw_text(name).strip("() "),), SymbolType.FUNCTION, body)
 
 
-def _signature(node: Node) -> Defined | None:
+def _signature(node: Node) -> DefinitionHead | None:
     """A type signature is the head of the equations right after it; that of a class's method stands alone."""
     name = raw_text(node.child_by_field_name("name")).strip("() ")
     around = node.parent
@@ -173,28 +173,32 @@ def _signature(node: Node) -> Defined | None:
         return None
     following = _past(node.next_named_sibling, _ASIDE)
     if around.type == "class_declarations":
-        return Defined((name,), SymbolType.FUNCTION)
+        return DefinitionHead((name,), SymbolType.FUNCTION)
     if following is None or following.type not in ("function", "bind") or _name_of(following) != name:
         # A pattern that binds several names gives the body, or a macro, which looks like no definition.
         equation = _past(following, _ASIDE | {"signature"})
         pattern = equation.child_by_field_name("pattern") if equation is not None else None
         is_macro = pattern is None or name not in re.findall(r"[\w']+", raw_text(pattern))
-        return Defined((name,), SymbolType.FUNCTION, is_prototype=is_macro) if around.type == "declarations" else None
+        return (
+            DefinitionHead((name,), SymbolType.FUNCTION, is_prototype=is_macro)
+            if around.type == "declarations"
+            else None
+        )
     is_found = following.type == "function" or _bind(following) is not None
-    return Defined((name,), SymbolType.FUNCTION) if is_found else None
+    return DefinitionHead((name,), SymbolType.FUNCTION) if is_found else None
 
 
-def _type(node: Node) -> Defined | None:
+def _type(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name")).strip("() ")
     body = next((child for child in node.children if child.type in ("=", "where")), None)
-    return Defined((name,), SymbolType.CLASS, body) if name else None
+    return DefinitionHead((name,), SymbolType.CLASS, body) if name else None
 
 
-def _instance(node: Node) -> Defined | None:
+def _instance(node: Node) -> DefinitionHead | None:
     """What is in an instance belongs to the type."""
     patterns = node.child_by_field_name("patterns")
     name = raw_text(_head_of(patterns.named_children[0])) if patterns is not None and patterns.named_children else ""
-    return Defined((name,), None) if name else None
+    return DefinitionHead((name,), None) if name else None
 
 
 def _head_of(type_: Node) -> Node:
@@ -204,11 +208,11 @@ def _head_of(type_: Node) -> Node:
     return type_
 
 
-def _foreign(node: Node) -> Defined | None:
+def _foreign(node: Node) -> DefinitionHead | None:
     """`foreign import … name :: type`."""
     signature = node.child_by_field_name("signature")
     name = raw_text(signature.child_by_field_name("name")).strip("() ") if signature is not None else ""
-    return Defined((name,), SymbolType.FUNCTION) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION) if name else None
 
 
 def _equation_of(node: Node) -> Node | None:
@@ -273,41 +277,41 @@ def _extension(node: Node, text: Text) -> Extension | None:
     return Extension(text(type_), (field_text(node, "name", text),))
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     function = node.child_by_field_name("function")
     return _called(function, text)
 
 
-def _infix_call(node: Node, text: Text) -> Called | None:
+def _infix_call(node: Node, text: Text) -> CallSyntax | None:
     """``x `f` y`` and `f $ x`, where that is not what is defined."""
     operator = node.child_by_field_name("operator")
     if operator is not None and operator.type == "infix_id":
         if node.parent is not None and node.parent.type in ("function", "function_head_parens"):
             return None
         receiver, _, name = text(operator).strip("`").rpartition(".")
-        return Called(receiver, name)
+        return CallSyntax(receiver, name)
     return _called(node.child_by_field_name("left_operand"), text) if text(operator) in _APPLYING else None
 
 
-def _called(function: Node | None, text: Text) -> Called | None:
+def _called(function: Node | None, text: Text) -> CallSyntax | None:
     """A variable that is applied; a constructor makes a value and is no call."""
     if function is None or function.type not in ("variable", "qualified"):
         return None
     receiver, _, name = text(function).rpartition(".")
-    return Called(receiver, name) if name and not name[0].isupper() else None
+    return CallSyntax(receiver, name) if name and not name[0].isupper() else None
 
 
-def _import(node: Node, text: Text) -> Iterator[Imported]:
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     module, alias = field_text(node, "module", text), field_text(node, "alias", text) or None
     words = {child.type for child in node.children}
     names = node.child_by_field_name("names")
     if names is not None and "hiding" not in words:
         yield from (
-            Imported(module, text(name).partition("(")[0].strip() or text(name).strip("()"), None)
+            ImportSyntax(module, text(name).partition("(")[0].strip() or text(name).strip("()"), None)
             for name in _shown(names)
         )
     if alias or "qualified" in words or names is None or "hiding" in words:
-        yield Imported(
+        yield ImportSyntax(
             module, None if "qualified" in words else "*" if names is None or "hiding" in words else None, alias
         )
 

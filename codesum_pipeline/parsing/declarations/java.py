@@ -19,20 +19,20 @@ from codesum_pipeline.parsing.declarations.annotations import (
 from codesum_pipeline.parsing.declarations.javadoc import plain_text
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Code,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists
 
 BODIES = frozenset({
@@ -65,53 +65,53 @@ SPEC = LanguageSpec(
     lists=lists("array_initializer", "element_value_array_initializer", "enum_body"),
     tokens={
         **BRACKETS,
-        ".": Token.TIGHT,
-        "::": Token.TIGHT,
-        "...": Token.CLOSE,
-        ";": Token.COMMA,
-        "@": Token.PREFIX,
-        "!": Token.PREFIX,
-        "~": Token.PREFIX,
-        "-": Token.EITHER,
-        "+": Token.EITHER,
-        "++": Token.STEP,
-        "--": Token.STEP,
+        ".": TokenSpacing.TIGHT,
+        "::": TokenSpacing.TIGHT,
+        "...": TokenSpacing.CLOSE,
+        ";": TokenSpacing.COMMA,
+        "@": TokenSpacing.PREFIX,
+        "!": TokenSpacing.PREFIX,
+        "~": TokenSpacing.PREFIX,
+        "-": TokenSpacing.EITHER,
+        "+": TokenSpacing.EITHER,
+        "++": TokenSpacing.STEP,
+        "--": TokenSpacing.STEP,
     },
     tokens_in={
-        ("type_arguments", "<"): Token.OPEN,
-        ("type_arguments", ">"): Token.CLOSE,
-        ("type_parameters", "<"): Token.OPEN,
-        ("type_parameters", ">"): Token.CLOSE,
-        ("method_reference", "new"): Token.WORD,
-        ("class_literal", "class"): Token.WORD,
-        ("array_initializer", "{"): Token.OPEN,
-        ("element_value_array_initializer", "{"): Token.OPEN,
-        ("labeled_statement", ":"): Token.COMMA,
-        ("switch_block_statement_group", ":"): Token.CLOSE,
-        ("annotated_type", "@"): Token.PREFIX,
-        ("wildcard", "?"): Token.WORD,
+        ("type_arguments", "<"): TokenSpacing.OPEN,
+        ("type_arguments", ">"): TokenSpacing.CLOSE,
+        ("type_parameters", "<"): TokenSpacing.OPEN,
+        ("type_parameters", ">"): TokenSpacing.CLOSE,
+        ("method_reference", "new"): TokenSpacing.WORD,
+        ("class_literal", "class"): TokenSpacing.WORD,
+        ("array_initializer", "{"): TokenSpacing.OPEN,
+        ("element_value_array_initializer", "{"): TokenSpacing.OPEN,
+        ("labeled_statement", ":"): TokenSpacing.COMMA,
+        ("switch_block_statement_group", ":"): TokenSpacing.CLOSE,
+        ("annotated_type", "@"): TokenSpacing.PREFIX,
+        ("wildcard", "?"): TokenSpacing.WORD,
     },
 )  # fmt: skip
 
 
-def _type(node: Node) -> Defined | None:
+def _type(node: Node) -> DefinitionHead | None:
     return _defined(node, SymbolType.CLASS)
 
 
-def _method(node: Node) -> Defined | None:
+def _method(node: Node) -> DefinitionHead | None:
     return _defined(node, SymbolType.FUNCTION)
 
 
-def _defined(node: Node, type_: SymbolType) -> Defined | None:
+def _defined(node: Node, type_: SymbolType) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), type_, node.child_by_field_name("body"), after_annotations(node)) if name else None
+    return DefinitionHead((name,), type_, node.child_by_field_name("body"), after_annotations(node)) if name else None
 
 
-def _constant_with_body(node: Node) -> Defined | None:
+def _constant_with_body(node: Node) -> DefinitionHead | None:
     return _type(node) if node.child_by_field_name("body") is not None else None
 
 
-def _variable(node: Node) -> Defined | None:
+def _variable(node: Node) -> DefinitionHead | None:
     """A variable bound to a lambda is a function, one bound to an anonymous class is a class."""
     name = raw_text(node.child_by_field_name("name"))
     value = _bound(node)
@@ -119,8 +119,8 @@ def _variable(node: Node) -> Defined | None:
         return None
     head = after_annotations(node.parent)
     if value.type == "lambda_expression":
-        return Defined((name,), SymbolType.FUNCTION, value.child_by_field_name("body"), head)
-    return Defined((name,), SymbolType.CLASS, _class_body(value), head)
+        return DefinitionHead((name,), SymbolType.FUNCTION, value.child_by_field_name("body"), head)
+    return DefinitionHead((name,), SymbolType.CLASS, _class_body(value), head)
 
 
 def _bound(node: Node) -> Node | None:
@@ -208,16 +208,16 @@ def _is_in_interface(node: Node, words: list[str]) -> bool:
     return node.parent is not None and node.parent.type in ("interface_body", "annotation_type_body", "enum_body")
 
 
-def _call(node: Node, text: Text) -> Called:
+def _call(node: Node, text: Text) -> CallSyntax:
     receiver = field_text(node, "object", text)
     if any(child.type == "super" for child in node.children[1:]):
         receiver = Code.of(f"{receiver}.super", receiver, ".", "super")
-    return Called(receiver, field_text(node, "name", text))
+    return CallSyntax(receiver, field_text(node, "name", text))
 
 
-def _new(node: Node, text: Text) -> Called | None:
+def _new(node: Node, text: Text) -> CallSyntax | None:
     receiver, _, name = _class_name(node.child_by_field_name("type"), text).rpartition(".")
-    return Called(receiver, name, is_new=True) if name else None
+    return CallSyntax(receiver, name, is_new=True) if name else None
 
 
 def _class_name(type_: Node | None, text: Text) -> str:
@@ -227,26 +227,26 @@ def _class_name(type_: Node | None, text: Text) -> str:
     return text(type_)
 
 
-def _constructor_call(node: Node, text: Text) -> Called:
-    return Called("", field_text(node, "constructor", text))
+def _constructor_call(node: Node, text: Text) -> CallSyntax:
+    return CallSyntax("", field_text(node, "constructor", text))
 
 
-def _reference(node: Node, text: Text) -> Called | None:
+def _reference(node: Node, text: Text) -> CallSyntax | None:
     """`String::length` is called by whom it is given to."""
     of, name = node.children[0], node.children[-1]
     if name.type == "new":
         receiver, _, class_name = _class_name(of, text).rpartition(".")
-        return Called(receiver, class_name, is_new=True) if of.type != "array_type" else None
-    return Called(text(of), text(name), mark="::") if name.type == "identifier" else None
+        return CallSyntax(receiver, class_name, is_new=True) if of.type != "array_type" else None
+    return CallSyntax(text(of), text(name), mark="::") if name.type == "identifier" else None
 
 
-def _import(node: Node, text: Text) -> Iterator[Imported]:
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     path = next((child for child in node.named_children if child.type in ("scoped_identifier", "identifier")), None)
     if any(child.type == "asterisk" for child in node.named_children):
-        yield Imported(text(path), "*")
+        yield ImportSyntax(text(path), "*")
     elif path is not None:
         module, _, name = text(path).rpartition(".")
-        yield Imported(module or name, name if module else None)
+        yield ImportSyntax(module or name, name if module else None)
 
 
 def _package(node: Node, text: Text) -> str:
@@ -278,37 +278,37 @@ def _constant(node: Node, text: Text) -> Iterator[str]:
     yield field_text(node, "name", text)
 
 
-def _typed_variables(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_variables(node: Node, text: Text) -> Iterator[TypedName]:
     for name, type_, made in _variables(node, text):
-        yield Typed(name, made if type_ == "var" else type_)
+        yield TypedName(name, made if type_ == "var" else type_)
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     """A parameter, the variable of a loop or a resource."""
     if node.type == "spread_parameter":
         name, type_ = _spread(node, text)
-        yield Typed(name, Code.of(f"{type_}[]", type_, "[", "]"))
+        yield TypedName(name, Code.of(f"{type_}[]", type_, "[", "]"))
     elif (type_ := _declared_type(node, node, text)) != "var":
-        yield Typed(field_text(node, "name", text), type_)
+        yield TypedName(field_text(node, "name", text), type_)
     elif (value := node.child_by_field_name("value")) is not None and value.type == "object_creation_expression":
-        yield Typed(field_text(node, "name", text), field_text(value, "type", text))
+        yield TypedName(field_text(node, "name", text), field_text(value, "type", text))
 
 
-def _typed_pattern(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_pattern(node: Node, text: Text) -> Iterator[TypedName]:
     """`case Circle c`."""
     if node.named_child_count == 2 and text(node.named_children[0]) != "var":
-        yield Typed(text(node.named_children[1]), text(node.named_children[0]))
+        yield TypedName(text(node.named_children[1]), text(node.named_children[0]))
 
 
-def _typed_test(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_test(node: Node, text: Text) -> Iterator[TypedName]:
     """`shape instanceof Circle c`."""
-    yield Typed(field_text(node, "name", text), field_text(node, "right", text))
+    yield TypedName(field_text(node, "name", text), field_text(node, "right", text))
 
 
-def _caught(node: Node, text: Text) -> Iterator[Typed]:
+def _caught(node: Node, text: Text) -> Iterator[TypedName]:
     types = next((child for child in node.named_children if child.type == "catch_type"), None)
     for type_ in types.named_children if types else ():
-        yield Typed(field_text(node, "name", text), text(type_))
+        yield TypedName(field_text(node, "name", text), text(type_))
 
 
 def _result(body: Node) -> Node | None:

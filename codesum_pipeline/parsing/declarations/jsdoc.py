@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from codesum_pipeline.parsing.declarations.ecmascript_facts import typed_name
-from codesum_pipeline.parsing.declared.declaration import Code, Text, Typed, raw_text
+from codesum_pipeline.parsing.declared.declaration import Code, Text, TypedName, raw_text
 
 _TAG = re.compile(
     r"@(?:(?P<param>param|arg|argument)|(?P<result>returns?)|type)\s*\{(?P<type>[^{}]*)\}(?:\s*\[?(?P<name>[\w$]+)(?!\.))?"
@@ -15,16 +15,16 @@ _PIECE = re.compile(r"[\w$]+|\S")
 _LONGEST = 4_000
 
 
-def documented(docstring: str) -> Iterator[Typed]:
+def documented(docstring: str) -> Iterator[TypedName]:
     """The parameters of which a comment says the type; without a name, the type of the result."""
     for tag in _TAG.finditer(docstring[:_LONGEST]):
         if tag["result"]:
-            yield Typed("", _type(tag["type"]))
+            yield TypedName("", _type(tag["type"]))
         elif tag["param"] and tag["name"]:
-            yield Typed(tag["name"], _type(tag["type"]))
+            yield TypedName(tag["name"], _type(tag["type"]))
 
 
-def typed_below(comment: Node, text: Text) -> Iterator[Typed]:
+def typed_below(comment: Node, text: Text) -> Iterator[TypedName]:
     """The variable or field below a comment that says its type."""
     said = raw_text(comment)
     if "@type" not in said[:_LONGEST] or not said.startswith("/**"):
@@ -33,7 +33,7 @@ def typed_below(comment: Node, text: Text) -> Iterator[Typed]:
     below = comment.next_named_sibling
     name = typed_name(below, text) if tag is not None and below is not None else ""
     if tag is not None and name:
-        yield Typed(name, _type(tag["type"]))
+        yield TypedName(name, _type(tag["type"]))
 
 
 def _type(said: str) -> Code:

@@ -18,19 +18,19 @@ from codesum_pipeline.parsing.declarations.annotations import ANNOTATIONS, after
 from codesum_pipeline.parsing.declarations.kotlin_words import annotations, masked, unknown
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists
 
 BODIES = frozenset({"class_body", "enum_class_body"})
@@ -61,56 +61,57 @@ SPEC = LanguageSpec(
     ),
     tokens={
         **BRACKETS,
-        ".": Token.TIGHT,
-        "?.": Token.TIGHT,
-        "::": Token.TIGHT,
-        "..": Token.TIGHT,
-        "..<": Token.TIGHT,
-        "!!": Token.CLOSE,
-        ";": Token.COMMA,
-        ":": Token.COMMA,
-        "@": Token.PREFIX,
-        "!": Token.PREFIX,
-        "-": Token.EITHER,
-        "+": Token.EITHER,
-        "++": Token.STEP,
-        "--": Token.STEP,
-        "this": Token.WORD,
-        "super": Token.WORD,
-        "this@": Token.PREFIX,
-        "super@": Token.PREFIX,
-        "return@": Token.PREFIX,
-        '"""': Token.QUOTE,
-        "${": Token.TIGHT,
-        "string_content": Token.TIGHT,
-        "escape_sequence": Token.TIGHT,
+        ".": TokenSpacing.TIGHT,
+        "?.": TokenSpacing.TIGHT,
+        "::": TokenSpacing.TIGHT,
+        "..": TokenSpacing.TIGHT,
+        "..<": TokenSpacing.TIGHT,
+        "!!": TokenSpacing.CLOSE,
+        ";": TokenSpacing.COMMA,
+        ":": TokenSpacing.COMMA,
+        "@": TokenSpacing.PREFIX,
+        "!": TokenSpacing.PREFIX,
+        "-": TokenSpacing.EITHER,
+        "+": TokenSpacing.EITHER,
+        "++": TokenSpacing.STEP,
+        "--": TokenSpacing.STEP,
+        "this": TokenSpacing.WORD,
+        "super": TokenSpacing.WORD,
+        "this@": TokenSpacing.PREFIX,
+        "super@": TokenSpacing.PREFIX,
+        "return@": TokenSpacing.PREFIX,
+        '"""': TokenSpacing.QUOTE,
+        "${": TokenSpacing.TIGHT,
+        "string_content": TokenSpacing.TIGHT,
+        "escape_sequence": TokenSpacing.TIGHT,
     },
     tokens_in={
-        **{(parent, ";"): Token.OMITTED for parent in (
+        **{(parent, ";"): TokenSpacing.OMITTED for parent in (
             "source_file", "block", "class_body", "lambda_literal", "when_expression",
         )},
-        **{(parent, ":"): Token.INFIX for parent in (
+        **{(parent, ":"): TokenSpacing.INFIX for parent in (
             "class_declaration", "object_declaration", "companion_object", "object_literal", "secondary_constructor",
             "type_constraint", "type_parameter",
         )},
-        **{(parent, mark): token for mark, token in (("<", Token.OPEN), (">", Token.CLOSE)) for parent in (
+        **{(parent, mark): token
+           for mark, token in (("<", TokenSpacing.OPEN), (">", TokenSpacing.CLOSE)) for parent in (
             "type_arguments", "type_parameters", "super_expression",
         )},
-        ("string_literal", '"'): Token.QUOTE,
-        ("interpolation", "}"): Token.TIGHT,
-        ("interpolation", "$"): Token.TIGHT,
-        ("interpolation", "identifier"): Token.TIGHT,
-        ("file_annotation", ":"): Token.TIGHT,
-        ("use_site_target", ":"): Token.TIGHT,
-        ("nullable_type", "?"): Token.CLOSE,
-        ("spread_expression", "*"): Token.PREFIX,
-        ("getter", "get"): Token.WORD,
-        ("setter", "set"): Token.WORD,
-        ("primary_constructor", "constructor"): Token.WORD,
-        ("secondary_constructor", "constructor"): Token.WORD,
-        ("anonymous_function", "fun"): Token.WORD,
-        ("labeled_expression", "label"): Token.PREFIX,
-        ("infix_expression", "identifier"): Token.INFIX,
+        ("string_literal", '"'): TokenSpacing.QUOTE,
+        ("interpolation", "}"): TokenSpacing.TIGHT,
+        ("interpolation", "$"): TokenSpacing.TIGHT,
+        ("interpolation", "identifier"): TokenSpacing.TIGHT,
+        ("file_annotation", ":"): TokenSpacing.TIGHT,
+        ("use_site_target", ":"): TokenSpacing.TIGHT,
+        ("nullable_type", "?"): TokenSpacing.CLOSE,
+        ("spread_expression", "*"): TokenSpacing.PREFIX,
+        ("getter", "get"): TokenSpacing.WORD,
+        ("setter", "set"): TokenSpacing.WORD,
+        ("primary_constructor", "constructor"): TokenSpacing.WORD,
+        ("secondary_constructor", "constructor"): TokenSpacing.WORD,
+        ("anonymous_function", "fun"): TokenSpacing.WORD,
+        ("labeled_expression", "label"): TokenSpacing.PREFIX,
+        ("infix_expression", "identifier"): TokenSpacing.INFIX,
     },
 )  # fmt: skip
 
@@ -119,9 +120,9 @@ def _child(node: Node | None, *types: str) -> Node | None:
     return next((child for child in node.children if child.type in types), None) if node is not None else None
 
 
-def _type(node: Node) -> Defined | None:
+def _type(node: Node) -> DefinitionHead | None:
     name = _name(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.CLASS, _child(node, *BODIES), after_annotations(node)) if name else None
+    return DefinitionHead((name,), SymbolType.CLASS, _child(node, *BODIES), after_annotations(node)) if name else None
 
 
 def _name(node: Node | None) -> str:
@@ -129,23 +130,27 @@ def _name(node: Node | None) -> str:
     return raw_text(node).strip("`")
 
 
-def _companion(node: Node) -> Defined | None:
-    return _type(node) or Defined((), None, _child(node, *BODIES))
+def _companion(node: Node) -> DefinitionHead | None:
+    return _type(node) or DefinitionHead((), None, _child(node, *BODIES))
 
 
-def _entry_with_body(node: Node) -> Defined | None:
+def _entry_with_body(node: Node) -> DefinitionHead | None:
     body = _child(node, "class_body")
-    return Defined((_name(_child(node, "identifier")),), SymbolType.CLASS, body) if body is not None else None
+    return DefinitionHead((_name(_child(node, "identifier")),), SymbolType.CLASS, body) if body is not None else None
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     name = _name(node.child_by_field_name("name"))
     parts = (*_extended(node), name)
-    return Defined(parts, SymbolType.FUNCTION, _child(node, "function_body"), after_annotations(node)) if name else None
+    return (
+        DefinitionHead(parts, SymbolType.FUNCTION, _child(node, "function_body"), after_annotations(node))
+        if name
+        else None
+    )
 
 
-def _constructor(node: Node) -> Defined | None:
-    return Defined(("constructor",), SymbolType.FUNCTION, _child(node, "block"), after_annotations(node))
+def _constructor(node: Node) -> DefinitionHead | None:
+    return DefinitionHead(("constructor",), SymbolType.FUNCTION, _child(node, "block"), after_annotations(node))
 
 
 def _extended(node: Node) -> tuple[str, ...]:
@@ -161,20 +166,20 @@ def _extended(node: Node) -> tuple[str, ...]:
     return ()
 
 
-def _property(node: Node) -> Defined | None:
+def _property(node: Node) -> DefinitionHead | None:
     name = _name(_child(_child(node, "variable_declaration"), "identifier"))
     if not name:
         return None
     head, value = after_annotations(node), _value(node)
     if value is not None and value.type == "object_literal":
-        return Defined((name,), SymbolType.CLASS, _child(value, "class_body"), head)
+        return DefinitionHead((name,), SymbolType.CLASS, _child(value, "class_body"), head)
     if value is not None and value.type in FUNCTION_VALUES:
         body = _child(value, "function_body") if value.type == "anonymous_function" else value
-        return Defined((name,), SymbolType.FUNCTION, body, head)
+        return DefinitionHead((name,), SymbolType.FUNCTION, body, head)
     accessors = [child for child in node.children if child.type in ("getter", "setter")]
     if not any(_child(accessor, "function_body") for accessor in accessors):
         return None
-    return Defined((*_extended(node), name), SymbolType.FUNCTION, accessors[0], head)
+    return DefinitionHead((*_extended(node), name), SymbolType.FUNCTION, accessors[0], head)
 
 
 def _value(property_: Node) -> Node | None:
@@ -231,54 +236,54 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
             yield "test"
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     function = node.children[0]
     if function.type == "identifier":
-        return Called("", text(function))
+        return CallSyntax("", text(function))
     if function.type == "navigation_expression" and function.children[-1].type == "identifier":
-        return Called(text(function.children[0]), text(function.children[-1]))
+        return CallSyntax(text(function.children[0]), text(function.children[-1]))
     return None
 
 
-def _infix_call(node: Node, text: Text) -> Called | None:
-    return Called(text(node.children[0]), text(node.children[1])) if node.child_count == 3 else None
+def _infix_call(node: Node, text: Text) -> CallSyntax | None:
+    return CallSyntax(text(node.children[0]), text(node.children[1])) if node.child_count == 3 else None
 
 
-def _delegation(node: Node, text: Text) -> Called | None:
-    return Called("", node.children[0].type)
+def _delegation(node: Node, text: Text) -> CallSyntax | None:
+    return CallSyntax("", node.children[0].type)
 
 
-def _reference(node: Node, text: Text) -> Called | None:
+def _reference(node: Node, text: Text) -> CallSyntax | None:
     """`::find` and `Item::name` are called by whom they are given to."""
     if node.child_count < 2 or node.children[-2].type != "::" or text(node.children[-1]) == "class":
         return None
-    return Called(text(node.children[0]) if node.child_count > 2 else "", text(node.children[-1]), mark="::")
+    return CallSyntax(text(node.children[0]) if node.child_count > 2 else "", text(node.children[-1]), mark="::")
 
 
-def _import(node: Node, text: Text) -> Iterator[Imported]:
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     path = text(_child(node, "qualified_identifier"))
     if _child(node, "*") is not None:
-        yield Imported(path, "*")
+        yield ImportSyntax(path, "*")
     elif path:
         module, _, name = path.rpartition(".")
-        yield Imported(module or name, name if module else None, text(_child(node, "identifier")) or None)
+        yield ImportSyntax(module or name, name if module else None, text(_child(node, "identifier")) or None)
 
 
 def _package(node: Node, text: Text) -> str:
     return text(_child(node, "qualified_identifier", "identifier"))
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
-    yield Typed(_name(_child(node, "identifier")), _type_of(node, text))
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
+    yield TypedName(_name(_child(node, "identifier")), _type_of(node, text))
 
 
-def _made(node: Node, text: Text) -> Iterator[Typed]:
+def _made(node: Node, text: Text) -> Iterator[TypedName]:
     """`val item = Item(…)`: what begins with a capital is a class."""
     variable, value = _child(node, "variable_declaration"), _value(node)
     if variable is not None and value is not None and value.type == "call_expression" and variable.child_count == 1:
         name = text(value.children[0])
         if name.rpartition(".")[2][:1].isupper() and name.replace(".", "").isidentifier():
-            yield Typed(_name(variable.children[0]), name)
+            yield TypedName(_name(variable.children[0]), name)
 
 
 def _field(node: Node, text: Text) -> Iterator[str]:

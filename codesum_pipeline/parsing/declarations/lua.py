@@ -9,19 +9,19 @@ from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declarations import handed_on
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists, spell_quoted
 
 SPEC = LanguageSpec(
@@ -44,16 +44,16 @@ SPEC = LanguageSpec(
     respelled={"string": spell_quoted},
     tokens={
         **BRACKETS,
-        ".": Token.TIGHT,
-        ":": Token.TIGHT,
-        "::": Token.SPACED,
-        "-": Token.EITHER,
-        "#": Token.PREFIX,
-        "~": Token.EITHER,
+        ".": TokenSpacing.TIGHT,
+        ":": TokenSpacing.TIGHT,
+        "::": TokenSpacing.SPACED,
+        "-": TokenSpacing.EITHER,
+        "#": TokenSpacing.PREFIX,
+        "~": TokenSpacing.EITHER,
     },
     tokens_in={
-        ("function_definition", "function"): Token.WORD,
-        ("return_statement", ";"): Token.OMITTED,
+        ("function_definition", "function"): TokenSpacing.WORD,
+        ("return_statement", ";"): TokenSpacing.OMITTED,
     },
 )  # fmt: skip
 
@@ -61,9 +61,9 @@ SPEC = LanguageSpec(
 _CLASS_MAKERS = frozenset({"setmetatable", "class", "Class", "extend", "subclass"})
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     parts = _parts(node.child_by_field_name("name"))
-    return Defined(parts, SymbolType.FUNCTION, node.child_by_field_name("body")) if parts else None
+    return DefinitionHead(parts, SymbolType.FUNCTION, node.child_by_field_name("body")) if parts else None
 
 
 def _parts(node: Node | None) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def _parts(node: Node | None) -> tuple[str, ...]:
     return (raw_text(node), *reversed(parts))
 
 
-def _assignment(node: Node) -> Defined | None:
+def _assignment(node: Node) -> DefinitionHead | None:
     """`name = function … end` is a function; `Name = {}` a class; any other table only the owner of what is in it."""
     name, value = _bound(node)
     parts = _parts(name)
@@ -85,12 +85,12 @@ def _assignment(node: Node) -> Defined | None:
         return None
     function = _wrapped_function(value) if len(parts) > 1 else value
     if function.type == "function_definition":
-        return Defined(parts, SymbolType.FUNCTION, function.child_by_field_name("body"))
+        return DefinitionHead(parts, SymbolType.FUNCTION, function.child_by_field_name("body"))
     is_class = parts[-1][:1].isupper() or parts[-1] == "_M"
     if value.type == "table_constructor":
-        return Defined(parts, SymbolType.CLASS if is_class else None, value.children[0])
+        return DefinitionHead(parts, SymbolType.CLASS if is_class else None, value.children[0])
     if is_class and value.type == "function_call" and raw_text(_callee(value)) in _CLASS_MAKERS:
-        return Defined(parts, SymbolType.CLASS)
+        return DefinitionHead(parts, SymbolType.CLASS)
     return None
 
 
@@ -117,7 +117,7 @@ def _callee(call: Node) -> Node | None:
     return name and (name.child_by_field_name("method") or name.child_by_field_name("field") or name)
 
 
-def _field(node: Node) -> Defined | None:
+def _field(node: Node) -> DefinitionHead | None:
     """`name = function … end` and `["name"] = function … end` in a table."""
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is None or name.type not in ("identifier", "string") or value is None:
@@ -126,7 +126,7 @@ def _field(node: Node) -> Defined | None:
     if function.type != "function_definition":
         return None
     key = raw_text(name.child_by_field_name("content")) if name.type == "string" else raw_text(name)
-    return Defined((key,), SymbolType.FUNCTION, function.child_by_field_name("body")) if key else None
+    return DefinitionHead((key,), SymbolType.FUNCTION, function.child_by_field_name("body")) if key else None
 
 
 def _function_of(node: Node) -> Node | None:
@@ -173,18 +173,18 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
         yield "local"
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     name = node.child_by_field_name("name")
     if name is None:
         return None
     if name.type == "method_index_expression":
-        return Called(field_text(name, "table", text), field_text(name, "method", text), mark=":")
+        return CallSyntax(field_text(name, "table", text), field_text(name, "method", text), mark=":")
     if name.type == "dot_index_expression":
-        return Called(field_text(name, "table", text), field_text(name, "field", text))
-    return Called("", text(name)) if name.type == "identifier" else None
+        return CallSyntax(field_text(name, "table", text), field_text(name, "field", text))
+    return CallSyntax("", text(name)) if name.type == "identifier" else None
 
 
-def _require(node: Node, text: Text) -> Iterator[Imported]:
+def _require(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`local name = require("path")`."""
     if field_text(node, "name", text) not in ("require", "dofile", "loadfile"):
         return
@@ -194,10 +194,10 @@ def _require(node: Node, text: Text) -> Iterator[Imported]:
         return
     assigned = node.parent.parent if node.parent is not None else None
     name = _bound(assigned)[0] if assigned is not None and assigned.type == "assignment_statement" else None
-    yield Imported(raw_text(path.child_by_field_name("content")), None, text(name) or None)
+    yield ImportSyntax(raw_text(path.child_by_field_name("content")), None, text(name) or None)
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     """`x = Class.new()`, `x = Class:new()` and `x = Class()` say their class."""
     name, value = _bound(node)
     if name is None or value is None or value.type != "function_call":
@@ -209,7 +209,7 @@ def _typed(node: Node, text: Text) -> Iterator[Typed]:
             return
         owner = called.child_by_field_name("table")
     if text(owner).rpartition(".")[2][:1].isupper():
-        yield Typed(text(name), text(owner))
+        yield TypedName(text(name), text(owner))
 
 
 def _table_field(node: Node, text: Text) -> Iterator[str]:

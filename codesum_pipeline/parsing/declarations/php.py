@@ -8,19 +8,19 @@ from tree_sitter import Node
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists, spell_plain
 
 _CLOSURES = frozenset({"anonymous_function", "arrow_function"})
@@ -68,39 +68,39 @@ SPEC = LanguageSpec(
     lists=lists("arguments", "formal_parameters", "array_creation_expression", "anonymous_function_use_clause"),
     tokens={
         **BRACKETS,
-        "->": Token.TIGHT,
-        "?->": Token.TIGHT,
-        "::": Token.TIGHT,
-        "\\": Token.TIGHT,
-        ":": Token.COMMA,
-        ";": Token.COMMA,
-        "++": Token.STEP,
-        "--": Token.STEP,
-        "!": Token.PREFIX,
-        "@": Token.PREFIX,
-        "~": Token.PREFIX,
-        "?": Token.INFIX,
-        "&": Token.EITHER,
-        "-": Token.EITHER,
-        "+": Token.EITHER,
-        "...": Token.PREFIX,
-        "#[": Token.OPEN,
+        "->": TokenSpacing.TIGHT,
+        "?->": TokenSpacing.TIGHT,
+        "::": TokenSpacing.TIGHT,
+        "\\": TokenSpacing.TIGHT,
+        ":": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "++": TokenSpacing.STEP,
+        "--": TokenSpacing.STEP,
+        "!": TokenSpacing.PREFIX,
+        "@": TokenSpacing.PREFIX,
+        "~": TokenSpacing.PREFIX,
+        "?": TokenSpacing.INFIX,
+        "&": TokenSpacing.EITHER,
+        "-": TokenSpacing.EITHER,
+        "+": TokenSpacing.EITHER,
+        "...": TokenSpacing.PREFIX,
+        "#[": TokenSpacing.OPEN,
     },
     tokens_in={
-        ("optional_type", "?"): Token.PREFIX,
-        ("reference_modifier", "&"): Token.PREFIX,
-        ("by_ref", "&"): Token.PREFIX,
-        ("conditional_expression", ":"): Token.INFIX,
-        ("union_type", "|"): Token.TIGHT,
-        ("type_list", "|"): Token.INFIX,
-        ("arrow_function", "fn"): Token.WORD,
-        ("array_creation_expression", "["): Token.PREFIX,
-        ("array_creation_expression", "array"): Token.WORD,
-        ("list_literal", "["): Token.PREFIX,
-        ("list_literal", "list"): Token.WORD,
-        ("anonymous_function", "function"): Token.INFIX,
-        ("cast_expression", "("): Token.PREFIX,
-        ("exit_statement", "exit"): Token.WORD,
+        ("optional_type", "?"): TokenSpacing.PREFIX,
+        ("reference_modifier", "&"): TokenSpacing.PREFIX,
+        ("by_ref", "&"): TokenSpacing.PREFIX,
+        ("conditional_expression", ":"): TokenSpacing.INFIX,
+        ("union_type", "|"): TokenSpacing.TIGHT,
+        ("type_list", "|"): TokenSpacing.INFIX,
+        ("arrow_function", "fn"): TokenSpacing.WORD,
+        ("array_creation_expression", "["): TokenSpacing.PREFIX,
+        ("array_creation_expression", "array"): TokenSpacing.WORD,
+        ("list_literal", "["): TokenSpacing.PREFIX,
+        ("list_literal", "list"): TokenSpacing.WORD,
+        ("anonymous_function", "function"): TokenSpacing.INFIX,
+        ("cast_expression", "("): TokenSpacing.PREFIX,
+        ("exit_statement", "exit"): TokenSpacing.WORD,
     },
 )  # fmt: skip
 
@@ -109,32 +109,32 @@ def _child(node: Node | None, *types: str) -> Node | None:
     return next((child for child in node.named_children if child.type in types), None) if node is not None else None
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
 
 
-def _type(node: Node) -> Defined | None:
+def _type(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
 
 
-def _bound_function(node: Node) -> Defined | None:
+def _bound_function(node: Node) -> DefinitionHead | None:
     """`$name = function (…) { … }`, and an anonymous class given to a variable."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or left.type != "variable_name" or right is None:
         return None
     name = raw_text(left).removeprefix("$")
     if right.type == "anonymous_function":
-        return Defined((name,), SymbolType.FUNCTION, right.child_by_field_name("body"))
+        return DefinitionHead((name,), SymbolType.FUNCTION, right.child_by_field_name("body"))
     made = _child(right, "anonymous_class") if right.type == "object_creation_expression" else None
-    return Defined((name,), SymbolType.CLASS, made.child_by_field_name("body")) if made is not None else None
+    return DefinitionHead((name,), SymbolType.CLASS, made.child_by_field_name("body")) if made is not None else None
 
 
-def _namespace(node: Node) -> Defined | None:
+def _namespace(node: Node) -> DefinitionHead | None:
     """`namespace A { … }` is a scope without a part in names, like the namespace of a whole file."""
     body = node.child_by_field_name("body")
-    return Defined((), None, body) if body is not None else None
+    return DefinitionHead((), None, body) if body is not None else None
 
 
 def _signed(node: Node) -> Node:
@@ -181,32 +181,32 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
             yield text(child)
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     function = node.child_by_field_name("function")
     if function is None or function.type not in ("name", "qualified_name"):
         return None
     receiver, _, name = text(function).rpartition("\\")
-    return Called(receiver, name, mark="\\")
+    return CallSyntax(receiver, name, mark="\\")
 
 
-def _method_call(node: Node, text: Text) -> Called | None:
+def _method_call(node: Node, text: Text) -> CallSyntax | None:
     name = node.child_by_field_name("name")
     if name is None or name.type != "name":
         return None
-    return Called(field_text(node, "object", text), text(name), mark="->")
+    return CallSyntax(field_text(node, "object", text), text(name), mark="->")
 
 
-def _static_call(node: Node, text: Text) -> Called | None:
+def _static_call(node: Node, text: Text) -> CallSyntax | None:
     name = node.child_by_field_name("name")
-    return Called(field_text(node, "scope", text), text(name), mark="::") if name and name.type == "name" else None
+    return CallSyntax(field_text(node, "scope", text), text(name), mark="::") if name and name.type == "name" else None
 
 
-def _new(node: Node, text: Text) -> Called | None:
+def _new(node: Node, text: Text) -> CallSyntax | None:
     name = _child(node, "name", "qualified_name")
-    return Called("", text(name), is_new=True) if name is not None else None
+    return CallSyntax("", text(name), is_new=True) if name is not None else None
 
 
-def _use(node: Node, text: Text) -> Iterator[Imported]:
+def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`use A\\B;`, `use function A\\f;`, `use A\\{B, C as D};`."""
     prefix = text(_child(node, "namespace_name"))
     group = node.child_by_field_name("body")
@@ -218,43 +218,43 @@ def _use(node: Node, text: Text) -> Iterator[Imported]:
             continue
         whole = f"{prefix}\\{text(named[0])}" if group is not None else text(named[0])
         module, _, name = whole.strip("\\").rpartition("\\")
-        yield Imported(module or name, name if module else None, text(named[1]) if len(named) > 1 else None)
+        yield ImportSyntax(module or name, name if module else None, text(named[1]) if len(named) > 1 else None)
 
 
-def _include(node: Node, text: Text) -> Iterator[Imported]:
+def _include(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`require __DIR__ . '/x.php'`: the part that is a literal."""
     waiting = list(node.named_children)
     while waiting:
         part = waiting.pop()
         if part.type in ("string", "encapsed_string"):
             if path := raw_text(part).strip("'\""):
-                yield Imported(path.lstrip("/"))
+                yield ImportSyntax(path.lstrip("/"))
             return
         if part.type in ("binary_expression", "parenthesized_expression"):
             waiting.extend(part.named_children)
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     type_, name = field_text(node, "type", text), field_text(node, "name", text)
     if type_ and name:
-        yield Typed(name, type_)
+        yield TypedName(name, type_)
         if node.type == "property_promotion_parameter":
-            yield Typed(f"$this->{name.removeprefix('$')}", type_)
+            yield TypedName(f"$this->{name.removeprefix('$')}", type_)
 
 
-def _typed_property(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_property(node: Node, text: Text) -> Iterator[TypedName]:
     type_ = field_text(node, "type", text)
     for element in node.named_children:
         if type_ and element.type == "property_element":
-            yield Typed(field_text(element, "name", text).removeprefix("$"), type_)
+            yield TypedName(field_text(element, "name", text).removeprefix("$"), type_)
 
 
-def _typed_by_value(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
     """`$x = new Foo(…)`, `$this->x = new Foo(…)`."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     made = _child(right, "name", "qualified_name") if right and right.type == "object_creation_expression" else None
     if left is not None and made is not None and left.type in ("variable_name", "member_access_expression"):
-        yield Typed(text(left), text(made))
+        yield TypedName(text(left), text(made))
 
 
 def _property(node: Node, text: Text) -> Iterator[str]:

@@ -15,14 +15,14 @@ from codesum_pipeline.parsing.declarations.ruby_mixins import MIXINS, constants,
 from codesum_pipeline.parsing.declarations.ruby_spec import SPEC
 from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
@@ -54,18 +54,18 @@ def _path(node: Node | None) -> tuple[str, ...]:
     return parts if all(part.isidentifier() for part in parts) else ()
 
 
-def _class(node: Node) -> Defined | None:
+def _class(node: Node) -> DefinitionHead | None:
     parts = _path(node.child_by_field_name("name"))
     body = node.child_by_field_name("body") or node.children[-1]
-    return Defined(parts, SymbolType.CLASS, body, is_sectioned=False) if parts else None
+    return DefinitionHead(parts, SymbolType.CLASS, body, is_sectioned=False) if parts else None
 
 
-def _own_class(node: Node) -> Defined:
+def _own_class(node: Node) -> DefinitionHead:
     """`class << self` adds to what it stands in."""
-    return Defined((), None, node.child_by_field_name("body"), is_sectioned=False)
+    return DefinitionHead((), None, node.child_by_field_name("body"), is_sectioned=False)
 
 
-def _method(node: Node) -> Defined | None:
+def _method(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name")).replace(" ", "")
     if not name:
         return None
@@ -77,7 +77,9 @@ def _method(node: Node) -> Defined | None:
         owner = _path(node.child_by_field_name("object"))
         owner = () if owner and owner == _class_around(node) else owner
     is_sectioned = node.type == "method"
-    return Defined((*owner, name), SymbolType.FUNCTION, body or node.children[-1], tail=tail, is_sectioned=is_sectioned)
+    return DefinitionHead(
+        (*owner, name), SymbolType.FUNCTION, body or node.children[-1], tail=tail, is_sectioned=is_sectioned
+    )
 
 
 def _class_around(node: Node) -> tuple[str, ...]:
@@ -126,28 +128,28 @@ def _makes_class(value: Node | None) -> bool:
     )
 
 
-def _assignment(node: Node) -> Defined | None:
+def _assignment(node: Node) -> DefinitionHead | None:
     left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or value is None or left.type not in ("constant", "scope_resolution", "identifier"):
         return None
     if left.type != "identifier" and _makes_class(value):
         block = value.child_by_field_name("block")
         parts = _path(left)
-        return Defined(parts, SymbolType.CLASS, block, is_sectioned=False) if parts else None
+        return DefinitionHead(parts, SymbolType.CLASS, block, is_sectioned=False) if parts else None
     block = _value_block(value)
     parts = (raw_text(left),) if left.type == "identifier" else _path(left)
     if block is None or not parts:
         return None
-    return Defined(parts, SymbolType.FUNCTION, block, tail=_here_document(node), is_sectioned=False)
+    return DefinitionHead(parts, SymbolType.FUNCTION, block, tail=_here_document(node), is_sectioned=False)
 
 
-def _defining_call(node: Node) -> Defined | None:
+def _defining_call(node: Node) -> DefinitionHead | None:
     """`define_method(:name) { … }`."""
     block = node.child_by_field_name("block")
     if block is None or _raw(node, "method") not in _DEFINING_CALLS:
         return None
     name = next(iter(_symbols(node)), "")
-    return Defined((name,), SymbolType.FUNCTION, block, tail=_here_document(node)) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, block, tail=_here_document(node)) if name else None
 
 
 def _symbols(call: Node) -> Iterator[str]:
@@ -243,7 +245,7 @@ def _wrapper_modifiers(wrapper: Node, text: Text) -> Iterator[str]:
         call = arguments.named_children[0]
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     method, receiver = node.child_by_field_name("method"), field_text(node, "receiver", text)
     name = raw_text(method) if method is not None else "call"
     mark = _raw(node, "operator") or "."
@@ -254,17 +256,17 @@ def _call(node: Node, text: Text) -> Called | None:
     if name == "new" and receiver:
         owner = node.child_by_field_name("receiver")
         if parts := _path(owner):
-            return Called("::".join(parts[:-1]), parts[-1], is_new=True, mark="::")
-    return Called(receiver, name, mark=mark) if name else None
+            return CallSyntax("::".join(parts[:-1]), parts[-1], is_new=True, mark="::")
+    return CallSyntax(receiver, name, mark=mark) if name else None
 
 
-def _bare_call(node: Node, text: Text) -> Called | None:
+def _bare_call(node: Node, text: Text) -> CallSyntax | None:
     """A name alone on a line is a call, unless it is the last one and may be a variable."""
     name = raw_text(node)
     if name in _VISIBILITY:
         return None
     if name.endswith(("?", "!")) or not _is_variable(node, name):
-        return Called("", name)
+        return CallSyntax("", name)
     return None
 
 
@@ -283,7 +285,7 @@ def _is_variable(node: Node, name: str) -> bool:
     return is_named or around.type not in ("body_statement", "program") or function is None or function.type != "method"
 
 
-def _imports(node: Node, text: Text) -> Iterator[Imported]:
+def _imports(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`require "path"`; a path relative to this file is one level up from it; `autoload :Name, "path"`."""
     arguments = node.child_by_field_name("arguments")
     if arguments is None or (name := _raw(node, "method")) not in _IMPORTS or _raw(node, "receiver"):
@@ -292,10 +294,10 @@ def _imports(node: Node, text: Text) -> Iterator[Imported]:
     if not path:
         return
     symbol = next(iter(_symbols(node)), "") if name == "autoload" else ""
-    yield Imported(path, symbol or None, level=int(name == "require_relative"))
+    yield ImportSyntax(path, symbol or None, level=int(name == "require_relative"))
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     """`x = Foo.new` says its class."""
     left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
     if (
@@ -306,7 +308,7 @@ def _typed(node: Node, text: Text) -> Iterator[Typed]:
         return
     is_made = value.type == "call" and _raw(value, "method") == "new" and not _makes_class(value)
     if is_made and (parts := _path(value.child_by_field_name("receiver"))):
-        yield Typed(text(left), "::".join(parts))
+        yield TypedName(text(left), "::".join(parts))
 
 
 def _attributes(node: Node, text: Text) -> Iterator[str]:

@@ -11,20 +11,20 @@ from codesum_pipeline.parsing.declarations.rust_macros import around_items
 from codesum_pipeline.parsing.declared.bindings import first_values
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Extension,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists
 
 ITEMS = frozenset({
@@ -61,49 +61,49 @@ SPEC = LanguageSpec(
     ),
     tokens={
         **BRACKETS,
-        ".": Token.TIGHT,
-        "::": Token.TIGHT,
-        ":": Token.COMMA,
-        ";": Token.COMMA,
-        "?": Token.CLOSE,
-        "..": Token.TIGHT,
-        "..=": Token.TIGHT,
-        "...": Token.TIGHT,
-        "!": Token.PREFIX,
-        "#": Token.PREFIX,
-        "$": Token.PREFIX,
-        "-": Token.EITHER,
-        "*": Token.EITHER,
-        "&": Token.EITHER,
-        "&&": Token.EITHER,
-        "=>": Token.SPACED,
+        ".": TokenSpacing.TIGHT,
+        "::": TokenSpacing.TIGHT,
+        ":": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "?": TokenSpacing.CLOSE,
+        "..": TokenSpacing.TIGHT,
+        "..=": TokenSpacing.TIGHT,
+        "...": TokenSpacing.TIGHT,
+        "!": TokenSpacing.PREFIX,
+        "#": TokenSpacing.PREFIX,
+        "$": TokenSpacing.PREFIX,
+        "-": TokenSpacing.EITHER,
+        "*": TokenSpacing.EITHER,
+        "&": TokenSpacing.EITHER,
+        "&&": TokenSpacing.EITHER,
+        "=>": TokenSpacing.SPACED,
     },
     tokens_in={
-        ("macro_invocation", "!"): Token.CLOSE,
-        ("inner_attribute_item", "!"): Token.TIGHT,
-        ("never_type", "!"): Token.WORD,
-        ("removed_trait_bound", "?"): Token.PREFIX,
-        ("reference_type", "&"): Token.PREFIX,
-        ("reference_expression", "&"): Token.PREFIX,
-        ("reference_pattern", "&"): Token.PREFIX,
-        ("self_parameter", "&"): Token.PREFIX,
-        ("pointer_type", "*"): Token.PREFIX,
-        ("use_wildcard", "*"): Token.CLOSE,
-        ("type_arguments", "<"): Token.OPEN,
-        ("type_arguments", ">"): Token.CLOSE,
-        ("type_parameters", "<"): Token.OPEN,
-        ("type_parameters", ">"): Token.CLOSE,
-        ("bracketed_type", "<"): Token.OPEN,
-        ("bracketed_type", ">"): Token.CLOSE,
-        ("for_lifetimes", "<"): Token.OPEN,
-        ("for_lifetimes", ">"): Token.CLOSE,
-        ("use_list", "{"): Token.OPEN,
-        ("visibility_modifier", "pub"): Token.WORD,
-        ("function_type", "fn"): Token.WORD,
-        ("macro_definition", "macro_rules!"): Token.WORD,
-        ("array_type", "["): Token.PREFIX,
-        ("impl_item", "impl"): Token.WORD,
-        ("base_field_initializer", ".."): Token.PREFIX,
+        ("macro_invocation", "!"): TokenSpacing.CLOSE,
+        ("inner_attribute_item", "!"): TokenSpacing.TIGHT,
+        ("never_type", "!"): TokenSpacing.WORD,
+        ("removed_trait_bound", "?"): TokenSpacing.PREFIX,
+        ("reference_type", "&"): TokenSpacing.PREFIX,
+        ("reference_expression", "&"): TokenSpacing.PREFIX,
+        ("reference_pattern", "&"): TokenSpacing.PREFIX,
+        ("self_parameter", "&"): TokenSpacing.PREFIX,
+        ("pointer_type", "*"): TokenSpacing.PREFIX,
+        ("use_wildcard", "*"): TokenSpacing.CLOSE,
+        ("type_arguments", "<"): TokenSpacing.OPEN,
+        ("type_arguments", ">"): TokenSpacing.CLOSE,
+        ("type_parameters", "<"): TokenSpacing.OPEN,
+        ("type_parameters", ">"): TokenSpacing.CLOSE,
+        ("bracketed_type", "<"): TokenSpacing.OPEN,
+        ("bracketed_type", ">"): TokenSpacing.CLOSE,
+        ("for_lifetimes", "<"): TokenSpacing.OPEN,
+        ("for_lifetimes", ">"): TokenSpacing.CLOSE,
+        ("use_list", "{"): TokenSpacing.OPEN,
+        ("visibility_modifier", "pub"): TokenSpacing.WORD,
+        ("function_type", "fn"): TokenSpacing.WORD,
+        ("macro_definition", "macro_rules!"): TokenSpacing.WORD,
+        ("array_type", "["): TokenSpacing.PREFIX,
+        ("impl_item", "impl"): TokenSpacing.WORD,
+        ("base_field_initializer", ".."): TokenSpacing.PREFIX,
     },
 )  # fmt: skip
 
@@ -112,26 +112,26 @@ SPEC = LanguageSpec(
 _NAMED_TYPES = frozenset({"type_identifier", "scoped_type_identifier", "generic_type"})
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
 
 
-def _type(node: Node) -> Defined | None:
+def _type(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
 
 
-def _module(node: Node) -> Defined | None:
+def _module(node: Node) -> DefinitionHead | None:
     body = node.child_by_field_name("body")
     name = raw_text(node.child_by_field_name("name"))
-    return Defined((name,), None, body) if name and body is not None else None
+    return DefinitionHead((name,), None, body) if name and body is not None else None
 
 
-def _impl(node: Node) -> Defined | None:
+def _impl(node: Node) -> DefinitionHead | None:
     """`impl … for Type`: what is in it belongs to the type."""
     name = _type_name(node.child_by_field_name("type"))
-    return Defined((name,), None, node.child_by_field_name("body")) if name else None
+    return DefinitionHead((name,), None, node.child_by_field_name("body")) if name else None
 
 
 def _type_name(node: Node | None) -> str:
@@ -143,19 +143,19 @@ def _type_name(node: Node | None) -> str:
     return raw_text(node)
 
 
-def _macro(node: Node) -> Defined | None:
+def _macro(node: Node) -> DefinitionHead | None:
     name = raw_text(node.child_by_field_name("name"))
     body = next((child for child in node.children if child.type in "{(["), None)
-    return Defined((name,), SymbolType.FUNCTION, body) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, body) if name else None
 
 
-def _closure(node: Node) -> Defined | None:
+def _closure(node: Node) -> DefinitionHead | None:
     """`let name = |…| …`, with a body that is a block: a function with a name."""
     value, pattern = node.child_by_field_name("value"), node.child_by_field_name("pattern")
     if value is None or value.type != "closure_expression" or pattern is None or pattern.type != "identifier":
         return None
     body = value.child_by_field_name("body")
-    return Defined((raw_text(pattern),), SymbolType.FUNCTION, body) if body and body.type == "block" else None
+    return DefinitionHead((raw_text(pattern),), SymbolType.FUNCTION, body) if body and body.type == "block" else None
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
@@ -220,30 +220,30 @@ def _is_of_public_trait(node: Node) -> bool:
     return any(child.type == "visibility_modifier" for child in around.children)
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     function = node.child_by_field_name("function")
     if function is not None and function.type == "generic_function":
         function = function.child_by_field_name("function")
     if function is None:
         return None
     if function.type == "field_expression":
-        return Called(field_text(function, "value", text), field_text(function, "field", text))
+        return CallSyntax(field_text(function, "value", text), field_text(function, "field", text))
     if function.type == "scoped_identifier":
-        return Called(field_text(function, "path", text), field_text(function, "name", text), mark="::")
-    return Called("", text(function)) if function.type == "identifier" else None
+        return CallSyntax(field_text(function, "path", text), field_text(function, "name", text), mark="::")
+    return CallSyntax("", text(function)) if function.type == "identifier" else None
 
 
-def _macro_call(node: Node, text: Text) -> Called | None:
+def _macro_call(node: Node, text: Text) -> CallSyntax | None:
     receiver, _, name = field_text(node, "macro", text).rpartition("::")
-    return Called(receiver, f"{name}!", mark="::") if name else None
+    return CallSyntax(receiver, f"{name}!", mark="::") if name else None
 
 
-def _struct_literal(node: Node, text: Text) -> Called | None:
+def _struct_literal(node: Node, text: Text) -> CallSyntax | None:
     receiver, _, name = field_text(node, "name", text).rpartition("::")
-    return Called(receiver, name.partition("<")[0], is_new=True, mark="::")
+    return CallSyntax(receiver, name.partition("<")[0], is_new=True, mark="::")
 
 
-def _use(node: Node, text: Text) -> Iterator[Imported]:
+def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`use a::{b, c::D as E, f::*}` takes three names."""
     argument = node.child_by_field_name("argument")
     waiting: list[tuple[str, Node | None]] = [("", argument)]
@@ -256,33 +256,33 @@ def _use(node: Node, text: Text) -> Iterator[Imported]:
         elif part.type == "use_list":
             waiting.extend((path, child) for child in reversed(part.named_children))
         elif part.type == "use_wildcard":
-            yield Imported(_joined(path, text(part.named_children[0]) if part.named_children else ""), "*")
+            yield ImportSyntax(_joined(path, text(part.named_children[0]) if part.named_children else ""), "*")
         else:
             alias = field_text(part, "alias", text) or None
             whole = _joined(path, field_text(part, "path", text) if part.type == "use_as_clause" else text(part))
             module, _, name = whole.removesuffix("::self").rpartition("::")
-            yield Imported(module or name, name if module else None, alias)
+            yield ImportSyntax(module or name, name if module else None, alias)
 
 
 def _joined(path: str, name: str) -> str:
     return f"{path}::{name}" if path and name else path or name
 
 
-def _module_file(node: Node, text: Text) -> Iterator[Imported]:
+def _module_file(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`mod name;` takes in a file."""
     if node.child_by_field_name("body") is None:
-        yield Imported("self", field_text(node, "name", text))
+        yield ImportSyntax("self", field_text(node, "name", text))
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     name = node.child_by_field_name("pattern") or node.child_by_field_name("name")
     type_ = field_text(node, "type", text)
     if name is None or name.type not in ("identifier", "field_identifier"):
         return
     if type_:
-        yield Typed(text(name), type_)
+        yield TypedName(text(name), type_)
     elif made := _made(node.child_by_field_name("value"), text):
-        yield Typed(text(name), made)
+        yield TypedName(text(name), made)
 
 
 def _made(value: Node | None, text: Text) -> str:

@@ -14,14 +14,14 @@ from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declarations.annotations import ANNOTATIONS, after_annotations, annotations_and_words
 from codesum_pipeline.parsing.declarations.scala_spec import BLOCKS, SPEC, TYPES, VALUES, lone_child
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
@@ -35,10 +35,10 @@ def _bound(node: Node, field: str = "value") -> Node | None:
     return (lone_child(value) or value) if value is not None and value.type == "indented_block" else value
 
 
-def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> Defined | None:
+def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead | None:
     name = name or _name(node.child_by_field_name("name"))
     body = body or node.child_by_field_name("body")
-    return Defined((name,), type_, body, after_annotations(node)) if name else None
+    return DefinitionHead((name,), type_, body, after_annotations(node)) if name else None
 
 
 def _name(node: Node | None) -> str:
@@ -46,15 +46,15 @@ def _name(node: Node | None) -> str:
     return raw_text(node).strip("`")
 
 
-def _type(node: Node) -> Defined | None:
+def _type(node: Node) -> DefinitionHead | None:
     return _defined(node, SymbolType.CLASS)
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     return _defined(node, SymbolType.FUNCTION)
 
 
-def _value(node: Node) -> Defined | None:
+def _value(node: Node) -> DefinitionHead | None:
     """A value bound to a function, or to an object of a class without a name."""
     pattern, value = node.child_by_field_name("pattern"), _bound(node)
     if pattern is None or value is None or pattern.type not in ("identifier", "operator_identifier"):
@@ -72,7 +72,7 @@ def _class_body(value: Node | None) -> Node | None:
     return last if last is not None and last.type == "template_body" else None
 
 
-def _given(node: Node) -> Defined | None:
+def _given(node: Node) -> DefinitionHead | None:
     """A given with a body is a class, one with a value a function; without a name, Scala calls it by its type."""
     type_, body = node.child_by_field_name("return_type"), _bound(node, "body")
     if body is None:
@@ -94,12 +94,12 @@ def _type_names(type_: Node | None) -> Iterator[str]:
         waiting.extend(reversed(node.children))
 
 
-def _extension(node: Node) -> Defined | None:
+def _extension(node: Node) -> DefinitionHead | None:
     for parameters in node.children_by_field_name("parameters"):
         for parameter in parameters.named_children:
             names = list(_type_names(parameter.child_by_field_name("type")))
             if parameters.type == "parameters" and names:
-                return Defined((names[0],), None)
+                return DefinitionHead((names[0],), None)
     return None
 
 
@@ -149,28 +149,28 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
         yield "case"
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     function = node.child_by_field_name("function")
     if function is not None and function.type == "generic_function":
         function = function.child_by_field_name("function")
     if function is None:
         return None
     if function.type == "field_expression":
-        return Called(field_text(function, "value", text), _name(function.child_by_field_name("field")))
-    return Called("", text(function)) if function.type == "identifier" else None
+        return CallSyntax(field_text(function, "value", text), _name(function.child_by_field_name("field")))
+    return CallSyntax("", text(function)) if function.type == "identifier" else None
 
 
-def _infix_call(node: Node, text: Text) -> Called | None:
+def _infix_call(node: Node, text: Text) -> CallSyntax | None:
     """`items map price`; symbols are mostly those of numbers and lists."""
     operator = node.child_by_field_name("operator")
     if operator is None or operator.type != "identifier":
         return None
-    return Called(field_text(node, "left", text), text(operator))
+    return CallSyntax(field_text(node, "left", text), text(operator))
 
 
-def _new(node: Node, text: Text) -> Called | None:
+def _new(node: Node, text: Text) -> CallSyntax | None:
     receiver, _, name = _made(node, text).partition("[")[0].rpartition(".")
-    return Called(receiver, name, is_new=True) if name else None
+    return CallSyntax(receiver, name, is_new=True) if name else None
 
 
 def _made(creation: Node, text: Text) -> str:
@@ -181,14 +181,14 @@ def _made(creation: Node, text: Text) -> str:
     return text(type_) if type_ is not None and "type" in type_.type else ""
 
 
-def _import(node: Node, text: Text) -> Iterator[Imported]:
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`import a.b, c.{d as e, f => g, *}`: a path ends at a comma."""
     path: list[str] = []
     for child in [*node.children[1:], None]:
         if child is None or child.type == ",":
             if path:
                 module = ".".join(path[:-1])
-                yield Imported(module or path[-1], path[-1] if module else None)
+                yield ImportSyntax(module or path[-1], path[-1] if module else None)
             path = []
         elif child.type in ("identifier", "operator_identifier"):
             path.append(_name(child))
@@ -199,15 +199,15 @@ def _import(node: Node, text: Text) -> Iterator[Imported]:
             path = []
 
 
-def _selected(module: str, selector: Node, text: Text) -> Iterator[Imported]:
+def _selected(module: str, selector: Node, text: Text) -> Iterator[ImportSyntax]:
     if selector.type == "namespace_wildcard":
-        yield Imported(module, "*")
+        yield ImportSyntax(module, "*")
     elif selector.type in ("arrow_renamed_identifier", "as_renamed_identifier"):
         alias = field_text(selector, "alias", text)
         if alias and alias != "_":
-            yield Imported(module, field_text(selector, "name", text), alias)
+            yield ImportSyntax(module, field_text(selector, "name", text), alias)
     elif selector.is_named and not selector.is_extra:
-        yield Imported(module, _name(selector))
+        yield ImportSyntax(module, _name(selector))
 
 
 def _package(node: Node, text: Text) -> str:
@@ -220,16 +220,16 @@ def _package(node: Node, text: Text) -> str:
     return ".".join(names)
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
-    yield Typed(_name(node.child_by_field_name("name")), field_text(node, "type", text))
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
+    yield TypedName(_name(node.child_by_field_name("name")), field_text(node, "type", text))
 
 
-def _typed_pattern(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_pattern(node: Node, text: Text) -> Iterator[TypedName]:
     """`case circle: Circle`."""
-    yield Typed(field_text(node, "pattern", text), field_text(node, "type", text))
+    yield TypedName(field_text(node, "pattern", text), field_text(node, "type", text))
 
 
-def _typed_value(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_value(node: Node, text: Text) -> Iterator[TypedName]:
     """A value that says its type, or is `new Item(…)` or `Item(…)`: what begins with a capital is a class."""
     name, value = _value_name(node), _bound(node)
     type_: str = field_text(node, "type", text)
@@ -239,7 +239,7 @@ def _typed_value(node: Node, text: Text) -> Iterator[Typed]:
         made = value.child_by_field_name("function")
         called = text(made) if made is not None and made.type in ("identifier", "field_expression") else ""
         type_ = called if called.rpartition(".")[2][:1].isupper() and called.replace(".", "").isidentifier() else ""
-    yield Typed(name, type_)
+    yield TypedName(name, type_)
 
 
 def _value_name(node: Node) -> str:

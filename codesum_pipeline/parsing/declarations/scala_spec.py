@@ -5,7 +5,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists
 
 TYPES = frozenset({"class_definition", "trait_definition", "object_definition", "enum_definition", "package_object"})
@@ -56,34 +56,34 @@ SPEC = LanguageSpec(
     ),
     tokens={
         **BRACKETS,
-        ".": Token.TIGHT,
-        "#": Token.TIGHT,
-        ":": Token.COMMA,
-        ";": Token.COMMA,
-        "@": Token.PREFIX,
-        "operator_identifier": Token.INFIX,
+        ".": TokenSpacing.TIGHT,
+        "#": TokenSpacing.TIGHT,
+        ":": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "@": TokenSpacing.PREFIX,
+        "operator_identifier": TokenSpacing.INFIX,
     },
     tokens_in={
-        **{(parent, ";"): Token.OMITTED for parent in (
+        **{(parent, ";"): TokenSpacing.OMITTED for parent in (
             "compilation_unit", "template_body", "enum_body", "block", "indented_block", "case_clause", "refinement",
         )},
-        **{("prefix_expression", operator): Token.PREFIX for operator in "+-!~"},
-        **{(parent, "operator_identifier"): Token.WORD for parent in (
+        **{("prefix_expression", operator): TokenSpacing.PREFIX for operator in "+-!~"},
+        **{(parent, "operator_identifier"): TokenSpacing.WORD for parent in (
             "function_definition", "function_declaration", "arguments", "field_expression", "namespace_selectors",
         )},
-        ("namespace_selectors", "{"): Token.OPEN,
-        ("access_qualifier", "["): Token.TIGHT,
-        ("splice_expression", "${"): Token.PREFIX,
-        ("quote_expression", "'"): Token.PREFIX,
-        ("infix_expression", "identifier"): Token.INFIX,
-        ("capture_pattern", "@"): Token.INFIX,
-        ("repeated_parameter_type", "*"): Token.CLOSE,
-        ("repeat_pattern", "*"): Token.CLOSE,
-        ("covariant_type_parameter", "+"): Token.PREFIX,
-        ("contravariant_type_parameter", "-"): Token.PREFIX,
-        ("covariant_type_parameter", ":"): Token.INFIX,
-        ("contravariant_type_parameter", ":"): Token.INFIX,
-        ("type_parameters", ":"): Token.INFIX,
-        ("lambda_expression", "=>"): Token.SPACED,
+        ("namespace_selectors", "{"): TokenSpacing.OPEN,
+        ("access_qualifier", "["): TokenSpacing.TIGHT,
+        ("splice_expression", "${"): TokenSpacing.PREFIX,
+        ("quote_expression", "'"): TokenSpacing.PREFIX,
+        ("infix_expression", "identifier"): TokenSpacing.INFIX,
+        ("capture_pattern", "@"): TokenSpacing.INFIX,
+        ("repeated_parameter_type", "*"): TokenSpacing.CLOSE,
+        ("repeat_pattern", "*"): TokenSpacing.CLOSE,
+        ("covariant_type_parameter", "+"): TokenSpacing.PREFIX,
+        ("contravariant_type_parameter", "-"): TokenSpacing.PREFIX,
+        ("covariant_type_parameter", ":"): TokenSpacing.INFIX,
+        ("contravariant_type_parameter", ":"): TokenSpacing.INFIX,
+        ("type_parameters", ":"): TokenSpacing.INFIX,
+        ("lambda_expression", "=>"): TokenSpacing.SPACED,
     },
 )  # fmt: skip

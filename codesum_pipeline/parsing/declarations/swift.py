@@ -10,20 +10,20 @@ from codesum_pipeline.parsing.declarations import handed_on
 from codesum_pipeline.parsing.declarations.swift_words import unknown
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Extension,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists
 
 _BODIES = frozenset({"class_body", "protocol_body", "enum_class_body", "computed_property", "willset_didset_block"})
@@ -55,61 +55,61 @@ SPEC = LanguageSpec(
     lists=lists("value_arguments", "array_literal", "dictionary_literal"),
     tokens={
         **BRACKETS,
-        ".": Token.TIGHT,
-        "..<": Token.TIGHT,
-        "...": Token.TIGHT,
-        ":": Token.COMMA,
-        ";": Token.COMMA,
-        "?": Token.CLOSE,
-        "!": Token.STEP,
-        "bang": Token.STEP,
-        "@": Token.PREFIX,
-        "#": Token.PREFIX,
-        "\\": Token.PREFIX,
-        "&": Token.EITHER,
-        "-": Token.EITHER,
-        "+": Token.EITHER,
-        "~": Token.PREFIX,
-        "++": Token.STEP,
-        "--": Token.STEP,
+        ".": TokenSpacing.TIGHT,
+        "..<": TokenSpacing.TIGHT,
+        "...": TokenSpacing.TIGHT,
+        ":": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "?": TokenSpacing.CLOSE,
+        "!": TokenSpacing.STEP,
+        "bang": TokenSpacing.STEP,
+        "@": TokenSpacing.PREFIX,
+        "#": TokenSpacing.PREFIX,
+        "\\": TokenSpacing.PREFIX,
+        "&": TokenSpacing.EITHER,
+        "-": TokenSpacing.EITHER,
+        "+": TokenSpacing.EITHER,
+        "~": TokenSpacing.PREFIX,
+        "++": TokenSpacing.STEP,
+        "--": TokenSpacing.STEP,
     },
     tokens_in={
-        ("pattern", "."): Token.PREFIX,
-        ("prefix_expression", "."): Token.PREFIX,
-        ("if_statement", "."): Token.PREFIX,
-        ("guard_statement", "."): Token.PREFIX,
-        ("while_statement", "."): Token.PREFIX,
-        ("ternary_expression", "?"): Token.INFIX,
-        ("ternary_expression", ":"): Token.INFIX,
-        ("as_operator", "?"): Token.CLOSE,
-        ("type_parameters", "<"): Token.OPEN,
-        ("type_parameters", ">"): Token.CLOSE,
-        ("type_arguments", "<"): Token.OPEN,
-        ("type_arguments", ">"): Token.CLOSE,
-        ("parameter", "..."): Token.CLOSE,
-        ("statements", ";"): Token.OMITTED,
-        ("class_body", ";"): Token.OMITTED,
-        ("protocol_body", ";"): Token.OMITTED,
-        ("enum_class_body", ";"): Token.OMITTED,
-        ("enum_entry", ";"): Token.OMITTED,
-        ("source_file", ";"): Token.OMITTED,
-        ("array_literal", "["): Token.PREFIX,
-        ("array_type", "["): Token.PREFIX,
-        ("dictionary_literal", "["): Token.PREFIX,
-        ("dictionary_type", "["): Token.PREFIX,
-        ("function_declaration", "=="): Token.WORD,
-        ("function_declaration", "<"): Token.WORD,
-        ("function_declaration", ">"): Token.WORD,
-        ("function_declaration", "+"): Token.WORD,
-        ("function_declaration", "-"): Token.WORD,
-        ("function_declaration", "*"): Token.WORD,
-        ("function_declaration", "/"): Token.WORD,
-        ("init_declaration", "init"): Token.WORD,
-        ("subscript_declaration", "subscript"): Token.WORD,
-        ("visibility_modifier", "private"): Token.WORD,
-        ("visibility_modifier", "fileprivate"): Token.WORD,
-        ("visibility_modifier", "internal"): Token.WORD,
-        ("visibility_modifier", "public"): Token.WORD,
+        ("pattern", "."): TokenSpacing.PREFIX,
+        ("prefix_expression", "."): TokenSpacing.PREFIX,
+        ("if_statement", "."): TokenSpacing.PREFIX,
+        ("guard_statement", "."): TokenSpacing.PREFIX,
+        ("while_statement", "."): TokenSpacing.PREFIX,
+        ("ternary_expression", "?"): TokenSpacing.INFIX,
+        ("ternary_expression", ":"): TokenSpacing.INFIX,
+        ("as_operator", "?"): TokenSpacing.CLOSE,
+        ("type_parameters", "<"): TokenSpacing.OPEN,
+        ("type_parameters", ">"): TokenSpacing.CLOSE,
+        ("type_arguments", "<"): TokenSpacing.OPEN,
+        ("type_arguments", ">"): TokenSpacing.CLOSE,
+        ("parameter", "..."): TokenSpacing.CLOSE,
+        ("statements", ";"): TokenSpacing.OMITTED,
+        ("class_body", ";"): TokenSpacing.OMITTED,
+        ("protocol_body", ";"): TokenSpacing.OMITTED,
+        ("enum_class_body", ";"): TokenSpacing.OMITTED,
+        ("enum_entry", ";"): TokenSpacing.OMITTED,
+        ("source_file", ";"): TokenSpacing.OMITTED,
+        ("array_literal", "["): TokenSpacing.PREFIX,
+        ("array_type", "["): TokenSpacing.PREFIX,
+        ("dictionary_literal", "["): TokenSpacing.PREFIX,
+        ("dictionary_type", "["): TokenSpacing.PREFIX,
+        ("function_declaration", "=="): TokenSpacing.WORD,
+        ("function_declaration", "<"): TokenSpacing.WORD,
+        ("function_declaration", ">"): TokenSpacing.WORD,
+        ("function_declaration", "+"): TokenSpacing.WORD,
+        ("function_declaration", "-"): TokenSpacing.WORD,
+        ("function_declaration", "*"): TokenSpacing.WORD,
+        ("function_declaration", "/"): TokenSpacing.WORD,
+        ("init_declaration", "init"): TokenSpacing.WORD,
+        ("subscript_declaration", "subscript"): TokenSpacing.WORD,
+        ("visibility_modifier", "private"): TokenSpacing.WORD,
+        ("visibility_modifier", "fileprivate"): TokenSpacing.WORD,
+        ("visibility_modifier", "internal"): TokenSpacing.WORD,
+        ("visibility_modifier", "public"): TokenSpacing.WORD,
     },
 )  # fmt: skip
 
@@ -121,30 +121,30 @@ def _child(node: Node | None, *types: str) -> Node | None:
     return next((child for child in node.named_children if child.type in types), None) if node is not None else None
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     name = _MEMBERS.get(node.type) or raw_text(node.child_by_field_name("name"))
     body = node.child_by_field_name("body") or _child(node, "computed_property")
-    return Defined((name,), SymbolType.FUNCTION, body) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, body) if name else None
 
 
-def _type(node: Node) -> Defined | None:
+def _type(node: Node) -> DefinitionHead | None:
     """A class, struct, enum, actor or protocol; what an extension holds belongs to the type it extends."""
     name = raw_text(node.child_by_field_name("name"))
     body = node.child_by_field_name("body")
     if not name:
         return None
     if raw_text(node.child_by_field_name("declaration_kind")) == "extension":
-        return Defined(tuple(name.partition("<")[0].split(".")), None, body)
-    return Defined((name,), SymbolType.CLASS, body)
+        return DefinitionHead(tuple(name.partition("<")[0].split(".")), None, body)
+    return DefinitionHead((name,), SymbolType.CLASS, body)
 
 
-def _property(node: Node) -> Defined | None:
+def _property(node: Node) -> DefinitionHead | None:
     """A computed property, or a variable that holds a closure."""
     name = node.child_by_field_name("name")
     body = node.child_by_field_name("computed_value") or node.child_by_field_name("value")
     if name is None or body is None or body.type not in ("computed_property", "lambda_literal"):
         return None
-    return Defined((raw_text(name),), SymbolType.FUNCTION, body)
+    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, body)
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
@@ -210,7 +210,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
             yield child.type
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     """`f()`, `Type()`, `a.b()`; `a[0]` is one to the grammar, but calls nothing that has a name."""
     function = node.named_children[0] if node.named_children else None
     arguments = _child(_child(node, "call_suffix"), "value_arguments")
@@ -218,14 +218,14 @@ def _call(node: Node, text: Text) -> Called | None:
         return None
     if function.type == "navigation_expression":
         target, suffix = function.child_by_field_name("target"), function.child_by_field_name("suffix")
-        return Called(text(target), text(suffix).lstrip("."))
+        return CallSyntax(text(target), text(suffix).lstrip("."))
     if function.type != "simple_identifier":
         return None
     name = text(function)
-    return Called("", name, is_new=name[:1].isupper())
+    return CallSyntax("", name, is_new=name[:1].isupper())
 
 
-def _import(node: Node, text: Text) -> Iterator[Imported]:
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`import A` takes a module, `import struct A.B` one name of it."""
     path = text(_child(node, "identifier"))
     is_part = any(
@@ -233,24 +233,24 @@ def _import(node: Node, text: Text) -> Iterator[Imported]:
     )
     module, _, name = path.rpartition(".")
     if path:
-        yield Imported(module, name) if is_part and module else Imported(path)
+        yield ImportSyntax(module, name) if is_part and module else ImportSyntax(path)
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     if type_ := _said_type(node, text):
-        yield Typed(field_text(node, "name", text), type_)
+        yield TypedName(field_text(node, "name", text), type_)
 
 
-def _typed_property(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_property(node: Node, text: Text) -> Iterator[TypedName]:
     """`var x: T`, and `let x = T(…)`."""
     name = field_text(node, "name", text)
     annotation, value = _child(node, "type_annotation"), node.child_by_field_name("value")
     said = _said_type(annotation, text) if annotation is not None else None
     made = _call(value, text) if value is not None and value.type == "call_expression" else None
     if name and said:
-        yield Typed(name, said)
+        yield TypedName(name, said)
     elif name and made is not None and made.is_new:
-        yield Typed(name, made.name)
+        yield TypedName(name, made.name)
 
 
 def _stored(node: Node, text: Text) -> Iterator[str]:

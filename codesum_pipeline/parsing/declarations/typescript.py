@@ -8,7 +8,7 @@ from codesum_pipeline.parsing.declarations import ecmascript, ecmascript_definit
 from codesum_pipeline.parsing.declarations import ecmascript_facts as facts
 from codesum_pipeline.parsing.declarations.ecmascript_brackets import is_bare_type
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import is_always, lists
 
 _DECLARED = frozenset({
@@ -60,28 +60,28 @@ SPEC = LanguageSpec(
     },
     tokens={
         **ecmascript.TOKENS,
-        "?.": Token.TIGHT,
-        "?:": Token.COMMA,
-        "-?:": Token.COMMA,
-        "+?:": Token.COMMA,
+        "?.": TokenSpacing.TIGHT,
+        "?:": TokenSpacing.COMMA,
+        "-?:": TokenSpacing.COMMA,
+        "+?:": TokenSpacing.COMMA,
     },
     tokens_in={
         **ecmascript.TOKENS_IN,
-        ("union_type", "|"): Token.BETWEEN,
-        ("intersection_type", "&"): Token.BETWEEN,
-        **{(kind, mark): Token.OMITTED for kind in ("interface_body", "object_type") for mark in ",;"},
-        **{(kind, "?"): Token.CLOSE for kind in _MARKED_OPTIONAL},
-        ("conditional_type", ":"): Token.INFIX,
-        ("non_null_expression", "!"): Token.CLOSE,
-        ("public_field_definition", "!"): Token.CLOSE,
-        ("variable_declarator", "!"): Token.CLOSE,
-        ("type_arguments", "<"): Token.OPEN,
-        ("type_arguments", ">"): Token.CLOSE,
-        ("type_parameters", "<"): Token.OPEN,
-        ("type_parameters", ">"): Token.CLOSE,
-        ("import_require_clause", "require"): Token.WORD,
-        ("template_literal_type", "string_fragment"): Token.TIGHT,
-        ("template_type", "}"): Token.QUOTE,
+        ("union_type", "|"): TokenSpacing.BETWEEN,
+        ("intersection_type", "&"): TokenSpacing.BETWEEN,
+        **{(kind, mark): TokenSpacing.OMITTED for kind in ("interface_body", "object_type") for mark in ",;"},
+        **{(kind, "?"): TokenSpacing.CLOSE for kind in _MARKED_OPTIONAL},
+        ("conditional_type", ":"): TokenSpacing.INFIX,
+        ("non_null_expression", "!"): TokenSpacing.CLOSE,
+        ("public_field_definition", "!"): TokenSpacing.CLOSE,
+        ("variable_declarator", "!"): TokenSpacing.CLOSE,
+        ("type_arguments", "<"): TokenSpacing.OPEN,
+        ("type_arguments", ">"): TokenSpacing.CLOSE,
+        ("type_parameters", "<"): TokenSpacing.OPEN,
+        ("type_parameters", ">"): TokenSpacing.CLOSE,
+        ("import_require_clause", "require"): TokenSpacing.WORD,
+        ("template_literal_type", "string_fragment"): TokenSpacing.TIGHT,
+        ("template_type", "}"): TokenSpacing.QUOTE,
     },
 )
 

@@ -9,19 +9,19 @@ from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.parsing.declarations import handed_on
 from codesum_pipeline.parsing.declared.braces import BRACKETS
 from codesum_pipeline.parsing.declared.declaration import (
-    Called,
+    CallSyntax,
     Declaration,
-    Defined,
+    DefinitionHead,
     Docs,
     Facts,
-    Imported,
+    ImportSyntax,
     Text,
-    Typed,
+    TypedName,
     field_text,
     raw_text,
 )
 from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline.parsing.spelling import lists
 
 CONTAINERS = frozenset({
@@ -53,41 +53,41 @@ SPEC = LanguageSpec(
     lists=lists("call_expression", "parameters", "initializer_list"),
     tokens={
         **BRACKETS,
-        ".": Token.TIGHT,
-        ".*": Token.CLOSE,
-        ".?": Token.CLOSE,
-        "..": Token.TIGHT,
-        "...": Token.TIGHT,
-        ":": Token.COMMA,
-        ";": Token.COMMA,
-        "!": Token.PREFIX,
-        "?": Token.PREFIX,
-        "=>": Token.SPACED,
-        "-": Token.EITHER,
-        "-%": Token.EITHER,
-        "&": Token.EITHER,
-        "*": Token.EITHER,
-        "~": Token.PREFIX,
+        ".": TokenSpacing.TIGHT,
+        ".*": TokenSpacing.CLOSE,
+        ".?": TokenSpacing.CLOSE,
+        "..": TokenSpacing.TIGHT,
+        "...": TokenSpacing.TIGHT,
+        ":": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "!": TokenSpacing.PREFIX,
+        "?": TokenSpacing.PREFIX,
+        "=>": TokenSpacing.SPACED,
+        "-": TokenSpacing.EITHER,
+        "-%": TokenSpacing.EITHER,
+        "&": TokenSpacing.EITHER,
+        "*": TokenSpacing.EITHER,
+        "~": TokenSpacing.PREFIX,
     },
     tokens_in={
-        ("pointer_type", "*"): Token.PREFIX,
-        ("pointer_type", "["): Token.PREFIX,
-        ("pointer_type", "]"): Token.TIGHT,
-        ("pointer_type", ":"): Token.TIGHT,
-        ("slice_type", "["): Token.PREFIX,
-        ("slice_type", "]"): Token.TIGHT,
-        ("slice_type", ":"): Token.TIGHT,
-        ("array_type", "["): Token.PREFIX,
-        ("array_type", "]"): Token.TIGHT,
-        ("anonymous_struct_initializer", "."): Token.PREFIX,
-        ("field_initializer", "."): Token.PREFIX,
-        ("error_type", "error"): Token.WORD,
-        ("struct_declaration", "struct"): Token.WORD,
-        ("enum_declaration", "enum"): Token.WORD,
-        ("union_declaration", "union"): Token.WORD,
-        ("union_declaration", "enum"): Token.WORD,
-        ("calling_convention", "callconv"): Token.WORD,
-        ("error_union_type", "!"): Token.PREFIX,
+        ("pointer_type", "*"): TokenSpacing.PREFIX,
+        ("pointer_type", "["): TokenSpacing.PREFIX,
+        ("pointer_type", "]"): TokenSpacing.TIGHT,
+        ("pointer_type", ":"): TokenSpacing.TIGHT,
+        ("slice_type", "["): TokenSpacing.PREFIX,
+        ("slice_type", "]"): TokenSpacing.TIGHT,
+        ("slice_type", ":"): TokenSpacing.TIGHT,
+        ("array_type", "["): TokenSpacing.PREFIX,
+        ("array_type", "]"): TokenSpacing.TIGHT,
+        ("anonymous_struct_initializer", "."): TokenSpacing.PREFIX,
+        ("field_initializer", "."): TokenSpacing.PREFIX,
+        ("error_type", "error"): TokenSpacing.WORD,
+        ("struct_declaration", "struct"): TokenSpacing.WORD,
+        ("enum_declaration", "enum"): TokenSpacing.WORD,
+        ("union_declaration", "union"): TokenSpacing.WORD,
+        ("union_declaration", "enum"): TokenSpacing.WORD,
+        ("calling_convention", "callconv"): TokenSpacing.WORD,
+        ("error_union_type", "!"): TokenSpacing.PREFIX,
     },
 )  # fmt: skip
 
@@ -96,26 +96,28 @@ def _child(node: Node | None, *types: str) -> Node | None:
     return next((child for child in node.named_children if child.type in types), None) if node is not None else None
 
 
-def _function(node: Node) -> Defined | None:
+def _function(node: Node) -> DefinitionHead | None:
     name = node.child_by_field_name("name")
     body = node.child_by_field_name("body")
-    return Defined((raw_text(name),), SymbolType.FUNCTION, body) if name is not None else None
+    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, body) if name is not None else None
 
 
-def _test(node: Node) -> Defined | None:
+def _test(node: Node) -> DefinitionHead | None:
     """`test "name"`: a function by the text of its name."""
     named = _child(node, "string", "identifier")
     name = raw_text(named).strip('"')
-    return Defined((f"test {name}" if name else "test",), SymbolType.FUNCTION, _child(node, "block"))
+    return DefinitionHead((f"test {name}" if name else "test",), SymbolType.FUNCTION, _child(node, "block"))
 
 
-def _variable(node: Node) -> Defined | None:
+def _variable(node: Node) -> DefinitionHead | None:
     """`const Name = struct { … }`: a class; of any other value, none."""
     declared, value = _declared(node)
     type_ = _container(value)
     if declared is None or type_ is None:
         return None
-    return Defined((raw_text(declared),), SymbolType.CLASS, next((c for c in type_.children if c.type == "{"), None))
+    return DefinitionHead(
+        (raw_text(declared),), SymbolType.CLASS, next((c for c in type_.children if c.type == "{"), None)
+    )
 
 
 def _container(value: Node | None) -> Node | None:
@@ -171,14 +173,14 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
             return
 
 
-def _call(node: Node, text: Text) -> Called | None:
+def _call(node: Node, text: Text) -> CallSyntax | None:
     function = node.child_by_field_name("function")
     if function is not None and function.type == "field_expression":
-        return Called(field_text(function, "object", text), field_text(function, "member", text))
-    return Called("", text(function)) if function is not None and function.type == "identifier" else None
+        return CallSyntax(field_text(function, "object", text), field_text(function, "member", text))
+    return CallSyntax("", text(function)) if function is not None and function.type == "identifier" else None
 
 
-def _import(node: Node, text: Text) -> Iterator[Imported]:
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`const name = @import("path").inner;`."""
     declared, value = _declared(node)
     inner: list[str] = []
@@ -187,12 +189,12 @@ def _import(node: Node, text: Text) -> Iterator[Imported]:
         value = value.child_by_field_name("object")
     path = _imported_path(value, text)
     if declared is not None and path:
-        yield Imported(path, ".".join(reversed(inner)) or None, text(declared))
+        yield ImportSyntax(path, ".".join(reversed(inner)) or None, text(declared))
 
 
-def _using(node: Node, text: Text) -> Iterator[Imported]:
+def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
     if path := _imported_path(_child(node, "builtin_function"), text):
-        yield Imported(path, "*")
+        yield ImportSyntax(path, "*")
 
 
 def _imported_path(node: Node | None, text: Text) -> str:
@@ -201,21 +203,21 @@ def _imported_path(node: Node | None, text: Text) -> str:
     return text(_child(_child(node, "arguments"), "string")).strip('"')
 
 
-def _typed(node: Node, text: Text) -> Iterator[Typed]:
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     name, type_ = field_text(node, "name", text), field_text(node, "type", text)
     if name and type_:
-        yield Typed(name, type_)
+        yield TypedName(name, type_)
 
 
-def _typed_variable(node: Node, text: Text) -> Iterator[Typed]:
+def _typed_variable(node: Node, text: Text) -> Iterator[TypedName]:
     """`var x: T`, `x = T{ … }` and `x = T.init(…)` say their type."""
     declared, value = _declared(node)
     if declared is None:
         return
     if said := field_text(node, "type", text):
-        yield Typed(text(declared), said)
+        yield TypedName(text(declared), said)
     elif made := _made(value, text):
-        yield Typed(text(declared), made)
+        yield TypedName(text(declared), made)
 
 
 def _made(value: Node | None, text: Text) -> str:

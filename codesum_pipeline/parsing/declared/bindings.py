@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.parsing.declared.declaration import Text, Typed
+from codesum_pipeline.parsing.declared.declaration import Text, TypedName
 
 # A longer text is no name, member or call whose class could be told.
 MAX_VALUE = 300
@@ -13,13 +13,13 @@ _NAMES = frozenset(
 )
 
 
-def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, Text], Iterator[Typed]]:
+def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, Text], Iterator[TypedName]]:
     """A hook for nodes with a field for the name, or a list of names, and one for the value.
 
     A node with the field `unless` says the type itself.
     """
 
-    def read(node: Node, text: Text) -> Iterator[Typed]:
+    def read(node: Node, text: Text) -> Iterator[TypedName]:
         if unless and node.child_by_field_name(unless) is not None:
             return
         left, right = node.child_by_field_name(name), node.child_by_field_name(value) if value else None
@@ -32,7 +32,7 @@ def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, 
             # What is taken apart gives its first part as the call says it; the others are of classes unknown.
             given = values[number] if number < len(values) else None
             is_short = given is not None and given.end_byte - given.start_byte <= MAX_VALUE
-            yield Typed(text(variable), text(given) if is_short and _is_first(left, number, values) else "")
+            yield TypedName(text(variable), text(given) if is_short and _is_first(left, number, values) else "")
 
     return read
 

@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.parsing.chains import parameter_names
 from codesum_pipeline.parsing.declared.declaration import Declaration, Text
-from codesum_pipeline.parsing.declared.definitions import Outline
+from codesum_pipeline.parsing.declared.definitions import FileOutline
 from codesum_pipeline.parsing.walk import Mark
 
 OUTSIDE = -1
@@ -24,7 +24,7 @@ NameRow = list[Any]
 _BRANCHING = frozenset({"if_statement"})
 
 
-class _Span(NamedTuple):
+class _ScopeSpan(NamedTuple):
     """The bytes of one scope; `node` is that of a block."""
 
     start: int
@@ -33,10 +33,10 @@ class _Span(NamedTuple):
     node: Node | None
 
 
-class Blocks:
+class BlockScopes:
     """The scopes of one file; without blocks, the symbols alone."""
 
-    def __init__(self, declaration: Declaration, outline: Outline, marks: Sequence[tuple[int, Mark]]) -> None:
+    def __init__(self, declaration: Declaration, outline: FileOutline, marks: Sequence[tuple[int, Mark]]) -> None:
         self._declaration = declaration
         self._symbols = len(outline.definitions)
         self._nodes: list[Node] = []
@@ -62,7 +62,7 @@ class Blocks:
             self._numbers.append(self._number(span, parent))
             enclosing.append(at)
 
-    def _number(self, span: _Span, parent: int) -> int:
+    def _number(self, span: _ScopeSpan, parent: int) -> int:
         around = self._numbers[parent] if parent >= 0 else OUTSIDE
         if span.node is None:
             self.around_symbols[span.symbol] = around
@@ -88,7 +88,7 @@ class Blocks:
             at = self._parents[at]
         return self._numbers[at] if at >= 0 else symbol
 
-    def _is_function(self, span: _Span) -> bool:
+    def _is_function(self, span: _ScopeSpan) -> bool:
         return span.node is None or span.node.type in self._declaration.facts.closures
 
     def is_hoisted(self, start: int) -> bool:
@@ -112,19 +112,19 @@ class Blocks:
         return range(self._symbols, self._symbols + len(self._nodes))
 
 
-def _spans(declaration: Declaration, outline: Outline, marks: Iterable[tuple[int, Mark]]) -> Iterator[_Span]:
+def _spans(declaration: Declaration, outline: FileOutline, marks: Iterable[tuple[int, Mark]]) -> Iterator[_ScopeSpan]:
     if declaration.blocks:
         for number, definition in enumerate(outline.definitions):
-            yield _Span(definition.nodes[0].start_byte, definition.end_byte, number, None)
+            yield _ScopeSpan(definition.nodes[0].start_byte, definition.end_byte, number, None)
         for number, (kind, start, node) in marks:
             if kind in declaration.blocks:
-                yield _Span(start, node.end_byte, number, node)
+                yield _ScopeSpan(start, node.end_byte, number, node)
 
 
 class ScopedNames:
     """Puts what is written about a file's names into the scopes that declare them."""
 
-    def __init__(self, blocks: Blocks, text: Text, heads: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, blocks: BlockScopes, text: Text, heads: Sequence[Sequence[Any]]) -> None:
         self._blocks = blocks
         self._parameters = dict(enumerate(head[1] for head in heads))
         self._parameters.update(zip(blocks.numbers, blocks.parameters(text), strict=True))

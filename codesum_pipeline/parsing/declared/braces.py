@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 
-BRACKETS: Mapping[str, Token] = {
-    "(": Token.OPEN,
-    "[": Token.OPEN,
-    "{": Token.INFIX,
-    ")": Token.CLOSE,
-    "]": Token.CLOSE,
-    "}": Token.CLOSE,
-    ",": Token.COMMA,
+BRACKETS: Mapping[str, TokenSpacing] = {
+    "(": TokenSpacing.OPEN,
+    "[": TokenSpacing.OPEN,
+    "{": TokenSpacing.INFIX,
+    ")": TokenSpacing.CLOSE,
+    "]": TokenSpacing.CLOSE,
+    "}": TokenSpacing.CLOSE,
+    ",": TokenSpacing.COMMA,
 }

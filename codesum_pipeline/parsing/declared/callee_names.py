@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from codesum_pipeline.parsing.callees import NAMELESS
-from codesum_pipeline.parsing.declared.declaration import Called, Code
+from codesum_pipeline.parsing.declared.declaration import CallSyntax, Code
 
 # The fields of grammars that hold a callee; in a call without any of them it may be anywhere before what is given.
 _FIELDS = ("method", "function", "macro", "constructor", "name", "type", "operator", "left_operand")
@@ -26,7 +26,7 @@ class CalleeNames:
     def __init__(self, source: bytes) -> None:
         self._source = source
 
-    def start(self, call: Node, called: Called) -> int:
+    def start(self, call: Node, called: CallSyntax) -> int:
         """The first byte of the last name of what is called; `NAMELESS` where no token spells it."""
         name = called.name
         if isinstance(name, Code) and name.span is not None:
@@ -57,7 +57,7 @@ def _spellings(name: str) -> tuple[bytes, ...]:
     return name.encode(), name.removesuffix("!").encode(), f"`{name}`".encode()
 
 
-def _callees(call: Node, called: Called) -> Iterator[Node]:
+def _callees(call: Node, called: CallSyntax) -> Iterator[Node]:
     """The nodes that may hold the name, the likeliest first."""
     fields = [node for name in _FIELDS if (node := call.child_by_field_name(name)) is not None]
     yield from fields or [call]

@@ -40,7 +40,7 @@ Text = Callable[[Node | None], Code]
 
 
 @dataclass(frozen=True, slots=True)
-class Defined:
+class DefinitionHead:
     """What a node defines.
 
     `parts` are its own name, and before it those of an owner that does not
@@ -70,7 +70,7 @@ class Defined:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallSyntax:
     """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. `is_new` makes an object.
 
     `mark` stands between the two where that is not a dot.
@@ -83,7 +83,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportSyntax:
     """One imported name.
 
     `module` is the path as the language writes it, without quotes. `name` is
@@ -99,7 +99,7 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedName:
     """A variable, parameter or field that says what class it is of: `name` has the type `type`, as written."""
 
     name: str
@@ -162,7 +162,7 @@ class Declaration:
     """
 
     spec: LanguageSpec
-    definitions: Mapping[str, Callable[[Node], Defined | None]]
+    definitions: Mapping[str, Callable[[Node], DefinitionHead | None]]
     docs: Docs
     # The beginnings of a doc comment, and of a comment about what is around it (`//!`), which documents the file.
     doc_marks: tuple[str, ...] = ()
@@ -207,7 +207,7 @@ class Declaration:
     given_back: Callable[[Node | None], Iterable[Node]] | None = None
     is_object: Callable[[Node], bool] = lambda node: False
     # The types that a documenting comment says of parameters; of the result without a name.
-    documented: Callable[[str], Iterable[Typed]] = lambda docstring: ()
+    documented: Callable[[str], Iterable[TypedName]] = lambda docstring: ()
     # A long expression, and what a call is called on, as far as its class depends on it: without arguments.
     shortened: Callable[[Node, Text], str] = lambda node, text: ""
     short_receiver: Callable[[Node, Text], str] = lambda node, text: ""
@@ -216,11 +216,11 @@ class Declaration:
     # Whether a definition is reached through an object alone, so that no plain name means it.
     is_member: Callable[[Node], bool] = lambda node: False
     facts: Facts = field(default_factory=Facts)
-    calls: Mapping[str, Callable[[Node, Text], Called | None]] = field(default_factory=dict)
-    imports: Mapping[str, Callable[[Node, Text], Iterable[Imported]]] = field(default_factory=dict)
-    typed: Mapping[str, Callable[[Node, Text], Iterable[Typed]]] = field(default_factory=dict)
+    calls: Mapping[str, Callable[[Node, Text], CallSyntax | None]] = field(default_factory=dict)
+    imports: Mapping[str, Callable[[Node, Text], Iterable[ImportSyntax]]] = field(default_factory=dict)
+    typed: Mapping[str, Callable[[Node, Text], Iterable[TypedName]]] = field(default_factory=dict)
     # Variables that do not say their type: the text of what they are first given stands in its place.
-    bound: Mapping[str, Callable[[Node, Text], Iterable[Typed]]] = field(default_factory=dict)
+    bound: Mapping[str, Callable[[Node, Text], Iterable[TypedName]]] = field(default_factory=dict)
     parameters: Callable[[Node, Text], Iterable[Parameter]] = lambda node, text: ()
     return_type: Callable[[Node, Text], str | None] = lambda node, text: None
     bases: Callable[[Node, Text], Iterable[str]] = lambda node, text: ()
@@ -246,7 +246,7 @@ class Declaration:
     exports: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
     # What a file hands on that others define, by the node types that say it. Without a `module`, the name begins with
     # what an import of the file is called.
-    reexports: Mapping[str, Callable[[Node, Text], Iterable[Imported]]] = field(default_factory=dict)
+    reexports: Mapping[str, Callable[[Node, Text], Iterable[ImportSyntax]]] = field(default_factory=dict)
     # Names at the top of a file that are no definitions: constants, variables.
     globals: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
 

@@ -8,9 +8,9 @@ from tree_sitter import Node
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.declared.comments import Comments
-from codesum_pipeline.parsing.declared.declaration import Declaration, Defined, raw_text
+from codesum_pipeline.parsing.declared.declaration import Declaration, DefinitionHead, raw_text
 from codesum_pipeline.parsing.definitions import MAX_NESTING
-from codesum_pipeline.parsing.walk import Found, Mark, Tokens
+from codesum_pipeline.parsing.walk import DefinitionNode, Mark, Tokens
 
 _MAX_NAME = 200
 
@@ -46,7 +46,7 @@ class Definition:
 
 
 @dataclass(slots=True)
-class Outline:
+class FileOutline:
     """A file's definitions in source order, and the marked nodes outside of any.
 
     `extensions` are the nodes that speak of types elsewhere, with the names around each.
@@ -57,21 +57,21 @@ class Outline:
     extensions: list[tuple[tuple[str, ...], Node]] = field(default_factory=list)
 
 
-def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comments) -> Outline:
+def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comments) -> FileOutline:
     """Nest what the walk has found."""
     preambles = {
         comments.end_of(node): node
         for kind, _, node in tokens.marks
         if kind in declaration.preambles and declaration.is_preamble(node)
     }
-    outline = Outline([], [])
+    outline = FileOutline([], [])
     scopes: list[Definition] = []
     enclosing: list[int] = []
     for event in _in_order(tokens.found, _read(tokens.marks, declaration)):
-        start = event.node.start_byte if isinstance(event, Found) else event[1]
+        start = event.node.start_byte if isinstance(event, DefinitionNode) else event[1]
         while enclosing and start >= scopes[enclosing[-1]].end_byte:
             enclosing.pop()
-        if not isinstance(event, Found):
+        if not isinstance(event, DefinitionNode):
             _innermost_symbol(scopes, enclosing, outline).append(event)
             if event[0] in declaration.extensions:
                 outline.extensions.append((scopes[enclosing[-1]].parts if enclosing else (), event[2]))
@@ -108,7 +108,7 @@ def _without_uncalled(
             start, end = uncalled(node) or (start, end)
 
 
-def _in_order(found: Sequence[Found], marks: Iterable[Mark]) -> Iterator[Found | Mark]:
+def _in_order(found: Sequence[DefinitionNode], marks: Iterable[Mark]) -> Iterator[DefinitionNode | Mark]:
     """Both in document order; a node around another comes first."""
     waiting = list(reversed(found))
     for mark in marks:
@@ -123,9 +123,13 @@ def _in_order(found: Sequence[Found], marks: Iterable[Mark]) -> Iterator[Found |
 
 
 def _definition(
-    found: Found, scopes: Sequence[Definition], parent: int | None, comments: Comments, preambles: dict[int, Node]
+    found: DefinitionNode,
+    scopes: Sequence[Definition],
+    parent: int | None,
+    comments: Comments,
+    preambles: dict[int, Node],
 ) -> Definition:
-    defined: Defined = found.defined
+    defined: DefinitionHead = found.defined
     outer = found.wrapper or found.node
     before, docs = comments.before(outer.start_byte, preambles) if defined.type is not None else ((), ())
     code_start = before[0].start_byte if before else outer.start_byte
@@ -150,7 +154,7 @@ def _definition(
     )
 
 
-def _counts(defined: Defined, definition: Definition, scopes: Sequence[Definition]) -> bool:
+def _counts(defined: DefinitionHead, definition: Definition, scopes: Sequence[Definition]) -> bool:
     """Whether what may be a definition is one where it stands."""
     around = scopes[definition.parent].type if definition.parent is not None else None
     if defined.is_prototype:
@@ -164,7 +168,7 @@ def _id_part(name: str) -> str:
     return part if len(part) <= _MAX_NAME else part[: _MAX_NAME - 1] + "…"
 
 
-def _continues(scopes: Sequence[Definition], new: Definition, found: Found, declaration: Declaration) -> bool:
+def _continues(scopes: Sequence[Definition], new: Definition, found: DefinitionNode, declaration: Declaration) -> bool:
     """Whether a definition is one more clause of the one before it."""
     if not scopes or not (declaration.heads or found.node.type in declaration.clauses):
         return False
@@ -189,14 +193,14 @@ def _extend(scopes: list[Definition], clause: Definition) -> int:
     return number
 
 
-def _innermost_symbol(scopes: Sequence[Definition], enclosing: Sequence[int], outline: Outline) -> list[Mark]:
+def _innermost_symbol(scopes: Sequence[Definition], enclosing: Sequence[int], outline: FileOutline) -> list[Mark]:
     for number in reversed(enclosing):
         if scopes[number].type is not None:
             return scopes[number].marks
     return outline.outside
 
 
-def _symbols_alone(scopes: Sequence[Definition], outline: Outline) -> Outline:
+def _symbols_alone(scopes: Sequence[Definition], outline: FileOutline) -> FileOutline:
     """Leave out what is only a scope or announces what follows; what has an owner in the file belongs to that."""
     numbers: dict[int, int] = {}
     owners: dict[tuple[str, ...], int] = {}

@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Fact, Form, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
-from codesum_pipeline.parsing.declared.declaration import Called, Declaration, Text
+from codesum_pipeline.parsing.declared.declaration import CallSyntax, Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Definition
 from codesum_pipeline.parsing.expressions import (
     FileTexts,
@@ -32,15 +32,15 @@ LOCAL_NAMES = frozenset({
 _START = itemgetter(1)
 
 
-class Calls:
+class CallReader:
     """What the calls of a file are, each read once."""
 
     def __init__(self, declaration: Declaration, text: Text) -> None:
         self._readers = declaration.calls
         self._text = text
-        self._known: dict[int, Called | None] = {}
+        self._known: dict[int, CallSyntax | None] = {}
 
-    def read(self, kind: str, node: Node) -> Called | None:
+    def read(self, kind: str, node: Node) -> CallSyntax | None:
         """The call that a node of a kind in `Declaration.calls` is; None if it is none."""
         if node.id not in self._known:
             self._known[node.id] = self._readers[kind](node, self._text)
@@ -56,7 +56,7 @@ class FactReader:
         tokens: Tokens,
         canonical: Canonical,
         text: Text,
-        calls: Calls,
+        calls: CallReader,
         texts: FileTexts,
     ) -> None:
         self._declaration = declaration
@@ -69,7 +69,7 @@ class FactReader:
     def read(self, definition: Definition, *, first_line: int, signature_start: int, is_async: bool) -> SymbolFacts:
         """The facts of one definition, without what is nested in it; its signature starts at the first token from
         `signature_start` on."""
-        found = _Found()
+        found = _DefinitionFacts()
         is_class = definition.type is SymbolType.CLASS
         for node, body in zip(definition.nodes, definition.bodies, strict=True):
             self._read_node(_marks_of(definition, node), node, body, found, is_class=is_class)
@@ -100,7 +100,7 @@ class FactReader:
         )
 
     def _read_node(
-        self, marks: Sequence[Mark], node: Node, body: Node | None, found: "_Found", *, is_class: bool
+        self, marks: Sequence[Mark], node: Node, body: Node | None, found: "_DefinitionFacts", *, is_class: bool
     ) -> None:
         rules = self._declaration.facts
         start, closed = (node if is_class else body or node).start_byte, 0
@@ -129,7 +129,7 @@ class FactReader:
             start, end = result.start_byte, result.end_byte
             self._add(found.returned, self._short(start, end), start, end)
 
-    def _call(self, node: Node, called: Called | None, found: "_Found") -> None:
+    def _call(self, node: Node, called: CallSyntax | None, found: "_DefinitionFacts") -> None:
         if called is None:
             return
         if not called.receiver and called.name in self._declaration.facts.raising_calls:
@@ -148,7 +148,7 @@ class FactReader:
         self._add(found.calls, text, node.start_byte, node.end_byte)
         found.names[shorten(text)] = called.name
 
-    def _assignment(self, left: Node | None, found: "_Found") -> None:
+    def _assignment(self, left: Node | None, found: "_DefinitionFacts") -> None:
         targets = left.named_children if left is not None and left.type.endswith("_list") else [left]
         for target in targets:
             if target is not None and target.type not in LOCAL_NAMES:
@@ -170,7 +170,7 @@ class FactReader:
             return node.start_byte, node.start_byte
         return shown[0].start_byte, shown[-1].end_byte
 
-    def _raised(self, fact: Fact, found: "_Found") -> Fact:
+    def _raised(self, fact: Fact, found: "_DefinitionFacts") -> Fact:
         """An error by its class; of a call that raises what it is given, that, where it is a class."""
         name = found.names.get(fact.text)
         if name is None:
@@ -206,7 +206,7 @@ def _assigned(node: Node, field: str) -> Node | None:
     return node.child_by_field_name(field) if field else next(iter(node.named_children), None)
 
 
-class _Found:
+class _DefinitionFacts:
     """What is found of a definition."""
 
     def __init__(self) -> None:

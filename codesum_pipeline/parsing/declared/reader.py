@@ -14,9 +14,9 @@ from codesum_pipeline.parsing.canonical import Canonical, lay_out
 from codesum_pipeline.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.parsing.declared.callee_names import CalleeNames
 from codesum_pipeline.parsing.declared.comments import COMMENTS_VERSION, Comments
-from codesum_pipeline.parsing.declared.declaration import Code, Declaration, Imported, Text
+from codesum_pipeline.parsing.declared.declaration import Code, Declaration, ImportSyntax, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions
-from codesum_pipeline.parsing.declared.facts import Calls, FactReader
+from codesum_pipeline.parsing.declared.facts import CallReader, FactReader
 from codesum_pipeline.parsing.declared.references import (
     REFERENCES_VERSION,
     read_imports,
@@ -29,11 +29,11 @@ from codesum_pipeline.parsing.definition_lines import definition_lines
 from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
 from codesum_pipeline.parsing.languages import Grammar, compile_grammar
 from codesum_pipeline.parsing.lost import with_lost_definitions
-from codesum_pipeline.parsing.overloads import Reading, ids_of
+from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Recovery, Span, changed_spans, error_places, is_cut
 from codesum_pipeline.parsing.reexports import are_all, read_reexports
-from codesum_pipeline.parsing.testing import TEST_CALLS, Told, judge_tests, with_tests
+from codesum_pipeline.parsing.testing import TEST_CALLS, FileEvidence, judge_tests, with_tests
 from codesum_pipeline.parsing.walk import Tokens, bytes_as_characters, read_tokens
 
 # Build tags stand in a file's head.
@@ -76,9 +76,9 @@ class DeclaredParser:
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
         blanked = changed_spans(shown, given) if is_mended else ()
-        parsed = _File(self, tokens, characters, source, file_path, hash_policy, blanked, root=tree.root_node).read(
-            blob
-        )
+        parsed = _FileReader(
+            self, tokens, characters, source, file_path, hash_policy, blanked, root=tree.root_node
+        ).read(blob)
         return with_lost_definitions(parsed, source, read)
 
     def _recovered(self, source: bytes, file_path: str, shown: bytes, tree: Tree) -> tuple[bytes, Tree]:
@@ -141,7 +141,7 @@ class DeclaredParser:
         return self._compiled
 
 
-class _File:
+class _FileReader:
     """All that is known about one file while it is read."""
 
     def __init__(
@@ -170,14 +170,14 @@ class _File:
         self._listed = self._read_listed()
         self._file_docs = self._comments.of_file()
         self._canonical = self._lay_out()
-        self._calls = Calls(self._declaration, self._text)
+        self._calls = CallReader(self._declaration, self._text)
         self._texts = FileTexts.of(tokens)
         self._facts = FactReader(self._declaration, tokens, self._canonical, self._text, self._calls, self._texts)
 
     def read(self, blob: str) -> ParsedFile:
         """Symbols in source order, and the file's facts."""
         declaration, canonical, outline = self._declaration, self._canonical, self._outline
-        ids = ids_of(outline.definitions, self._path, Reading(self._rank, self._head, self._source_of))
+        ids = ids_of(outline.definitions, self._path, OverloadReader(self._rank, self._head, self._source_of))
         symbols = tuple([
             self._symbol(definition, id_, None if definition.parent is None else ids[definition.parent])
             for definition, id_ in zip(outline.definitions, ids, strict=True)
@@ -225,7 +225,7 @@ class _File:
             Structures(self._tokens, self._root),
         )
 
-    def _told(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> Told:
+    def _told(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> FileEvidence:
         """What the file says about tests besides its definitions."""
         language = self._declaration.spec.name
         inside = in_test_modules(symbols, self._outline) if language == "rust" else frozenset()
@@ -233,9 +233,11 @@ class _File:
             self._outline.outside, self._declaration.calls, self._calls, TEST_CALLS.get(language)
         )
         head = self._source[:_HEAD_BYTES]
-        return Told(self._path, language, imports, calls_tests, head, is_in_tests=lambda symbol: symbol.id in inside)
+        return FileEvidence(
+            self._path, language, imports, calls_tests, head, is_in_tests=lambda symbol: symbol.id in inside
+        )
 
-    def _handed_on(self) -> Iterator[Imported]:
+    def _handed_on(self) -> Iterator[ImportSyntax]:
         """What the file says it hands on, by statements of their own."""
         for kind, _, node in self._outline.outside:
             if read := self._declaration.reexports.get(kind):

@@ -28,11 +28,11 @@ from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 from codesum_pipeline.parsing.callees import References
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.chains import parameter_names
-from codesum_pipeline.parsing.declared.blocks import Blocks, NameRow, ScopedNames
+from codesum_pipeline.parsing.declared.blocks import BlockScopes, NameRow, ScopedNames
 from codesum_pipeline.parsing.declared.callee_names import CalleeNames
 from codesum_pipeline.parsing.declared.declaration import Declaration, Text
-from codesum_pipeline.parsing.declared.definitions import Definition, Outline
-from codesum_pipeline.parsing.declared.facts import Calls
+from codesum_pipeline.parsing.declared.definitions import Definition, FileOutline
+from codesum_pipeline.parsing.declared.facts import CallReader
 from codesum_pipeline.parsing.declared.structures import MAX_CHAIN, MAX_TYPE, Structures
 from codesum_pipeline.parsing.walk import Mark
 
@@ -45,11 +45,11 @@ REFERENCES_VERSION = 7
 
 def read_references(
     declaration: Declaration,
-    outline: Outline,
+    outline: FileOutline,
     symbols: Sequence[Symbol],
     file_path: str,
     text: Text,
-    calls: Calls,
+    calls: CallReader,
     callee_names: CalleeNames,
     structures: Structures,
 ) -> References:
@@ -77,7 +77,7 @@ def read_references(
     _add_documented(content, declaration, symbols, structures)
     told = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
     marks = list(_all_marks(outline))
-    blocks = Blocks(declaration, outline, marks)
+    blocks = BlockScopes(declaration, outline, marks)
     assigned: list[NameRow] = []
     for number, mark in marks:
         kind, start, node = mark
@@ -145,8 +145,8 @@ def _add_documented(
 
 def _results(
     declaration: Declaration,
-    outline: Outline,
-    blocks: Blocks,
+    outline: FileOutline,
+    blocks: BlockScopes,
     text: Text,
     structures: Structures,
     symbols: Sequence[Sequence[Any]],
@@ -162,7 +162,7 @@ def _results(
 
 
 def _given_back(
-    declaration: Declaration, number: int, definition: Definition, blocks: Blocks
+    declaration: Declaration, number: int, definition: Definition, blocks: BlockScopes
 ) -> Iterator[tuple[int, Node]]:
     """The expressions that a function itself gives back, each with its scope; none for one that gives them in turn."""
     given_back = declaration.given_back
@@ -191,8 +191,8 @@ def _given_value(declaration: Declaration, node: Node, text: Text, structures: S
 def _place(
     content: dict[str, Any],
     declaration: Declaration,
-    outline: Outline,
-    blocks: Blocks,
+    outline: FileOutline,
+    blocks: BlockScopes,
     assigned: Sequence[NameRow],
     text: Text,
 ) -> None:
@@ -218,7 +218,7 @@ def _place(
     content["blocks"] = names.written(content, [scope for scope, _ in rows])
 
 
-def read_package(declaration: Declaration, outline: Outline, text: Text) -> str | None:
+def read_package(declaration: Declaration, outline: FileOutline, text: Text) -> str | None:
     """The package that the file says it belongs to."""
     for kind, _, node in outline.outside:
         if read := declaration.package.get(kind):
@@ -226,14 +226,14 @@ def read_package(declaration: Declaration, outline: Outline, text: Text) -> str 
     return None
 
 
-def read_names(readers: Any, outline: Outline, text: Text) -> list[str]:
+def read_names(readers: Any, outline: FileOutline, text: Text) -> list[str]:
     """The names that hooks find outside of all symbols, each once, in source order."""
     names = {name: None for kind, _, node in outline.outside if kind in readers for name in readers[kind](node, text)}
     return list(names)
 
 
 def read_imports(
-    declaration: Declaration, outline: Outline, ids: Sequence[str], text: Text, canonical: Canonical
+    declaration: Declaration, outline: FileOutline, ids: Sequence[str], text: Text, canonical: Canonical
 ) -> tuple[Import, ...]:
     """What a file imports, in source order."""
     marks = sorted(_all_marks(outline), key=lambda numbered: numbered[1][1])
@@ -252,7 +252,9 @@ def read_imports(
     ])  # fmt: skip
 
 
-def _extensions(declaration: Declaration, outline: Outline, text: Text, structures: Structures) -> Iterator[list[Any]]:
+def _extensions(
+    declaration: Declaration, outline: FileOutline, text: Text, structures: Structures
+) -> Iterator[list[Any]]:
     for around, node in outline.extensions:
         found = declaration.extensions[node.type](node, text)
         type_ = structures.type(found.type) if found is not None and len(found.type) <= MAX_TYPE else None
@@ -260,7 +262,7 @@ def _extensions(declaration: Declaration, outline: Outline, text: Text, structur
             yield [list(around), type_, structures.types(found.bases)]
 
 
-def _all_marks(outline: Outline) -> Iterator[tuple[int, Mark]]:
+def _all_marks(outline: FileOutline) -> Iterator[tuple[int, Mark]]:
     yield from ((-1, mark) for mark in outline.outside)
     for number, definition in enumerate(outline.definitions):
         yield from ((number, mark) for mark in definition.marks)

@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.parsing.declared.definitions import Outline
-from codesum_pipeline.parsing.declared.facts import Calls
+from codesum_pipeline.parsing.declared.definitions import FileOutline
+from codesum_pipeline.parsing.declared.facts import CallReader
 from codesum_pipeline.parsing.walk import Mark
 
 # What is tested, as the first argument: its name or a word on it.
@@ -15,7 +15,7 @@ _VARIANTS = frozenset({"concurrent", "each", "only", "serial", "skip"})
 
 
 def has_test_calls(
-    outside: Sequence[Mark], kinds: Collection[str], calls: Calls, wanted: Collection[str] | None
+    outside: Sequence[Mark], kinds: Collection[str], calls: CallReader, wanted: Collection[str] | None
 ) -> bool:
     """Whether the file calls a test framework outside of all definitions: `describe("…", …)`, `test.each(…)`."""
     for kind, _, node in outside if wanted else ():
@@ -28,7 +28,7 @@ def has_test_calls(
     return False
 
 
-def in_test_modules(symbols: Sequence[Symbol], outline: Outline) -> frozenset[str]:
+def in_test_modules(symbols: Sequence[Symbol], outline: FileOutline) -> frozenset[str]:
     """The ids of those that stand in a Rust module `tests`, or in one that is compiled for tests alone."""
     spans = [
         (node.start_byte, node.end_byte)

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.parsing.references.expressions import ExpressionReader
 from codesum_pipeline.parsing.references.names import Bound, NameTable
-from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind, ScopeRanges
+from codesum_pipeline.parsing.references.scopes import NameScope, ScopeKind, ScopeRanges
 
 _CAPTURES = {
     ScopeKind.FUNCTION: "function",
@@ -29,7 +29,7 @@ class DefinitionReader:
         self._table = table
         self._ids = ids
         self.ranges = ScopeRanges(length)
-        self.scopes = [Scope(ScopeKind.MODULE, -1, "")]
+        self.scopes = [NameScope(ScopeKind.MODULE, -1, "")]
 
     def read(self, captures: dict[str, list[Node]]) -> None:
         """Take in all captures of definitions, lambdas and comprehensions."""
@@ -41,7 +41,7 @@ class DefinitionReader:
         nodes.sort(key=lambda entry: entry[:3])
         decorated = _decorated(captures.get("decorated", ()))
         for number, (_, _, kind, node) in enumerate(nodes, start=1):
-            self.scopes.append(Scope(kind, -1))
+            self.scopes.append(NameScope(kind, -1))
             self._add_ranges(node, kind, number)
         self.ranges.close()
         for number, (start, _, kind, node) in enumerate(nodes, start=1):

@@ -15,7 +15,7 @@ from enum import Flag, auto
 from tree_sitter import Node
 
 from codesum_pipeline.parsing.references.names import Bound, BoundName
-from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind, ScopeRanges
+from codesum_pipeline.parsing.references.scopes import NameScope, ScopeKind, ScopeRanges
 
 # Between a name and the numbers of its bindings that reach.
 CHOSEN = "@"
@@ -114,14 +114,14 @@ class _Parts:
         return {part for part in parts if kind in self._kinds[part]}
 
 
-class Reaching:
+class ShapeReach:
     """Writes into shapes which bindings of their root reach."""
 
     def __init__(
         self,
         captures: Mapping[str, Sequence[Node]],
         names: Sequence[BoundName],
-        scopes: Sequence[Scope],
+        scopes: Sequence[NameScope],
         ranges: ScopeRanges,
     ) -> None:
         self._captures = captures
@@ -211,7 +211,7 @@ class Reaching:
         return sorted(reach)
 
 
-def _is_local(scope: Scope, name: str, found: Sequence[BoundName]) -> bool:
+def _is_local(scope: NameScope, name: str, found: Sequence[BoundName]) -> bool:
     """Whether one scope alone binds a name, and its list of bindings is this one."""
     bindings = scope.names.get(name, [])
     return [one.binding for one in found] == bindings and not any(b[0] in _OUTER for b in bindings)

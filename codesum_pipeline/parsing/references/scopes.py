@@ -22,7 +22,7 @@ class ScopeKind(StrEnum):
 
 
 @dataclass(slots=True)
-class Scope:
+class NameScope:
     """One scope, filled while the file is read. `symbol` is its symbol's id without the path."""
 
     kind: ScopeKind

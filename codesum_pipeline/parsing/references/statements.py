@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.parsing.references.expressions import ExpressionReader
 from codesum_pipeline.parsing.references.names import SEQUENCES, Bound, Moment, NameTable
-from codesum_pipeline.parsing.references.scopes import Scope, ScopeKind, ScopeRanges
+from codesum_pipeline.parsing.references.scopes import NameScope, ScopeKind, ScopeRanges
 
 RETURN = "return"
 YIELD = "yield"
@@ -19,7 +19,7 @@ class StatementReader:
     """Places each binding statement in its scope."""
 
     def __init__(
-        self, expressions: ExpressionReader, table: NameTable, scopes: list[Scope], ranges: ScopeRanges
+        self, expressions: ExpressionReader, table: NameTable, scopes: list[NameScope], ranges: ScopeRanges
     ) -> None:
         self._expressions = expressions
         self._table = table

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codesum_pipeline.model.avoided import Avoided, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, Saving
 from codesum_pipeline.model.documents import Gate
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.summaries.by_model.meter import idle
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LevelCalls:
     """Sums over the attempts of a run at one level.
 
     `texts` were written by calls, `found` were there already. `pending` are
@@ -36,7 +36,7 @@ class Asked:
     secrets_masked: Mapping[str, int]
     failures: Mapping[str, int]
     gates: Mapping[Gate, int]
-    avoided: Mapping[Avoided, Saving]
+    avoided: Mapping[AvoidanceReason, Saving]
     predicted_usd_with_cache: float = 0.0
 
 
@@ -50,12 +50,12 @@ def sum_up(
     spared_usd: float,
     secrets_masked: Mapping[str, int],
     gates: Mapping[Gate, int],
-    avoided: Mapping[Avoided, Saving],
-) -> Asked:
+    avoided: Mapping[AvoidanceReason, Saving],
+) -> LevelCalls:
     """The attempts of one run at one level; `spared_usd` of its predicted price the provider's cache takes off."""
     heard = [row.latency_s for row in rows if row.outcome in (AttemptOutcome.GOOD, AttemptOutcome.INVALID)] or [0.0]
     failures = Counter(row.failure or "interrupted" for row in rows if row.outcome is not AttemptOutcome.GOOD)
-    return Asked(
+    return LevelCalls(
         texts=texts,
         found=found,
         pending=pending,
@@ -75,7 +75,7 @@ def sum_up(
     )
 
 
-def asked_of_nobody(before: Asked) -> Asked:
+def asked_of_nobody(before: LevelCalls) -> LevelCalls:
     """What a run says of a level that it finds as it was left."""
     return sum_up(
         (),

@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codesum_pipeline.llm.kept_texts import KeptText
-from codesum_pipeline.model.documents import Cause, Level, Neighbourhood
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.documents import Cause, Level, TextContext
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.options import BackendName
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
 from codesum_pipeline.summaries.by_model.last import LastText, last_by_model
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
-from codesum_pipeline.summaries.by_model.wanting import Source
-from codesum_pipeline.summaries.decide import Wanted
-from codesum_pipeline.summaries.neighbours import Names, names_of_suspects, said_in
+from codesum_pipeline.summaries.by_model.wanting import TextSource
+from codesum_pipeline.summaries.decide import RequiredDocument
+from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of_suspects, said_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Choice:
     stays where a model may not be asked.
     """
 
-    wanted: Wanted
-    context: Neighbourhood | None
+    wanted: RequiredDocument
+    context: TextContext | None
     stands: bool
     had_text: bool = False
     found: KeptText | None = None
     cause: tuple[Cause, tuple[str, ...]] | None = None
-    leftover: Wanted | None = None
+    leftover: RequiredDocument | None = None
 
 
 class Chooser:
@@ -48,7 +48,7 @@ class Chooser:
         self._cache = setup.cache(workspace)
         self._last: Mapping[str, LastText] = last_by_model(workspace, level)
 
-    def choose(self, sources: Sequence[Source], guard: Guard) -> list[Choice]:
+    def choose(self, sources: Sequence[TextSource], guard: FailureGuard) -> list[Choice]:
         """One choice per source, in their order; none for a failure."""
         choices: list[Choice] = []
         for source in sources:
@@ -77,7 +77,7 @@ class Chooser:
     def _keys(self, choice: Choice) -> tuple[str, str]:
         return self._setup.keys(choice.wanted, self._level, choice.context)
 
-    def _look_back(self, source: Source) -> Choice:
+    def _look_back(self, source: TextSource) -> Choice:
         """Whether the last build's text stands, or why not."""
         wanted = source.wanted(self._setup.writer(self._level))
         context = self._contexts.of(source.id) if self._contexts else None
@@ -92,7 +92,7 @@ class Chooser:
         return Choice(wanted, context, stands, had_text=True, cause=cause, leftover=leftover)
 
     def _cause(
-        self, wanted: Wanted, context: Neighbourhood | None, last: LastText
+        self, wanted: RequiredDocument, context: TextContext | None, last: LastText
     ) -> tuple[Cause, tuple[str, ...]] | None:
         """Why a text is written again that was written from the same."""
         own = (wanted.id,)
@@ -118,11 +118,11 @@ class Chooser:
             for one in choices
         ]
 
-    def _fits(self, text: KeptText, choice: Choice, names: Mapping[str, Names]) -> bool:
+    def _fits(self, text: KeptText, choice: Choice, names: Mapping[str, NeighbourNames]) -> bool:
         known = names.get(choice.wanted.id)
         if known and known.leaks(said_in(text.text)):
             return False
         return choice.context is None or not self._changed(text.context, choice.context)
 
-    def _changed(self, then: Neighbourhood | None, now: Neighbourhood) -> tuple[str, ...]:
-        return changed_by(then or Neighbourhood((), (), (), ()), now, self._workspace.options.graph)
+    def _changed(self, then: TextContext | None, now: TextContext) -> tuple[str, ...]:
+        return changed_by(then or TextContext((), (), (), ()), now, self._workspace.options.graph)

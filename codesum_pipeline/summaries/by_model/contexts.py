@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import Neighbour, Neighbourhood
+from codesum_pipeline.model.documents import ContextNeighbour, TextContext
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.options import GraphOptions, GraphPolicy
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.surroundings import Surroundings, names_shown
+from codesum_pipeline.summaries.by_model.surroundings import FunctionSurroundings, names_shown
 from codesum_pipeline.summaries.neighbours import said_name
 
-NO_NEIGHBOURS = Neighbourhood((), (), (), ())
+NO_NEIGHBOURS = TextContext((), (), (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class Contexts:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._surroundings = Surroundings(workspace)
-        self._found: dict[str, Neighbourhood] | None = None
+        self._surroundings = FunctionSurroundings(workspace)
+        self._found: dict[str, TextContext] | None = None
 
-    def of(self, id_: str) -> Neighbourhood:
+    def of(self, id_: str) -> TextContext:
         """The neighbourhood of a function and what stands around it; no neighbours where the graph knows none."""
         found = self._graph(id_)
         holders, callees = self._surroundings.of(id_, [one.id for one in found.calls])
@@ -65,13 +65,13 @@ class Contexts:
             masked=sum((Counter(piece.masked) for piece in pieces), Counter(masked)),
         )
 
-    def _graph(self, id_: str) -> Neighbourhood:
+    def _graph(self, id_: str) -> TextContext:
         if self._found is None:
             self._found = _read(self._workspace)
         return self._found.get(id_, NO_NEIGHBOURS)
 
 
-def changed_by(then: Neighbourhood, now: Neighbourhood, options: GraphOptions) -> tuple[str, ...]:
+def changed_by(then: TextContext, now: TextContext, options: GraphOptions) -> tuple[str, ...]:
     """The ids that make a context another one, sorted; none where it counts as the same."""
     if options.policy is GraphPolicy.STRICT:
         if hash_of_shown(then) == hash_of_shown(now):
@@ -88,18 +88,18 @@ def changed_by(then: Neighbourhood, now: Neighbourhood, options: GraphOptions) -
     return tuple(sorted(new_across | new_callers))
 
 
-def hash_of_shown(found: Neighbourhood) -> str:
+def hash_of_shown(found: TextContext) -> str:
     """A hash of all that a model is shown of it."""
     around = None if found.around is None else sorted(one.content_hash for one in found.around)
     return hash_of([names_of_neighbours(found.called_by), names_of_neighbours(found.calls), around])
 
 
-def names_of_neighbours(neighbours: Sequence[Neighbour]) -> tuple[str, ...]:
+def names_of_neighbours(neighbours: Sequence[ContextNeighbour]) -> tuple[str, ...]:
     """Their qualified names, sorted and without repetition."""
     return tuple(sorted({said_name(one.id) for one in neighbours}))
 
 
-def _similarity(then: Neighbourhood, now: Neighbourhood) -> float:
+def _similarity(then: TextContext, now: TextContext) -> float:
     """The Jaccard index of two contexts; a neighbour that only moved (same content) is the same."""
     common = 0
     total = 0
@@ -114,14 +114,14 @@ def _similarity(then: Neighbourhood, now: Neighbourhood) -> float:
     return common / total if total else 1.0
 
 
-def _read(workspace: Workspace) -> dict[str, Neighbourhood]:
+def _read(workspace: Workspace) -> dict[str, TextContext]:
     key, tables = workspace.key, workspace.tables
     symbols = tables.read("symbols", key, columns=["id", "content_hash"])
     hashes = dict(zip(*(symbols.column(name).to_pylist() for name in ("id", "content_hash")), strict=True))
     contexts = tables.read("contexts", key, columns=["id", "called_by", "calls"])
     callers, across = _neighbours(tables.read("edges", key, columns=list(_EDGE_COLUMNS)))
     return {
-        id_: Neighbourhood(
+        id_: TextContext(
             _known(called_by, hashes), _known(calls, hashes), tuple(sorted(callers[id_])), tuple(sorted(across[id_]))
         )
         for id_, called_by, calls in zip(
@@ -148,10 +148,10 @@ def _neighbours(edges: pa.Table) -> tuple[defaultdict[str, set[str]], defaultdic
     return callers, across
 
 
-def _known(ids: Iterable[str], hashes: dict[str, str]) -> tuple[Neighbour, ...]:
+def _known(ids: Iterable[str], hashes: dict[str, str]) -> tuple[ContextNeighbour, ...]:
     """Symbols among the neighbours: a file that calls at its top level has no name but its path."""
-    return tuple(Neighbour(id_, hashes[id_]) for id_ in sorted(set(ids)) if id_ in hashes)
+    return tuple(ContextNeighbour(id_, hashes[id_]) for id_ in sorted(set(ids)) if id_ in hashes)
 
 
-def _ids(found: Neighbourhood) -> set[str]:
+def _ids(found: TextContext) -> set[str]:
     return {one.id for one in (*found.called_by, *found.calls)}

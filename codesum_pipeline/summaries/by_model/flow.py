@@ -9,11 +9,11 @@ from codesum_pipeline.model.documents import Gate, TextRow, WrittenBy
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.choosing import Choice
 from codesum_pipeline.summaries.by_model.level import Job, ModelLevel, Results
-from codesum_pipeline.summaries.by_model.wanting import ChildOrder, Source, function_source, upper_source
+from codesum_pipeline.summaries.by_model.wanting import ChildOrder, TextSource, function_source, upper_source
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.functions import shown_functions, want_functions
 from codesum_pipeline.summaries.inputs import ChildHead, ChildText, TextFileInput, children_of
-from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.outline import DocumentTree
 from codesum_pipeline.summaries.placeholder import UpperInput, is_empty
 from codesum_pipeline.summaries.writers import EXTRACTIVE
 
@@ -67,13 +67,13 @@ def _function_job(
 
 
 def layer_by_model(
-    build: "LevelBuild", model: ModelLevel, heads: Sequence[UpperInput], outline: Outline, texts: shows.Texts
+    build: "LevelBuild", model: ModelLevel, heads: Sequence[UpperInput], outline: DocumentTree, texts: shows.Texts
 ) -> list[UpperInput]:
     """Have classes, files or folders written that do not depend on one another; those that are left to others."""
     order = ChildOrder(build.workspace, outline)
     below = {head.id: order(texts.heads(head.id, outline)) for head in heads}
     asked: dict[str, UpperInput] = {}
-    sources: list[Source] = []
+    sources: list[TextSource] = []
     for head in heads:
         with build.guard.item(head.id):
             if model.is_trusted(head.id) and not is_empty(head, below[head.id]):

@@ -7,7 +7,7 @@ from codesum_pipeline.model.documents import Gate
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class GateInput:
     """What is known of one document when it comes to the gates.
 
     `has_text`: a kept or recorded text would do. What is left out has no kept text, though a recording may hold one.
@@ -24,7 +24,7 @@ class Standing:
     is_confirmed: bool
 
 
-def gate_of(found: Standing) -> Gate | None:
+def gate_of(found: GateInput) -> Gate | None:
     """The first gate that is shut; None: a model writes the text, or wrote it.
 
     A text that is there already is no call: only the switch and trust hold it
@@ -46,7 +46,7 @@ def gate_of(found: Standing) -> Gate | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class CallCandidate:
     """A document that would be asked for: what it is worth and would cost, and whether it has a text already.
 
     `above` are the documents that hold it, nearest first, and `layer` is lower than theirs. With `if_below` it is
@@ -63,7 +63,7 @@ class Caller:
     is_documented: bool = False
 
 
-def within_caps(callers: Iterable[Caller], *, most: int, most_usd: float | None) -> set[Hashable]:
+def within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float | None) -> set[Hashable]:
     """The documents for which there is room, in their order; what is too dear leaves the room to what is cheaper.
 
     A document waits while something in it is left to a later run: its text would be written, and paid, again then.
@@ -81,7 +81,7 @@ def within_caps(callers: Iterable[Caller], *, most: int, most_usd: float | None)
     return chosen
 
 
-def in_order(callers: Iterable[Caller]) -> list[Caller]:
+def in_order(callers: Iterable[CallCandidate]) -> list[CallCandidate]:
     """The order in which documents are asked for.
 
     From the bottom up, what nobody documented first, then the most important, changed before new, and by id.
@@ -92,7 +92,7 @@ def in_order(callers: Iterable[Caller]) -> list[Caller]:
     )
 
 
-def needs_confirmation(chosen: Iterable[Caller], existing: int, most: float) -> bool:
+def needs_confirmation(chosen: Iterable[CallCandidate], existing: int, most: float) -> bool:
     """Whether a model is about to write more than this share of the `existing` texts again.
 
     Its own texts count, for what was paid for would be paid for again; not the

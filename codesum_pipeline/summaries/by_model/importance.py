@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.outline import DocumentTree
 
 
-def importance_of(workspace: Workspace, outline: Outline) -> Mapping[str, float]:
+def importance_of(workspace: Workspace, outline: DocumentTree) -> Mapping[str, float]:
     """PageRank of functions; of classes, files and folders that of their members together."""
     table = workspace.tables.read_or_empty("graph_stats", workspace.key, columns=["id", "pagerank"])
     ranks: dict[str, float] = dict(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import ChildPair, Level, Neighbourhood, WrittenBy
+from codesum_pipeline.model.documents import ChildPair, Level, TextContext, WrittenBy
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -20,7 +20,7 @@ class LastText:
     writer: str
     model: str | None
     parameters: str | None
-    written_with: Neighbourhood | None
+    written_with: TextContext | None
     own_hash: str
     children: tuple[ChildPair, ...]
     summary_hash: str

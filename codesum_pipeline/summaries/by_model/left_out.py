@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Set
 
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.extractive.documented import author_opening, author_opening_of_function
 from codesum_pipeline.summaries.functions import docstrings_of
-from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.outline import DocumentTree
 from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.shown import module_layers
 
@@ -18,7 +18,7 @@ class TestCode:
     # Not a class of tests, whatever its name makes of it.
     __test__ = False
 
-    def __init__(self, workspace: Workspace, outline: Outline) -> None:
+    def __init__(self, workspace: Workspace, outline: DocumentTree) -> None:
         found = {*read_tests(workspace.tables, workspace.key)}
         for folder in (path for layer in module_layers(outline) for path in layer):
             if all(child.id in found for child in outline.children[folder]):
@@ -32,7 +32,7 @@ class TestCode:
 class Documentation:
     """Which documents their authors documented; each is looked at once."""
 
-    def __init__(self, workspace: Workspace, guard: Guard) -> None:
+    def __init__(self, workspace: Workspace, guard: FailureGuard) -> None:
         self._workspace = workspace
         self._guard = guard
         self._functions: dict[str, bool] = {}

@@ -11,10 +11,10 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import NO_NEIGHBOURS, Contexts, changed_by
 from codesum_pipeline.summaries.by_model.last import LastText, last_by_model
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
-from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.outline import DocumentTree
 
 
-def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: Outline, level: Level) -> set[str]:
+def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: DocumentTree, level: Level) -> set[str]:
     """The documents above one of a lower level that a later run may ask for; those of lower levels are written."""
     found: set[str] = set()
     for below in LEVELS[: LEVELS.index(level)]:
@@ -22,7 +22,7 @@ def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: Outline
     return found
 
 
-def all_above(ids: Iterable[str], outline: Outline) -> set[str]:
+def all_above(ids: Iterable[str], outline: DocumentTree) -> set[str]:
     """All that holds one of some documents."""
     found: set[str] = set()
     for id_ in ids:

@@ -15,7 +15,7 @@ from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.leaks import leaked_names
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
-from codesum_pipeline.llm.outcomes import Caps, Outcome
+from codesum_pipeline.llm.outcomes import Caps, TaskOutcome
 from codesum_pipeline.llm.prices import price_of
 from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.tokens import tokens_upper
@@ -24,25 +24,25 @@ from codesum_pipeline.model.documents import (
     Cause,
     Gate,
     Level,
-    Neighbourhood,
     PurposeSource,
+    TextContext,
     TextRow,
     WrittenBy,
     WrittenText,
 )
 from codesum_pipeline.model.errors import CallFailure
-from codesum_pipeline.model.guard import Guard, in_halves
+from codesum_pipeline.model.guard import FailureGuard, in_halves
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.options import BackendName
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.asked import Asked, sum_up
+from codesum_pipeline.summaries.by_model.asked import LevelCalls, sum_up
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
 from codesum_pipeline.summaries.by_model.estimates import Estimator
-from codesum_pipeline.summaries.by_model.gates import Caller, in_order
+from codesum_pipeline.summaries.by_model.gates import CallCandidate, in_order
 from codesum_pipeline.summaries.by_model.importance import importance_of
 from codesum_pipeline.summaries.by_model.left_over import above_what_is_left, all_above
 from codesum_pipeline.summaries.by_model.meter import Seen, read_meter
@@ -51,11 +51,11 @@ from codesum_pipeline.summaries.by_model.room import caps_left, read_plan, rewri
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
 from codesum_pipeline.summaries.by_model.trust import trusted_ids
-from codesum_pipeline.summaries.by_model.wanting import Source
+from codesum_pipeline.summaries.by_model.wanting import TextSource
 from codesum_pipeline.summaries.decide import Rewrite
-from codesum_pipeline.summaries.extractive import Written
-from codesum_pipeline.summaries.neighbours import Names, names_of, said_in, said_name
-from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.extractive import ExtractiveText
+from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of, said_in, said_name
+from codesum_pipeline.summaries.outline import DocumentTree
 from codesum_pipeline.summaries.writing import ByModel, Stamp
 
 # What a later run may get past.
@@ -91,7 +91,13 @@ class ModelLevel:
     """A level of a build in which a model writes."""
 
     def __init__(
-        self, workspace: Workspace, setup: ModelSetup, level: Level, outline: Outline, stamp: Stamp, guard: Guard
+        self,
+        workspace: Workspace,
+        setup: ModelSetup,
+        level: Level,
+        outline: DocumentTree,
+        stamp: Stamp,
+        guard: FailureGuard,
     ) -> None:
         self._workspace = workspace
         self._setup = setup
@@ -112,7 +118,7 @@ class ModelLevel:
             or (setup.options.max_summaries_per_run > 0 and not workspace.options.scan.offline)
         )
         self._waiting = above_what_is_left(workspace, setup, outline, level) if self._can_ask else set[str]()
-        self._outcomes: list[Outcome] = []
+        self._outcomes: list[TaskOutcome] = []
         self._found = 0
         self._outline = outline
         self._seen = Seen()
@@ -122,7 +128,7 @@ class ModelLevel:
         """What is asked about a function, in the graph at hand."""
         return self.prompter.of_function(qualified_name, language, source, self._contexts.shown(id_))
 
-    def choose(self, sources: Sequence[Source]) -> list[Choice]:
+    def choose(self, sources: Sequence[TextSource]) -> list[Choice]:
         choices = self._chooser.choose(sources, self._guard)
         self._seen.standing.update(choice.wanted.id for choice in choices if choice.stands)
         return choices
@@ -162,7 +168,7 @@ class ModelLevel:
         asked = self._in_order([job for job in jobs if job.id not in kept])
         allowed = self._without_unconfirmed(asked)
         outcomes = {outcome.id: outcome for outcome in self._ask(allowed, progress)}
-        outcomes |= {job.id: Outcome(job.id, None, gate=Gate.CAP) for job in asked if job.id not in outcomes}
+        outcomes |= {job.id: TaskOutcome(job.id, None, gate=Gate.CAP) for job in asked if job.id not in outcomes}
         self._outcomes += outcomes.values()
         self._found += len(kept)
         self._guard.add(outcome.unforeseen for outcome in outcomes.values() if outcome.unforeseen)
@@ -203,7 +209,7 @@ class ModelLevel:
     def _in_order(self, jobs: Sequence[Job]) -> list[Job]:
         by_id = {job.id: job for job in jobs}
         callers = (
-            Caller(
+            CallCandidate(
                 id_,
                 self._importance.get(id_, 0.0),
                 not job.choice.had_text,
@@ -214,7 +220,7 @@ class ModelLevel:
         )
         return [by_id[str(caller.id)] for caller in in_order(callers)]
 
-    def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, Outcome]) -> None:
+    def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, TaskOutcome]) -> None:
         """Who was asked for, and where the texts of the others were found: for the meter."""
         for job in jobs:
             found, outcome = job.choice.found, outcomes.get(job.id)
@@ -226,7 +232,7 @@ class ModelLevel:
             elif outcome and outcome.calls:
                 self._seen.asked.add(job.id)
 
-    def finish(self, texts: pa.Table) -> Asked:
+    def finish(self, texts: pa.Table) -> LevelCalls:
         """What came of all that was asked; where everything failed and that is news, it is noted as an outage."""
         workspace = self._workspace
         written = [outcome for outcome in self._outcomes if outcome.text]
@@ -280,24 +286,24 @@ class ModelLevel:
         if kept:
             self._cache.touch(kept)
 
-    def _ask(self, jobs: Sequence[Job], progress: Progress) -> list[Outcome]:
+    def _ask(self, jobs: Sequence[Job], progress: Progress) -> list[TaskOutcome]:
         """What becomes of documents; prompts are made of about as many at a time as the caps let through."""
-        outcomes: list[Outcome] = []
+        outcomes: list[TaskOutcome] = []
         while jobs:
             with self._ledger() as ledger:
                 if over := self._is_over(ledger):
                     self._was_over = self._was_over or not (self._outcomes or outcomes)
                     gate, failure = over
-                    return outcomes + [Outcome(job.id, None, gate=gate, failure=failure) for job in jobs]
+                    return outcomes + [TaskOutcome(job.id, None, gate=gate, failure=failure) for job in jobs]
                 caps = caps_left(ledger, self._workspace)
                 if not caps.documents_left and not self._setup.options.asks_nobody:
-                    return outcomes + [Outcome(job.id, None, gate=Gate.CAP) for job in jobs]
+                    return outcomes + [TaskOutcome(job.id, None, gate=Gate.CAP) for job in jobs]
                 some = len(jobs) if self._setup.options.asks_nobody else caps.documents_left + _MORE_AT_A_TIME
                 outcomes += self._ask_some(jobs[:some], ledger, caps, progress)
             jobs = jobs[some:]
         return outcomes
 
-    def _ask_some(self, jobs: Sequence[Job], ledger: Ledger, caps: Caps, progress: Progress) -> list[Outcome]:
+    def _ask_some(self, jobs: Sequence[Job], ledger: Ledger, caps: Caps, progress: Progress) -> list[TaskOutcome]:
         options = self._setup.options
         tasks, untold = self._tasks(jobs)
         return untold + write_all(
@@ -329,20 +335,20 @@ class ModelLevel:
             return Gate.FAILED, GAVE_UP
         return None
 
-    def _tasks(self, jobs: Sequence[Job]) -> tuple[list[WritingTask], list[Outcome]]:
+    def _tasks(self, jobs: Sequence[Job]) -> tuple[list[WritingTask], list[TaskOutcome]]:
         """What is to be asked for, and what becomes of documents for which no prompt can be made."""
-        guard = Guard()
+        guard = FailureGuard()
         tasks: list[WritingTask] = []
         names = names_of(self._workspace, [job.id for job in jobs])
         for job in jobs:
             with guard.item(job.id):
                 tasks.append(self._task(job, names[job.id]))
         return tasks, [
-            Outcome(failure.item, None, gate=Gate.FAILED, failure=UNFORESEEN, unforeseen=failure)
+            TaskOutcome(failure.item, None, gate=Gate.FAILED, failure=UNFORESEEN, unforeseen=failure)
             for failure in guard.failures
         ]
 
-    def _task(self, job: Job, names: Names) -> WritingTask:
+    def _task(self, job: Job, names: NeighbourNames) -> WritingTask:
         prompt, template = job.prompt(), self._setup.templates[self._level]
         exact_key, body_key = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
         return WritingTask(
@@ -376,7 +382,7 @@ class ModelLevel:
         return not changed_by(kept.context, task.context, self._workspace.options.graph)
 
     def _row(
-        self, job: Job, text: WrittenText, model: str | None, context: Neighbourhood | None, cost_usd: float
+        self, job: Job, text: WrittenText, model: str | None, context: TextContext | None, cost_usd: float
     ) -> TextRow:
         by_model = ByModel(
             model=model or self._setup.options.model,
@@ -385,5 +391,5 @@ class ModelLevel:
             written_with=context,
             cost_usd=cost_usd,
         )
-        written = Written(text, PurposeSource.MODEL)
+        written = ExtractiveText(text, PurposeSource.MODEL)
         return self._stamp.row(written, job.choice.wanted, job.rewrite, job.before, by_model=by_model)

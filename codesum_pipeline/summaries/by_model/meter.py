@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.avoided import Avoided, AvoidedRow, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, WrittenBy
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.estimates import Estimator
-from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.outline import DocumentTree
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedDocument:
     """What the plan said of a document."""
 
     id: str
@@ -42,7 +42,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class FinishedDocument:
     """How a document stands when its level is written."""
 
     id: str
@@ -59,32 +59,32 @@ class Seen:
     same_body: set[str] = field(default_factory=set)
     standing: set[str] = field(default_factory=set)
 
-    def cause_of(self, ended: Ended, planned: Planned) -> Avoided:
+    def cause_of(self, ended: FinishedDocument, planned: PlannedDocument) -> AvoidanceReason:
         """Why a document took no call."""
         is_function = planned.level is Level.FUNCTION
         held = (
-            (Avoided.PLACEHOLDER, ended.written_by is WrittenBy.PLACEHOLDER),
-            (Avoided.ASKED, ended.id in self.asked),
-            (Avoided.CACHE, ended.id in self.cached),
-            (Avoided.SAME_BODY, ended.id in self.same_body),
-            (Avoided.CUT_OFF, ended.id in self.standing and planned.action is not PlanAction.KEEP),
-            (Avoided.GATE, planned.gate is not None or ended.gate is not None),
-            (Avoided.GRAPH, is_function and planned.context_changed),
+            (AvoidanceReason.PLACEHOLDER, ended.written_by is WrittenBy.PLACEHOLDER),
+            (AvoidanceReason.ASKED, ended.id in self.asked),
+            (AvoidanceReason.CACHE, ended.id in self.cached),
+            (AvoidanceReason.SAME_BODY, ended.id in self.same_body),
+            (AvoidanceReason.CUT_OFF, ended.id in self.standing and planned.action is not PlanAction.KEEP),
+            (AvoidanceReason.GATE, planned.gate is not None or ended.gate is not None),
+            (AvoidanceReason.GRAPH, is_function and planned.context_changed),
         )
-        return next((cause for cause, holds in held if holds), Avoided.UNCHANGED)
+        return next((cause for cause, holds in held if holds), AvoidanceReason.UNCHANGED)
 
 
 def read_meter(
-    workspace: Workspace, level: Level, outline: Outline, estimator: Estimator, texts: pa.Table, seen: Seen
-) -> dict[Avoided, Saving]:
+    workspace: Workspace, level: Level, outline: DocumentTree, estimator: Estimator, texts: pa.Table, seen: Seen
+) -> dict[AvoidanceReason, Saving]:
     """What all documents of a level would take, by why they took none, or that they were asked for."""
     # Apart from what the step notes as read: no text is made from this.
     tables = TableStore(workspace.tables.root)
-    plan = from_table(tables.read("plan", workspace.key, columns=column_names(Planned)), Planned)
+    plan = from_table(tables.read("plan", workspace.key, columns=column_names(PlannedDocument)), PlannedDocument)
     planned = {row.id: row for row in plan if row.level is level}
     shown = _shown_characters(tables, workspace.key, level)
-    found: dict[Avoided, Saving] = {}
-    for ended in from_table(texts, Ended):
+    found: dict[AvoidanceReason, Saving] = {}
+    for ended in from_table(texts, FinishedDocument):
         row = planned[ended.id]
         children = outline.children.get(ended.id, ())
         saving = row.saving or _saving(estimator, shown.get(ended.id, 0), len(children))
@@ -93,16 +93,16 @@ def read_meter(
     return dict(sorted(found.items()))
 
 
-def idle(found: Mapping[Avoided, Saving]) -> dict[Avoided, Saving]:
+def idle(found: Mapping[AvoidanceReason, Saving]) -> dict[AvoidanceReason, Saving]:
     """The same level in a run that finds everything as this one left it."""
-    settled: dict[Avoided, Saving] = {}
+    settled: dict[AvoidanceReason, Saving] = {}
     for cause, saving in found.items():
-        now = cause if cause in (Avoided.PLACEHOLDER, Avoided.GATE) else Avoided.UNCHANGED
+        now = cause if cause in (AvoidanceReason.PLACEHOLDER, AvoidanceReason.GATE) else AvoidanceReason.UNCHANGED
         settled[now] = settled.get(now, Saving()) + saving
     return settled
 
 
-def note_avoided(workspace: Workspace, level: Level, found: Mapping[Avoided, Saving]) -> None:
+def note_avoided(workspace: Workspace, level: Level, found: Mapping[AvoidanceReason, Saving]) -> None:
     """Write a level's meter into the table `avoided`; a level that is written again in the same run replaces it."""
     before = workspace.tables.read_rows_or_empty("avoided", workspace.key, AvoidedRow)
     kept = [row for row in before if (row.run_id, row.level) != (workspace.run_id, level)]

@@ -5,22 +5,22 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codesum_pipeline.model.documents import Cause, Gate, Level
-from codesum_pipeline.model.guard import Guard
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts
 from codesum_pipeline.summaries.by_model.estimates import Estimate, Estimator
-from codesum_pipeline.summaries.by_model.gates import Caller, Standing, gate_of, needs_confirmation, within_caps
+from codesum_pipeline.summaries.by_model.gates import CallCandidate, GateInput, gate_of, needs_confirmation, within_caps
 from codesum_pipeline.summaries.by_model.importance import importance_of
 from codesum_pipeline.summaries.by_model.left_out import Documentation, TestCode
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.by_model.shown_to_model import Prompter, model_metadata
 from codesum_pipeline.summaries.by_model.trust import trusted_ids
-from codesum_pipeline.summaries.by_model.wanting import Source, function_source, upper_source
-from codesum_pipeline.summaries.decide import Wanted
+from codesum_pipeline.summaries.by_model.wanting import TextSource, function_source, upper_source
+from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.inputs import TextFileInput
-from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.outline import DocumentTree
 from codesum_pipeline.summaries.placeholder import UpperInput
 
 NOTHING = Estimate(0, 0, 0.0)
@@ -37,7 +37,7 @@ class Decision:
     `gate` did not stop it. Without `wanted`, another writer's text stands.
     """
 
-    wanted: Wanted | None
+    wanted: RequiredDocument | None
     stays: bool = False
     gate: Gate | None = None
     cause: tuple[Cause, tuple[str, ...]] | None = None
@@ -99,7 +99,7 @@ class ModelPlanner:
     could be asked for, then, after `close`, with what there is room for.
     """
 
-    def __init__(self, workspace: Workspace, setup: ModelSetup, outline: Outline) -> None:
+    def __init__(self, workspace: Workspace, setup: ModelSetup, outline: DocumentTree) -> None:
         self._workspace = workspace
         self._setup = setup
         self._outline = outline
@@ -107,7 +107,7 @@ class ModelPlanner:
         self._importance = importance_of(workspace, outline)
         self._contexts = Contexts(workspace)
         self._tests = TestCode(workspace, outline) if not setup.options.tests else ()
-        self._callers: dict[tuple[Level, str], Caller] = {}
+        self._callers: dict[tuple[Level, str], CallCandidate] = {}
         self._room: set[Hashable] | None = None
         self._waiting: set[Hashable] = set()
         self._is_held = False
@@ -115,7 +115,7 @@ class ModelPlanner:
         self._estimates: dict[str, Estimate] = {}
         self._chosen: dict[Level, dict[str, Choice]] = {}
         # Planned as if it had not failed: the step that writes meets the same, and counts it.
-        self._guard = Guard()
+        self._guard = FailureGuard()
         self._documentation = Documentation(workspace, self._guard)
 
     def functions(self, sources: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
@@ -140,7 +140,7 @@ class ModelPlanner:
         """Of files whose text is all that is shown."""
         level = Level.FILE
         inputs = {found.id: found for found in files}
-        sources: list[Source] = []
+        sources: list[TextSource] = []
         for found in files:
             with self._guard.item(found.id):
                 sources.append(upper_source(found, ()))
@@ -212,7 +212,7 @@ class ModelPlanner:
     def forecasts(self) -> dict[Level, LevelForecast]:
         return {level: tally.forecast(Estimator(self._setup, level)) for level, tally in self._tallies.items()}
 
-    def _choose(self, level: Level, sources: Sequence[Source]) -> dict[str, Choice]:
+    def _choose(self, level: Level, sources: Sequence[TextSource]) -> dict[str, Choice]:
         """What the last build and the cache have; the same on both ways."""
         known = self._chosen.setdefault(level, {})
         missing = [source for source in sources if source.id not in known]
@@ -265,7 +265,7 @@ class ModelPlanner:
         # A recording's answers are no calls; which requests it holds is seen when they are made.
         has_text = has_text or options.asks_nobody
         gate = gate_of(
-            Standing(
+            GateInput(
                 is_placeholder=False,
                 is_offline=self._workspace.options.scan.offline,
                 is_enabled=True,
@@ -279,7 +279,7 @@ class ModelPlanner:
         )
         if gate is None and not has_text and self._room is None:
             worth = self._importance.get(id_, 0.0)
-            self._callers[name] = Caller(
+            self._callers[name] = CallCandidate(
                 name,
                 worth,
                 is_new,

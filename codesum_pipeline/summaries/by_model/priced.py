@@ -14,7 +14,7 @@ _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
 
 
 @dataclass(slots=True)
-class Priced:
+class PlanPrice:
     """Of some planned documents: what is asked for (above functions at most), how many texts are there already, and
     what is stopped by which gate. `documented` is what of both their authors documented."""
 
@@ -63,30 +63,30 @@ class Priced:
         )
 
 
-def price_levels(rows: Iterable[PlanRow]) -> dict[Level, Priced]:
+def price_levels(rows: Iterable[PlanRow]) -> dict[Level, PlanPrice]:
     """By level, all four of them."""
-    levels = {level: Priced() for level in Level}
+    levels = {level: PlanPrice() for level in Level}
     for row in rows:
         levels[row.level].add(row)
     return levels
 
 
-def price_all(rows: Iterable[PlanRow]) -> Priced:
+def price_all(rows: Iterable[PlanRow]) -> PlanPrice:
     """All levels together."""
-    found = Priced()
+    found = PlanPrice()
     for row in rows:
         found.add(row)
     return found
 
 
-def spared_by_cache(options: Options, levels: Mapping[Level, Priced]) -> tuple[float, float]:
+def spared_by_cache(options: Options, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
     """What the provider's prompt cache takes off all levels' prices: of what is asked for, of what is stopped."""
     setup = ModelSetup(options.llm, options.graph.policy, templates_of(options.llm))
     spared = [found.spared_usd(Estimator(setup, level)) for level, found in levels.items()]
     return sum(asked for asked, _ in spared), sum(stopped for _, stopped in spared)
 
 
-def ways_on(key: str, options: Options, priced: Priced) -> list[str]:
+def ways_on(key: str, options: Options, priced: PlanPrice) -> list[str]:
     """For each gate that keeps something from being asked for, what would let it pass; the first that answers first."""
     return [way(key, options, priced) for gate, way in _WAYS.items() if gate in priced.stopped]
 
@@ -99,31 +99,31 @@ def held_back(tables: TableStore, key: str, options: Options) -> str | None:
     return _confirm(key, options, priced) if Gate.CONFIRM in priced.stopped else None
 
 
-def _offline(key: str, options: Options, priced: Priced) -> str:
+def _offline(key: str, options: Options, priced: PlanPrice) -> str:
     return f"offline = true keeps {_so_much(priced.stopped[Gate.OFFLINE])} from being asked for"
 
 
-def _trust(key: str, options: Options, priced: Priced) -> str:
+def _trust(key: str, options: Options, priced: PlanPrice) -> str:
     return (
         f"llm.trust = {options.llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and "
         f"{_so_much(priced.stopped[Gate.TRUST])} wait: no edge that a compiler's index confirms touches them"
     )
 
 
-def _tests(key: str, options: Options, priced: Priced) -> str:
+def _tests(key: str, options: Options, priced: PlanPrice) -> str:
     return (
         f"llm.tests = false leaves out test code: {_so_much(priced.stopped[Gate.TESTS])}. llm.tests = true asks for it"
     )
 
 
-def _documented(key: str, options: Options, priced: Priced) -> str:
+def _documented(key: str, options: Options, priced: PlanPrice) -> str:
     return (
         f"llm.documented = false leaves {_so_much(priced.stopped[Gate.DOCUMENTED])} to their authors' words: "
         "llm.documented = true asks for them"
     )
 
 
-def _cap(key: str, options: Options, priced: Priced) -> str:
+def _cap(key: str, options: Options, priced: PlanPrice) -> str:
     llm, stopped = options.llm, priced.stopped[Gate.CAP]
     if not llm.max_summaries_per_run:
         return (
@@ -137,7 +137,7 @@ def _cap(key: str, options: Options, priced: Priced) -> str:
     )
 
 
-def _confirm(key: str, options: Options, priced: Priced) -> str:
+def _confirm(key: str, options: Options, priced: PlanPrice) -> str:
     return (
         f"held: {_so_much(priced.stopped[Gate.CONFIRM])}, since the model would write more than "
         f"{options.llm.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms"

@@ -14,7 +14,7 @@ from codesum_pipeline.summaries.by_model.setup import templates_of
 from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
 from codesum_pipeline.summaries.by_model.wanting import ChildOrder
 from codesum_pipeline.summaries.functions import choose_writers, shown_functions
-from codesum_pipeline.summaries.outline import Outline, read_outline
+from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput, is_empty
 from codesum_pipeline.summaries.writers import PLACEHOLDER
 
@@ -56,7 +56,7 @@ def _of_function(workspace: Workspace, prompter: Prompter, id_: str) -> Prompt |
     return prompter.of_function(*shown_functions(workspace, [id_])[id_], Contexts(workspace).shown(id_))
 
 
-def _of_upper(workspace: Workspace, prompter: Prompter, outline: Outline, id_: str) -> Prompt | None:
+def _of_upper(workspace: Workspace, prompter: Prompter, outline: DocumentTree, id_: str) -> Prompt | None:
     level, texts = outline.levels[id_], shows.Texts(workspace, *Level)
     children = outline.children.get(id_, ())
     if missing := [child.id for child in children if not texts.has(child.id)]:
@@ -76,7 +76,7 @@ def _unfinished(workspace: Workspace, found: str) -> RetryLater:
     )
 
 
-def _heads(workspace: Workspace, outline: Outline, level: Level) -> list[UpperInput]:
+def _heads(workspace: Workspace, outline: DocumentTree, level: Level) -> list[UpperInput]:
     if level is Level.CLASS:
         return [shows.class_head(found) for found in shows.read_classes(workspace)]
     if level is Level.FILE:

@@ -15,12 +15,12 @@ from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.prices import Price, price_of
 from codesum_pipeline.llm.shared_texts import SharedTexts
 from codesum_pipeline.llm.templates import ResolvedTemplate
-from codesum_pipeline.model.documents import Level, Neighbourhood, WrittenBy
+from codesum_pipeline.model.documents import Level, TextContext, WrittenBy
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.options import GraphPolicy, LlmOptions
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import hash_of_shown
-from codesum_pipeline.summaries.decide import Wanted
+from codesum_pipeline.summaries.decide import RequiredDocument
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ModelSetup:
         """The template that writes a level's texts: system, instruction and the shape of the answer."""
         return writer_of(self.templates[level])
 
-    def keys(self, wanted: Wanted, level: Level, context: Neighbourhood | None) -> tuple[str, str]:
+    def keys(self, wanted: RequiredDocument, level: Level, context: TextContext | None) -> tuple[str, str]:
         """Under which a text is kept: with the document's id, and without it."""
         body = [wanted.summary_hash, level, self.options.model, self.parameters, self.options.language]
         if self.graph_policy is GraphPolicy.STRICT and context is not None:

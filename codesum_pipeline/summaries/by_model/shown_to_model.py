@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codesum_pipeline.llm.budgets import Entry, body_budget, cut, fill_entries
-from codesum_pipeline.llm.checking import Shown
+from codesum_pipeline.llm.checking import AnswerBounds
 from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.plain_text import markup_of, plain_text
@@ -33,7 +33,7 @@ class Prompt:
     """The user's turn for one document, and what its answer is checked against."""
 
     text: str
-    shown: Shown
+    shown: AnswerBounds
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Prompter:
         body = cut(lines, self._room(name, about))
         fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
         names = frozenset(_IDENTIFIER.findall(context.code)) - set(_IDENTIFIER.findall(f"{qualified_name} {source}"))
-        shown = Shown(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
+        shown = AnswerBounds(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
         return Prompt(self._render(language, fields), shown)
 
     def of_upper(self, level: Level, given: UpperInput) -> Prompt:
@@ -66,7 +66,7 @@ class Prompter:
         if isinstance(given, TextFileInput):
             body = cut(self._masked(shown_words(given)), self._room(name, about))
             fields["body"] = enclose(body, "text")
-            return Prompt(self._render(given.language, fields), Shown(level, line_count=None))
+            return Prompt(self._render(given.language, fields), AnswerBounds(level, line_count=None))
         filled = fill_entries([self._entry(child) for child in given.children], self._room(name, about), about=given.id)
         listed = "\n".join(f"{entry.head}{entry.body}" for entry in filled.entries)
         if filled.left_out:
@@ -74,7 +74,7 @@ class Prompter:
         fields["children"] = enclose(listed, "children")
         language = "" if isinstance(given, ModuleInput) else given.language
         names = tuple(child.name for child in given.children[: len(filled.entries)])
-        return Prompt(self._render(language, fields), Shown(level, line_count=None, child_names=names))
+        return Prompt(self._render(language, fields), AnswerBounds(level, line_count=None, child_names=names))
 
     def _entry(self, child: ChildText) -> Entry:
         return Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.text.summary))

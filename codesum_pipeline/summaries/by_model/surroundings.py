@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.graph.families import family_of
 from codesum_pipeline.llm.masking import mask_secrets
-from codesum_pipeline.model.documents import Neighbour
+from codesum_pipeline.model.documents import ContextNeighbour
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.parsing.testing import is_among, read_tests
@@ -52,12 +52,12 @@ class Piece:
     is_name_alone: bool = False
 
     @property
-    def neighbour(self) -> Neighbour:
+    def neighbour(self) -> ContextNeighbour:
         """By the hash of what is shown: a class or file that only moved is the same."""
-        return Neighbour(self.id, hash_of(self.line))
+        return ContextNeighbour(self.id, hash_of(self.line))
 
 
-class Surroundings:
+class FunctionSurroundings:
     """What stands around the functions of the snapshot at hand, read when first asked for."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -153,7 +153,7 @@ class Surroundings:
         if id_ in self._classes:
             return _class_piece(self._classes[id_])
         if id_ in self._symbols:
-            shown = _Shown()
+            shown = _MaskedTexts()
             signature = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
             return Piece(id_, f"in function: {signature}", signature, shown.masked)
         return _file_piece(id_, *self._files[id_]) if id_ in self._files else None
@@ -166,7 +166,7 @@ class Surroundings:
     def _called_piece(self, id_: str) -> Piece:
         if self._is_unsent(id_):
             return _name_alone(id_)
-        shown = _Shown()
+        shown = _MaskedTexts()
         name = shown.line(said_name(id_), _MAX_HEAD_CHARS)
         if id_ in self._classes:
             head, fields = _head_and_fields(self._classes[id_], shown)
@@ -176,7 +176,7 @@ class Surroundings:
         return Piece(id_, f"calls {name}: {told}", told, shown.masked)
 
 
-class _Shown:
+class _MaskedTexts:
     """Texts of others as they are shown; `masked` counts what was taken out of them."""
 
     def __init__(self) -> None:
@@ -197,7 +197,7 @@ def _path_of(id_: str) -> str:
 
 def names_shown(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
     """Names of code as they are shown, each once, and the secrets taken out of them, by kind."""
-    shown = _Shown()
+    shown = _MaskedTexts()
     return tuple(dict.fromkeys(shown.line(name, _MAX_HEAD_CHARS) for name in names)), shown.masked
 
 
@@ -207,7 +207,7 @@ def _name_alone(id_: str) -> Piece:
 
 
 def _class_piece(found: ClassHead) -> Piece:
-    shown = _Shown()
+    shown = _MaskedTexts()
     head, fields = _head_and_fields(found, shown)
     documented = replace(class_head(found), docstring=shown.without_secrets(found.docstring or ""))
     parts = [f"in class: {head}", *_said(author_opening(documented)), *fields]
@@ -215,7 +215,7 @@ def _class_piece(found: ClassHead) -> Piece:
     return Piece(found.id, "; ".join(parts), "; ".join((head, *fields)), shown.masked, is_name_alone)
 
 
-def _head_and_fields(found: ClassHead, shown: _Shown) -> tuple[str, list[str]]:
+def _head_and_fields(found: ClassHead, shown: _MaskedTexts) -> tuple[str, list[str]]:
     fields = shown.line(", ".join(found.fields), _MAX_FIELDS_CHARS)
     return shown.line(found.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
 
@@ -228,7 +228,7 @@ def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
 
 def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
     """A file by its name alone: where it lies says nothing about its functions."""
-    shown, name = _Shown(), base_name(path)
+    shown, name = _MaskedTexts(), base_name(path)
     documented = FileInput(name, name, language, shown.without_secrets(docstring or ""), (), (), None, ())
     parts = [f"in file: {printable(name)}", *_said(author_opening(documented))]
     return Piece(path, "; ".join(parts), name.partition(".")[0], shown.masked)

@@ -11,7 +11,7 @@ from codesum_pipeline.model.documents import Gate, PlanRow
 from codesum_pipeline.model.options import Options, Trust
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.outline import Outline
+from codesum_pipeline.summaries.outline import DocumentTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def count_trust(tables: TableStore, key: str, options: Options) -> TrustCount | 
     )
 
 
-def trusted_ids(workspace: Workspace, outline: Outline) -> Collection[str] | None:
+def trusted_ids(workspace: Workspace, outline: DocumentTree) -> Collection[str] | None:
     """The symbols at an edge of a SCIP index, and all that holds one of them; None: everything."""
     if workspace.options.llm.trust is Trust.OFF:
         return None

@@ -32,7 +32,7 @@ _BULLET = re.compile(r"(?:[-*+\u2022]|\(?\d{1,2}[.)]|#\.)\s+(?=\S)")
 _PROSE_TAGS = ("<p>", "<p ", "<h", "<b>", "<em>", "<i>", "<strong>", "<div align")
 
 
-class Kind(StrEnum):
+class BlockKind(StrEnum):
     HEADING = "heading"
     PARAGRAPH = "paragraph"
     ITEM = "item"
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 class Block:
     """One block, its lines and its inline markup as written."""
 
-    kind: Kind
+    kind: BlockKind
     text: str
 
 
@@ -53,10 +53,10 @@ def read_blocks(text: str, *, in_code: bool = False) -> Iterator[Block]:
         depth[token.tag] += token.nesting
         is_quoted = depth["blockquote"] > (0 if in_code else 1)
         if token.type == "inline" and not (is_quoted or depth["table"]):
-            kind = Kind.ITEM if depth["li"] else Kind.PARAGRAPH
-            yield Block(Kind.HEADING if any(depth[tag] for tag in _HEADINGS) else kind, token.content)
+            kind = BlockKind.ITEM if depth["li"] else BlockKind.PARAGRAPH
+            yield Block(BlockKind.HEADING if any(depth[tag] for tag in _HEADINGS) else kind, token.content)
         elif token.type == "html_block" and (tag := token.content.lstrip()[:12].lower()).startswith(_PROSE_TAGS):
-            yield Block(Kind.HEADING if tag[1] == "h" else Kind.PARAGRAPH, token.content)
+            yield Block(BlockKind.HEADING if tag[1] == "h" else BlockKind.PARAGRAPH, token.content)
 
 
 @cache

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from codesum_pipeline.summaries.documentation.blocks import Block, Kind, is_section, read_blocks
+from codesum_pipeline.summaries.documentation.blocks import Block, BlockKind, is_section, read_blocks
 from codesum_pipeline.summaries.documentation.markup import plain
 from codesum_pipeline.summaries.documentation.plain import clip
 from codesum_pipeline.summaries.documentation.sentences import is_aside, sentences
@@ -54,11 +54,11 @@ def read_prose(text: str) -> Prose:
         told = plain(" ".join(block.text.split()))
         if not any(map(str.isalnum, told)):
             continue
-        if block.kind is Kind.ITEM:
+        if block.kind is BlockKind.ITEM:
             items.append(told)
-        elif block.kind is Kind.HEADING and not (title or paragraphs):
+        elif block.kind is BlockKind.HEADING and not (title or paragraphs):
             title = _NUMBER.sub("", told)
-        elif block.kind is Kind.HEADING:
+        elif block.kind is BlockKind.HEADING:
             headings.append(_NUMBER.sub("", told))
         elif _is_prose(told):
             paragraphs.append(told.rstrip(":"))
@@ -85,13 +85,13 @@ def _paragraphs(blocks: Iterable[Block]) -> list[str]:
     paragraphs: list[str] = []
     items: list[str] = []
     for block in blocks:
-        if block.kind is Kind.ITEM:
+        if block.kind is BlockKind.ITEM:
             items.append(" ".join(block.text.split()))
             continue
         paragraphs, items = [*_completed(paragraphs, items)], []
-        if block.kind is Kind.HEADING and (paragraphs or is_section(block.text)):
+        if block.kind is BlockKind.HEADING and (paragraphs or is_section(block.text)):
             break
-        if block.kind is Kind.PARAGRAPH:
+        if block.kind is BlockKind.PARAGRAPH:
             paragraphs.extend(_titles_apart(block.text))
     return [*_completed(paragraphs, items)]
 

@@ -9,11 +9,11 @@ from codesum_pipeline.summaries.extractive.files import write_file
 from codesum_pipeline.summaries.extractive.functions import write_function
 from codesum_pipeline.summaries.extractive.modules import write_module
 from codesum_pipeline.summaries.extractive.text_files import write_text_file
-from codesum_pipeline.summaries.extractive.written import EXTRACTIVE_VERSION, Written
+from codesum_pipeline.summaries.extractive.written import EXTRACTIVE_VERSION, ExtractiveText
 
 __all__ = [
     "EXTRACTIVE_VERSION",
-    "Written",
+    "ExtractiveText",
     "write_class",
     "write_file",
     "write_function",

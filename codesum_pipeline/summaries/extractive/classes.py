@@ -13,7 +13,7 @@ from codesum_pipeline.summaries.extractive.composing import composed
 from codesum_pipeline.summaries.extractive.keywords import NAME, PARAMETER
 from codesum_pipeline.summaries.extractive.naming import capitalized, fact, named, said, shared_prefix, shortened
 from codesum_pipeline.summaries.extractive.places import place_of
-from codesum_pipeline.summaries.extractive.written import Written
+from codesum_pipeline.summaries.extractive.written import ExtractiveText
 from codesum_pipeline.summaries.inputs import ClassInput
 from codesum_pipeline.summaries.own_names import own_names
 
@@ -28,7 +28,7 @@ _BASE_END = re.compile(r"[<\[(]")
 _KINDS = word_table("kinds")
 
 
-def write_class(given: ClassInput) -> Written:
+def write_class(given: ClassInput) -> ExtractiveText:
     """Write one class's text from its head and its members' names and texts."""
     doc = docstring_of(given)
     told, used = opening_of(doc)

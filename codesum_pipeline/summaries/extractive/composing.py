@@ -9,7 +9,7 @@ from codesum_pipeline.summaries.documentation.plain import join_sentences
 from codesum_pipeline.summaries.extractive.children import responsibilities, voices
 from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, merge_keywords
 from codesum_pipeline.summaries.extractive.words import split_identifier
-from codesum_pipeline.summaries.extractive.written import MAX_SUMMARY, Written, finished
+from codesum_pipeline.summaries.extractive.written import MAX_SUMMARY, ExtractiveText, finished
 from codesum_pipeline.summaries.inputs import (
     ClassInput,
     FileInput,
@@ -36,7 +36,7 @@ def composed(
     own: Collection[str] | None = None,
     path: str = "",
     **fields: Any,
-) -> Written:
+) -> ExtractiveText:
     """The text of one document; of the author's `prose` the opening has the first `used` sentences.
 
     A `name` in words opens a text of which nothing but its place can be said; elsewhere it would only say again what

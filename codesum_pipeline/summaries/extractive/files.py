@@ -10,7 +10,7 @@ from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME
 from codesum_pipeline.summaries.extractive.naming import fact, listed, named, plainly, shared_prefix
 from codesum_pipeline.summaries.extractive.places import folder_of, name_of_file, stem_of
 from codesum_pipeline.summaries.extractive.reexported import reexported
-from codesum_pipeline.summaries.extractive.written import Written
+from codesum_pipeline.summaries.extractive.written import ExtractiveText
 from codesum_pipeline.summaries.inputs import FileInput
 from codesum_pipeline.summaries.own_names import own_names
 
@@ -27,7 +27,7 @@ _DOMAINS = frozenset(("org", "com", "net", "io", "dev", "edu"))
 _LANGUAGE_ROOTS = frozenset(("crate", "self", "super", "std"))
 
 
-def write_file(given: FileInput) -> Written:
+def write_file(given: FileInput) -> ExtractiveText:
     """Write one file's text from its head and its top-level symbols' names and texts."""
     doc = docstring_of(given)
     told, used = opening_of(doc)

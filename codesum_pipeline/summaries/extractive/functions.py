@@ -20,7 +20,7 @@ from codesum_pipeline.summaries.extractive.written import (
     MIN_DETAILS,
     MIN_INPUT,
     MIN_TYPE_SUMMARY,
-    Written,
+    ExtractiveText,
 )
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.own_names import own_names
@@ -30,7 +30,7 @@ _MAX_DEFAULT_CHARS = 40
 _MAX_NAME_CHARS = 100
 
 
-def write_function(given: FunctionInput) -> Written:
+def write_function(given: FunctionInput) -> ExtractiveText:
     """Write one function's text; equal input gives an equal text."""
     doc = docstring_of(given)
     code = CodeFacts(given)

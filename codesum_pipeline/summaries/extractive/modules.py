@@ -10,7 +10,7 @@ from codesum_pipeline.summaries.extractive.composing import composed
 from codesum_pipeline.summaries.extractive.keywords import NAME, PARAMETER
 from codesum_pipeline.summaries.extractive.naming import fact, plainly
 from codesum_pipeline.summaries.extractive.places import folder_of, stem_of
-from codesum_pipeline.summaries.extractive.written import Written
+from codesum_pipeline.summaries.extractive.written import ExtractiveText
 from codesum_pipeline.summaries.inputs import ChildText, ModuleInput
 from codesum_pipeline.summaries.own_names import own_names
 
@@ -22,7 +22,7 @@ _FACTS = ("File ", "Classes:", "Functions:", "Tests:", "Constants:", "Defines ",
 _ENTRIES = ("__init__.py", "mod.rs", "lib.rs", "doc.go", "package-info.java", "index.js", "index.ts", "init.lua")
 
 
-def write_module(given: ModuleInput) -> Written:
+def write_module(given: ModuleInput) -> ExtractiveText:
     """Write one folder's text from its README and its children's texts."""
     prose = read_prose(given.readme or "")
     told = joined(*prose.opening, limit=_OPENING_CHARS) or _from_entry(given)

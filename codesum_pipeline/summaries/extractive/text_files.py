@@ -17,7 +17,7 @@ from codesum_pipeline.summaries.extractive.known_files import known_purpose
 from codesum_pipeline.summaries.extractive.naming import fact, listed, shortened
 from codesum_pipeline.summaries.extractive.places import folder_of, name_of_file
 from codesum_pipeline.summaries.extractive.words import split_identifier
-from codesum_pipeline.summaries.extractive.written import MAX_ITEM, MAX_RESPONSIBILITIES, Written
+from codesum_pipeline.summaries.extractive.written import MAX_ITEM, MAX_RESPONSIBILITIES, ExtractiveText
 from codesum_pipeline.summaries.inputs import TextFileInput
 
 _OPENING_CHARS = 440
@@ -32,7 +32,7 @@ _LICENSES = word_table("licenses")
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,40}")
 
 
-def write_text_file(given: TextFileInput) -> Written:
+def write_text_file(given: TextFileInput) -> ExtractiveText:
     """Write the text of one file from its name and its text."""
     known = known_purpose(given.id)
     if not {given.language.lower(), _ending(given)}.isdisjoint(_SETTINGS_KINDS):
@@ -51,7 +51,7 @@ def _ending(given: TextFileInput) -> str:
     return given.name.rpartition(".")[2].lower()
 
 
-def _prose(given: TextFileInput, known: str) -> Written:
+def _prose(given: TextFileInput, known: str) -> ExtractiveText:
     prose = read_prose(given.text)
     lead = prose.opening
     items = [clip(item, 60).rstrip(".") for item in prose.items[:5]] if not lead or "packages" in known else []
@@ -64,7 +64,7 @@ def _prose(given: TextFileInput, known: str) -> Written:
     return _written(given, shown, words, prose.sentences, used=2, responsibilities=sections)
 
 
-def _license(given: TextFileInput, known: str) -> Written:
+def _license(given: TextFileInput, known: str) -> ExtractiveText:
     head = " ".join(given.text[:_LICENSE_CHARS].lower().split())
     kind = next((name for words, name in _LICENSES.items() if words in head), "")
     return _written(given, [": ".join(filter(None, (known, kind)))], [("license terms copyright", PARAMETER)], [kind])
@@ -77,14 +77,14 @@ def _from_lines(given: TextFileInput) -> str:
     return f"Lines of text: {'; '.join(shown)}{more}" if shown else ""
 
 
-def _settings(given: TextFileInput, known: str) -> Written:
+def _settings(given: TextFileInput, known: str) -> ExtractiveText:
     keys = top_level_keys(given.text[:_SCANNED_CHARS], given.name, given.language)
     comment = leading_comment(given.text)
     told = [known, *comment[:1], fact("Top-level keys:", shortened([clip(key, 40) for key in keys], _MAX_SHOWN))]
     return _written(given, told, [(key, PARAMETER) for key in keys[:30]], comment, used=1)
 
 
-def _source(given: TextFileInput, known: str) -> Written:
+def _source(given: TextFileInput, known: str) -> ExtractiveText:
     comment = leading_comment(given.text)
     names = _rare_identifiers(given.text[:_SCANNED_CHARS])
     told = [known, *comment[:2]]
@@ -111,7 +111,7 @@ def _written(
     prose: Sequence[str],
     used: int = 1,
     **fields: Any,
-) -> Written:
+) -> ExtractiveText:
     facts = [clip(sentence(one), _OPENING_CHARS) for one in told if one]
     return composed(
         given,

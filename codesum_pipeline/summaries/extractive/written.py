@@ -23,7 +23,7 @@ MAX_SIDE_EFFECTS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExtractiveText:
     """A text, and where its first statement came from."""
 
     text: WrittenText
@@ -32,7 +32,7 @@ class Written:
 
 def finished(
     text: WrittenText, source: PurposeSource, *, own: Collection[str] | None = None, path: str = ""
-) -> Written:
+) -> ExtractiveText:
     """The text as it leaves the writer: printable throughout, no field above its bounds, no empty one cited; a short
     summary ends with what it is part of.
 
@@ -55,7 +55,9 @@ def finished(
         side_effects=_bounded(text.side_effects, MAX_ITEM),
         responsibilities=_bounded(text.responsibilities, MAX_ITEM),
     )
-    return Written(replace(kept, citations=tuple([one for one in text.citations if getattr(kept, one.field)])), source)
+    return ExtractiveText(
+        replace(kept, citations=tuple([one for one in text.citations if getattr(kept, one.field)])), source
+    )
 
 
 def _bounded(items: Iterable[str], limit: int) -> tuple[str, ...]:

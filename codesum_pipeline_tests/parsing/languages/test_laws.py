@@ -9,7 +9,7 @@ import pytest
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.declared.declaration import Declaration
 from codesum_pipeline.parsing.parsers import DECLARATIONS
-from codesum_pipeline.parsing.spacing import Token
+from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.parsing.languages.cases import LanguageCase, all_cases, hashes, parse, symbols_by_name
@@ -157,7 +157,7 @@ def _squeezed(text: str) -> str:
 
 def _tokens(text: str, declaration: Declaration) -> str:
     """The text without blanks and without tokens that the language leaves out somewhere."""
-    omitted = {name for (_, name), token in declaration.spec.tokens_in.items() if token is Token.OMITTED}
+    omitted = {name for (_, name), token in declaration.spec.tokens_in.items() if token is TokenSpacing.OMITTED}
     squeezed = re.sub(r",(?=[)\]}>])|_(?=\d)", "", _squeezed(text)).replace("'", '"')
     squeezed = re.sub(r"\((\w+)\)=>", r"\1=>", squeezed)
     if "parenthesized_expression" in declaration.spec.bare:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.model.documents import Neighbour, Neighbourhood
+from codesum_pipeline.model.documents import ContextNeighbour, TextContext
 from codesum_pipeline.model.options import GraphOptions, GraphPolicy
 from codesum_pipeline.summaries.by_model.contexts import changed_by, names_of_neighbours
 
@@ -10,10 +10,10 @@ THRESHOLD = GraphOptions()
 STRICT = GraphOptions(policy=GraphPolicy.STRICT)
 
 
-def around(*callers: str, across: tuple[str, ...] = (), more: int = 0) -> Neighbourhood:
+def around(*callers: str, across: tuple[str, ...] = (), more: int = 0) -> TextContext:
     """A neighbourhood of some callers, `across` of them from other modules, and `more` callers that are not sampled."""
-    return Neighbourhood(
-        called_by=tuple(Neighbour(id_, f"hash of {id_}") for id_ in callers),
+    return TextContext(
+        called_by=tuple(ContextNeighbour(id_, f"hash of {id_}") for id_ in callers),
         calls=(),
         callers=tuple(sorted({*callers, *(f"m.py::more{number}" for number in range(more))})),
         cross_module=across,
@@ -45,8 +45,8 @@ def test_contexts_that_are_alike_stand_whoever_came() -> None:
 
 
 def test_a_caller_that_only_moved_is_the_same_caller() -> None:
-    then = Neighbourhood((Neighbour("a.py::f", "same"),), (), ("a.py::f",), ())
-    now = Neighbourhood((Neighbour("b.py::f", "same"),), (), ("b.py::f",), ("b.py::f",))
+    then = TextContext((ContextNeighbour("a.py::f", "same"),), (), ("a.py::f",), ())
+    now = TextContext((ContextNeighbour("b.py::f", "same"),), (), ("b.py::f",), ("b.py::f",))
 
     assert changed_by(then, now, THRESHOLD) == ()
     assert changed_by(then, now, STRICT) == ()
@@ -57,9 +57,9 @@ def test_under_the_strict_policy_any_other_name_changes_it() -> None:
     assert changed_by(around("a.py::f"), around("a.py::f", more=40), STRICT) == ()
 
 
-def standing_in(*pieces: tuple[str, str]) -> Neighbourhood:
+def standing_in(*pieces: tuple[str, str]) -> TextContext:
     """A function without neighbours, in code of which so much is shown."""
-    return Neighbourhood((), (), (), (), tuple(Neighbour(id_, hash_) for id_, hash_ in pieces))
+    return TextContext((), (), (), (), tuple(ContextNeighbour(id_, hash_) for id_, hash_ in pieces))
 
 
 def test_what_is_shown_around_a_function_changes_its_context_under_the_strict_policy_alone() -> None:
@@ -69,7 +69,7 @@ def test_what_is_shown_around_a_function_changes_its_context_under_the_strict_po
     assert changed_by(then, now, THRESHOLD) == ()
     assert changed_by(then, now, STRICT) == ("a.py::Till",)
     assert changed_by(then, standing_in(("b.py::Till", "one"), ("b.py", "file")), STRICT) == ()
-    assert changed_by(Neighbourhood((), (), (), ()), now, STRICT) == ("a.py", "a.py::Till")
+    assert changed_by(TextContext((), (), (), ()), now, STRICT) == ("a.py", "a.py::Till")
 
 
 def test_names_are_shown_once_without_paths_and_suffixes() -> None:

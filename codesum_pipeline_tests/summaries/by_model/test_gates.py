@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.model.documents import Gate
-from codesum_pipeline.summaries.by_model.gates import Caller, Standing, gate_of, needs_confirmation, within_caps
+from codesum_pipeline.summaries.by_model.gates import CallCandidate, GateInput, gate_of, needs_confirmation, within_caps
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
 from codesum_pipeline_tests.summaries.by_model.till import TAX, TILL
@@ -45,7 +45,7 @@ def test_of_all_gates_that_are_shut_the_first_in_order_answers() -> None:
         for order in (gates, gates[::-1]):
             changed = {name: value for gate in order for name, value in SHUTS[gate].items()}
 
-            assert gate_of(Standing(**{**OPEN, **changed})) == (gates[0] if gates else None)
+            assert gate_of(GateInput(**{**OPEN, **changed})) == (gates[0] if gates else None)
 
 
 # The settings that shut each gate, for a build in which all the others are open.
@@ -97,19 +97,19 @@ def test_a_text_that_is_there_passes_where_calls_are_stopped_and_nowhere_else() 
     for gate, changed in SHUTS.items():
         passes = gate in (Gate.OFFLINE, Gate.CAP, Gate.CONFIRM)
 
-        assert gate_of(Standing(**{**OPEN, **changed, "has_text": True})) == (None if passes else gate)
+        assert gate_of(GateInput(**{**OPEN, **changed, "has_text": True})) == (None if passes else gate)
 
 
 @st.composite
-def forests(draw: st.DrawFn) -> list[Caller]:
+def forests(draw: st.DrawFn) -> list[CallCandidate]:
     """Callers in a random forest, each below one of a higher layer or below none."""
-    found: list[Caller] = []
+    found: list[CallCandidate] = []
     for number in range(draw(st.integers(0, 12))):
         parent = draw(st.sampled_from([None, *found]))
         if parent is not None and not parent.layer[0]:
             parent = None
         found.append(
-            Caller(
+            CallCandidate(
                 f"{number:02}",
                 importance=draw(st.floats(0, 1)),
                 is_new=draw(st.booleans()),
@@ -124,7 +124,7 @@ def forests(draw: st.DrawFn) -> list[Caller]:
 
 @given(forests(), st.integers(0, 12), st.none() | st.floats(0, 3), st.randoms())
 def test_the_caps_are_used_and_nothing_goes_before_what_is_in_it(
-    found: list[Caller], most: int, most_usd: float | None, chance: object
+    found: list[CallCandidate], most: int, most_usd: float | None, chance: object
 ) -> None:
     chosen = within_caps(found, most=most, most_usd=most_usd)
     chance.shuffle(found)  # type: ignore[attr-defined]
@@ -142,9 +142,9 @@ def test_the_caps_are_used_and_nothing_goes_before_what_is_in_it(
 
 
 def test_from_the_bottom_up_what_nobody_documented_goes_first_then_the_most_important() -> None:
-    root = Caller("root", 1.0, True, 0.1, layer=(3, 0))
-    told = Caller("told", 0.6, True, 0.1, ("root",), is_documented=True)
-    small, large = Caller("small", 0.1, True, 0.1, ("root",)), Caller("large", 0.2, True, 0.1, ("root",))
+    root = CallCandidate("root", 1.0, True, 0.1, layer=(3, 0))
+    told = CallCandidate("told", 0.6, True, 0.1, ("root",), is_documented=True)
+    small, large = CallCandidate("small", 0.1, True, 0.1, ("root",)), CallCandidate("large", 0.2, True, 0.1, ("root",))
     found = [root, told, small, large]
 
     orders = [within_caps(found, most=most, most_usd=None) for most in range(1, 5)]
@@ -153,23 +153,23 @@ def test_from_the_bottom_up_what_nobody_documented_goes_first_then_the_most_impo
 
 
 def test_what_is_too_dear_leaves_the_room_to_what_is_cheaper_but_not_to_what_holds_it() -> None:
-    dear = Caller("dear", 0.9, True, 0.5, ("around dear",))
-    cheap = Caller("cheap", 0.1, True, 0.1, ("around cheap",))
-    around = [Caller(f"around {name}", 1.0, True, 0.1, layer=(2, 0)) for name in ("dear", "cheap")]
+    dear = CallCandidate("dear", 0.9, True, 0.5, ("around dear",))
+    cheap = CallCandidate("cheap", 0.1, True, 0.1, ("around cheap",))
+    around = [CallCandidate(f"around {name}", 1.0, True, 0.1, layer=(2, 0)) for name in ("dear", "cheap")]
 
     assert within_caps([*around, dear, cheap], most=4, most_usd=0.4) == {"cheap", "around cheap"}
 
 
 def test_of_two_that_are_worth_the_same_what_changed_goes_before_what_is_new() -> None:
-    found = [Caller("a", 0.5, True, 0.1), Caller("b", 0.5, False, 0.1)]
+    found = [CallCandidate("a", 0.5, True, 0.1), CallCandidate("b", 0.5, False, 0.1)]
 
     assert within_caps(found, most=1, most_usd=None) == {"b"}
 
 
 def test_more_than_the_share_of_what_stands_needs_to_be_confirmed() -> None:
-    changed = [Caller(name, 0.5, False, 0.1) for name in "abc"]
-    new = [Caller(name, 0.5, True, 0.1) for name in "defg"]
-    along = [Caller(name, 0.5, False, 0.1, if_below=True) for name in "hij"]
+    changed = [CallCandidate(name, 0.5, False, 0.1) for name in "abc"]
+    new = [CallCandidate(name, 0.5, True, 0.1) for name in "defg"]
+    along = [CallCandidate(name, 0.5, False, 0.1, if_below=True) for name in "hij"]
 
     assert needs_confirmation(changed, 5, 0.5)
     assert not needs_confirmation(changed, 6, 0.5)

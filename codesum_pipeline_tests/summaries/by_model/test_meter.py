@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.model.avoided import Avoided, AvoidedRow, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason as Reason
+from codesum_pipeline.model.avoided import AvoidedRow, Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, WrittenBy
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.meter import Ended, Planned, Seen, idle
+from codesum_pipeline.summaries.by_model.meter import FinishedDocument, PlannedDocument, Seen, idle
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, answer_of
 from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, Shop, shop
@@ -47,9 +48,9 @@ def test_a_first_run_asks_for_everything_and_avoids_the_placeholder(built: Shop)
     rows = built.workspace().tables.read_rows("avoided", "shop", AvoidedRow)
 
     first = [row for row in rows if row.run_id == "run 1"]
-    assert sum(row.calls for row in first if row.cause is Avoided.ASKED) == BY_MODEL
-    assert sum(row.calls for row in first if row.cause is Avoided.PLACEHOLDER) == 1
-    assert {row.cause for row in first} == {Avoided.ASKED, Avoided.PLACEHOLDER}
+    assert sum(row.calls for row in first if row.cause is Reason.ASKED) == BY_MODEL
+    assert sum(row.calls for row in first if row.cause is Reason.PLACEHOLDER) == 1
+    assert {row.cause for row in first} == {Reason.ASKED, Reason.PLACEHOLDER}
     assert all(row.input_tokens > 5_000 * row.calls and row.usd > 0 for row in first)
 
 
@@ -155,38 +156,49 @@ def test_without_a_model_there_is_no_meter(till: Shop) -> None:
     assert workspace.tables.repositories("avoided") == []
 
 
-def planned(action: PlanAction = PlanAction.KEEP, **values: Any) -> Planned:
+def planned(action: PlanAction = PlanAction.KEEP, **values: Any) -> PlannedDocument:
     given = {"gate": None, "context_changed": False, "predicted_input_tokens": 0, "predicted_output_tokens": 0}
-    return Planned(**{"id": "a", "level": Level.FUNCTION, "action": action, "predicted_usd": 0.0, **given, **values})
+    return PlannedDocument(
+        **{"id": "a", "level": Level.FUNCTION, "action": action, "predicted_usd": 0.0, **given, **values}
+    )
 
 
 @pytest.mark.parametrize(
     ("ended", "plan", "cause"),
     [
-        pytest.param({}, planned(), Avoided.UNCHANGED, id="nothing was planned"),
-        pytest.param({}, planned(context_changed=True), Avoided.GRAPH, id="its neighbours changed and its text stands"),
-        pytest.param({}, planned(level=Level.FILE, context_changed=True), Avoided.UNCHANGED, id="no context is shown"),
-        pytest.param({}, planned(PlanAction.MAYBE, level=Level.FILE), Avoided.CUT_OFF, id="its children came out so"),
-        pytest.param({}, planned(gate=Gate.CAP), Avoided.GATE, id="the last model's text stands for what is capped"),
+        pytest.param({}, planned(), Reason.UNCHANGED, id="nothing was planned"),
+        pytest.param({}, planned(context_changed=True), Reason.GRAPH, id="its neighbours changed and its text stands"),
+        pytest.param({}, planned(level=Level.FILE, context_changed=True), Reason.UNCHANGED, id="no context is shown"),
+        pytest.param({}, planned(PlanAction.MAYBE, level=Level.FILE), Reason.CUT_OFF, id="its children came out so"),
+        pytest.param({}, planned(gate=Gate.CAP), Reason.GATE, id="the last model's text stands for what is capped"),
         pytest.param(
-            {"written_by": WrittenBy.EXTRACTIVE, "gate": Gate.FAILED}, planned(), Avoided.GATE, id="a gate seen late"
+            {"written_by": WrittenBy.EXTRACTIVE, "gate": Gate.FAILED}, planned(), Reason.GATE, id="a gate seen late"
         ),
         pytest.param(
-            {"written_by": WrittenBy.PLACEHOLDER, "gate": Gate.PLACEHOLDER}, planned(), Avoided.PLACEHOLDER,
+            {"written_by": WrittenBy.PLACEHOLDER, "gate": Gate.PLACEHOLDER}, planned(), Reason.PLACEHOLDER,
             id="a placeholder is no gate",
         ),
     ],
 )  # fmt: skip
 def test_a_document_counts_for_the_first_reason_that_holds(
-    ended: dict[str, Any], plan: Planned, cause: Avoided
+    ended: dict[str, Any], plan: PlannedDocument, cause: Reason
 ) -> None:
-    standing = Ended("a", **{"written_by": WrittenBy.LLM, "gate": None, **ended})
+    standing = FinishedDocument("a", **{"written_by": WrittenBy.LLM, "gate": None, **ended})
 
     assert Seen(standing={"a"}).cause_of(standing, plan) is cause
 
 
 def test_a_run_that_finds_everything_as_it_was_left_avoids_what_that_one_asked_for() -> None:
     once = Saving(1, 10, 2, 0.5)
-    found = {Avoided.ASKED: once, Avoided.CACHE: once, Avoided.PLACEHOLDER: once, Avoided.GATE: once}
+    found = {
+        Reason.ASKED: once,
+        Reason.CACHE: once,
+        Reason.PLACEHOLDER: once,
+        Reason.GATE: once,
+    }
 
-    assert idle(found) == {Avoided.UNCHANGED: once + once, Avoided.PLACEHOLDER: once, Avoided.GATE: once}
+    assert idle(found) == {
+        Reason.UNCHANGED: once + once,
+        Reason.PLACEHOLDER: once,
+        Reason.GATE: once,
+    }

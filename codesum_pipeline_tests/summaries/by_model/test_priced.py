@@ -9,7 +9,7 @@ from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow
 from codesum_pipeline.model.options import GraphPolicy, LlmOptions, ModelPrice, Options, ScanOptions, Trust
 from codesum_pipeline.summaries.by_model.estimates import Estimator
-from codesum_pipeline.summaries.by_model.priced import Priced, price_all, price_levels, ways_on
+from codesum_pipeline.summaries.by_model.priced import PlanPrice, price_all, price_levels, ways_on
 from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
 from codesum_pipeline.summaries.plan import plan_summaries
 from codesum_pipeline_tests.building import build
@@ -42,12 +42,12 @@ def test_what_is_asked_for_found_and_stopped_is_told_apart() -> None:
         row("held", gate=Gate.CONFIRM, level=Level.FILE),
     ]
 
-    assert price_all(rows) == Priced(ONE + ONE, 1, {Gate.CAP: ONE, Gate.CONFIRM: ONE})
+    assert price_all(rows) == PlanPrice(ONE + ONE, 1, {Gate.CAP: ONE, Gate.CONFIRM: ONE})
     assert price_levels(rows) == {
-        Level.FUNCTION: Priced(ONE, 1, {Gate.CAP: ONE}),
-        Level.CLASS: Priced(),
-        Level.FILE: Priced(ONE, 0, {Gate.CONFIRM: ONE}),
-        Level.MODULE: Priced(),
+        Level.FUNCTION: PlanPrice(ONE, 1, {Gate.CAP: ONE}),
+        Level.CLASS: PlanPrice(),
+        Level.FILE: PlanPrice(ONE, 0, {Gate.CONFIRM: ONE}),
+        Level.MODULE: PlanPrice(),
     }
 
 
