@@ -22,6 +22,7 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from benchmarks.retrieval import ask, by_question, print_table, tree_of, write_tree
+from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.evaluation.bootstrap import paired_interval
 from codesum_pipeline.evaluation.evaluate import ALL
 from codesum_pipeline.evaluation.questions import Question, read_questions
@@ -31,7 +32,6 @@ from codesum_pipeline.indexes.author_words import author_words
 from codesum_pipeline.model.documents import LEVELS, TextRow, WrittenBy
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace

@@ -19,9 +19,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from codesum_pipeline.building.reuse import carry_out
+from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.pipeline import STEPS
-from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.building import Reports, build, open_home, workspace_of
 from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows

@@ -42,12 +42,12 @@ import psutil
 import tree_sitter
 import tree_sitter_python
 
+from codesum_pipeline.building.reuse import carry_out
+from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.store.memory import give_back
-from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.workers.pool import WORKER
 from codesum_pipeline_tests.building import open_home, workspace_of
 from codesum_pipeline_tests.repositories import GitRepo

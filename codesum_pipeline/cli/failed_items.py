@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.cli.render import count
 from codesum_pipeline.model.guard import Failure
-from codesum_pipeline.store.failures import read_failures
 from codesum_pipeline.wiring import Home
 
 _SHOWN = 3

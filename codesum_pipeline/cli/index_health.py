@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
+from codesum_pipeline.building.reuse import last_report
+from codesum_pipeline.building.steps import CALL_GRAPH, SYMBOLS
 from codesum_pipeline.cli.render import count
 from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement
 from codesum_pipeline.model.scip import IndexFile
-from codesum_pipeline.pipeline import CALL_GRAPH, SYMBOLS
 from codesum_pipeline.scip.making import MADE_BY
-from codesum_pipeline.store.reuse import last_report
 from codesum_pipeline.summaries.by_model.trust import TrustCount, count_trust
 from codesum_pipeline.wiring import Home
 

@@ -8,11 +8,11 @@ compared with what stands, and Dagster must have recorded each asset.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codesum_pipeline.building.steps import is_standing
 from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.pipeline import is_standing
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.wiring import Home
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import dagster as dg
 
+from codesum_pipeline.building.steps import has_left_over
 from codesum_pipeline.defs.planner import Observation
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.pipeline import has_left_over
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.spending import spending_of_all
 from codesum_pipeline.summaries.by_model.outages import standing_outages

@@ -6,9 +6,9 @@ With a step, it says so before that step and waits for a line on its input: it c
 import sys
 from pathlib import Path
 
-from codesum_pipeline.pipeline import STEPS
+from codesum_pipeline.building.reuse import carry_out
+from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.store.holding import check_is_held, commit_held, hold_repository
-from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline_tests.buckets.workers import worker_at, workspace_at
 from codesum_pipeline_tests.repositories import GitRepo
 

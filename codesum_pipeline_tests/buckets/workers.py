@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.building.reuse import carry_out
+from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.store.heads import head_name, read_head
 from codesum_pipeline.store.holding import check_is_held, commit_held, hold_repository
 from codesum_pipeline.store.objects import Objects
-from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import empty_serving_file, workspace_of

@@ -12,12 +12,12 @@ import pytest
 from markdown_it import MarkdownIt
 
 import codesum_pipeline
+from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.defs.building.build import Build
 from codesum_pipeline.defs.building.builder import BuildOptions
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS
 from codesum_pipeline.defs.building.scheduled_digests import tell_due, wanted_now
 from codesum_pipeline.defs.building.values import Markdown, StepOutcome
-from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.wiring import Home, utc_now
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.defs.digest_home import CHEAPER, FILES, HOSTILE, SHORTER, SIGN_IN, DigestHome

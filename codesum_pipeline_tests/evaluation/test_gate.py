@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.building.reuse import carry_out
+from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.publish import PublishReport
-from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
-from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.building import build, empty_serving_file
 from codesum_pipeline_tests.evaluation.shop_questions import write_shop_questions

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.evaluation.bootstrap import Interval
 from codesum_pipeline.evaluation.evaluate import QuestionResult
 from codesum_pipeline.evaluation.lift import Arm, Lift, LiftRow, lift_markdown, lift_of, lift_report, savings
@@ -19,7 +20,6 @@ from codesum_pipeline.indexes import candidate_files
 from codesum_pipeline.model.documents import HistoryRow, Level, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.model.options import EvaluationOptions
 from codesum_pipeline.model.progress import no_progress
-from codesum_pipeline.pipeline import STEPS
 from codesum_pipeline.retrieval import lookup
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.schemas import texts_table

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.building.steps import is_standing
 from codesum_pipeline.evaluation.evaluate import SETUPS
 from codesum_pipeline.evaluation.records import last_lift
 from codesum_pipeline.evaluation.step import EvaluationReport
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.pipeline import is_standing
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.evaluation.shop_questions import ASKED, write_shop_questions

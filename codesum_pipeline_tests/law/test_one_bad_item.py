@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.evaluation import evaluate
 from codesum_pipeline.graph import families, loading
 from codesum_pipeline.graph.declared.edges import Family
@@ -24,7 +25,6 @@ from codesum_pipeline.parsing import batches, text
 from codesum_pipeline.source import snapshot
 from codesum_pipeline.source.languages import TEXT
 from codesum_pipeline.source.rules import PathRules
-from codesum_pipeline.store.failures import read_failures
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import level_build, writers, writing
 from codesum_pipeline.summaries.inputs import FunctionInput

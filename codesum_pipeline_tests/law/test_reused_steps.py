@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from codesum_pipeline.building.reuse import carry_out
+from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.model.progress import no_progress
-from codesum_pipeline.pipeline import STEPS
-from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.law.comparing import first_difference, table_rows

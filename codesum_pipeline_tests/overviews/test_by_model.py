@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.pipeline import REPO_OVERVIEW
-from codesum_pipeline.store.reuse import carry_out
+from codesum_pipeline.building.reuse import carry_out
+from codesum_pipeline.building.steps import REPO_OVERVIEW
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, always_well

@@ -10,10 +10,10 @@ from typing import Any
 import duckdb
 import pytest
 
+from codesum_pipeline.building.reuse import carry_out, is_current
+from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS, is_standing
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overviews.step import OverviewReport
-from codesum_pipeline.pipeline import REPO_OVERVIEW, STEPS, is_standing
-from codesum_pipeline.store.reuse import carry_out, is_current
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.building import build, empty_serving_file, open_home, workspace_of
 from codesum_pipeline_tests.evaluation.shop_questions import write_shop_questions

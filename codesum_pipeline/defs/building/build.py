@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from codesum_pipeline.building.reuse import carry_out
+from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS
 from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, BuildOptions
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
 from codesum_pipeline.defs.building.facts import MAIN_TABLES
@@ -37,9 +39,7 @@ from codesum_pipeline.evaluation.gate import standing_hold
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.pipeline import REPO_OVERVIEW, STEPS
 from codesum_pipeline.store.holding import check_is_held, commit_held
-from codesum_pipeline.store.reuse import carry_out
 from codesum_pipeline.store.views import connect
 from codesum_pipeline.store.workspace import Connect, Workspace
 from codesum_pipeline.summaries.by_model.outages import standing_outages

@@ -7,6 +7,7 @@ is kept, and the next build or look of the schedule goes on with it.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from codesum_pipeline.building.failures import keep_failures
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.shows_digests import DIGESTS_SHOWN, show_digests, show_matches
 from codesum_pipeline.defs.building.told import StepNotes
@@ -26,7 +27,6 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import BlobReader
-from codesum_pipeline.store.failures import keep_failures
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.defs.building.values import NO_DATA, OFF, OK, OUT_OF_BAND, STATE, CheckFinding, Value, Values
 from codesum_pipeline.graph.build import GraphReport
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.documents import Level, WrittenBy
 from codesum_pipeline.settings.checks import CheckName, CheckSettings
 from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.store.failures import read_failures
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 

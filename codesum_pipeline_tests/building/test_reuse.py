@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from codesum_pipeline.building.recording import RecordingStore
+from codesum_pipeline.building.reuse import Step, carry_out, is_current
 from codesum_pipeline.model.graph import GraphStats
 from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.store.recording import RecordingStore
-from codesum_pipeline.store.reuse import Step, carry_out, is_current
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import preview_of

@@ -7,7 +7,7 @@ differs, also where an output was deleted or replaced, and always under
 `force`.
 
 What failed on some of its items leaves no memo: they are tried again with the
-next build. `store/failures.py` keeps which they are.
+next build. `failures.py` keeps which they are.
 
 The memo goes before the step runs and comes back when all its outputs are in
 place: a build killed in between finds none.
@@ -20,14 +20,14 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from codesum_pipeline.building.failures import keep_failures
+from codesum_pipeline.building.memos import Memo, inputs_of
+from codesum_pipeline.building.recording import RecordingStore
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.failures import keep_failures
 from codesum_pipeline.store.file_state import FileState
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.memory import give_back
-from codesum_pipeline.store.memos import Memo, inputs_of
-from codesum_pipeline.store.recording import RecordingStore
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.workspace import Workspace
 

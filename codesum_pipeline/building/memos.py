@@ -6,9 +6,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from codesum_pipeline.building.recording import RecordingStore
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.file_state import FileState
-from codesum_pipeline.store.recording import RecordingStore
 from codesum_pipeline.store.tables import TableStore
 
 

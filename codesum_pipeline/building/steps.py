@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.building.failures import read_failures
+from codesum_pipeline.building.reuse import Settle, Step, is_current, is_remembered
 from codesum_pipeline.evaluation.gate import publish_unless_worse
 from codesum_pipeline.evaluation.step import EvaluationReport, evaluate_candidate, is_evaluated
 from codesum_pipeline.graph.build import GraphReport, build_call_graph
@@ -18,8 +20,6 @@ from codesum_pipeline.overviews.step import OverviewReport, write_overview
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.scip.taking import snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport
-from codesum_pipeline.store.failures import read_failures
-from codesum_pipeline.store.reuse import Settle, Step, is_current, is_remembered
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.asked import asked_of_nobody
 from codesum_pipeline.summaries.by_model.meter import note_avoided
