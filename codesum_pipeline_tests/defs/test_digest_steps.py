@@ -153,7 +153,7 @@ def test_a_channel_without_its_secret_fails_no_build_and_starts_no_runs_for_ever
 
 DIE = """
     import os, sys
-    from codesum_pipeline.matching.changes import Comparison
+    from codesum_pipeline.matching.changes import VersionComparison
     from codesum_pipeline_tests.building import open_home
     from codesum_pipeline_tests.defs.test_digest_steps import build
     {}
@@ -162,7 +162,7 @@ DIE = """
 DEATHS = {
     "before the matches are kept": "import codesum_pipeline.digests.store as s\n    "
     "s.DigestStore.add_matches = lambda *_, **__: os._exit(9)",
-    "before the baseline moves": "Comparison.keep = lambda _: os._exit(9)",
+    "before the baseline moves": "VersionComparison.keep = lambda _: os._exit(9)",
     "before the digest": "import codesum_pipeline.defs.building.digest_steps as d\n    "
     "d.run_after_build = lambda *_: os._exit(9)",
 }

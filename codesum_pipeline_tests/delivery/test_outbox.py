@@ -26,10 +26,10 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from codesum_pipeline.delivery.options import DeliveryOptions
-from codesum_pipeline.delivery.sending import Sender
+from codesum_pipeline.delivery.sending import OutboxSender
 channel = {"kind": "webhook", "url": sys.argv[2], "allow_private": True, "timeout_s": 60}
 options = DeliveryOptions.model_validate({"channels": {"hook": channel}})
-Sender(Path(sys.argv[1]), options, lambda: datetime(2026, 11, 23, 12, tzinfo=UTC)).send_due()
+OutboxSender(Path(sys.argv[1]), options, lambda: datetime(2026, 11, 23, 12, tzinfo=UTC)).send_due()
 """
 ADD = """
 import sys

@@ -189,12 +189,12 @@ _PROGRAM = """
 import json, sys
 from pathlib import Path
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline.tools.call import Call
-from codesum_pipeline.tools.catalogue import Catalogue
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
-catalogue = Catalogue.of(load_settings({"home": Path(sys.argv[1])}, environ={}))
+catalogue = IndexCatalogue.of(load_settings({"home": Path(sys.argv[1])}, environ={}))
 for name, arguments in (("search", {"query": "feed"}), ("read", {"ids": ["digest"]}), ("graph", {"id": "digest"})):
-    tools_by_name()[name].ask(Call(catalogue, Path("/")), arguments)
+    tools_by_name()[name].ask(ToolContext(catalogue, Path("/")), arguments)
 print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 
