@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.ledger import erase_ledger
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.model.intents import Cadence
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
@@ -45,11 +46,6 @@ from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
 if TYPE_CHECKING:
     from codesum_pipeline.digests.tick import DigestDesk
     from codesum_pipeline.hosts.syncing import Syncer
-
-
-def utc_now() -> datetime:
-    """The current time in UTC."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)

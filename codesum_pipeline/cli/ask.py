@@ -18,7 +18,7 @@ from codesum_pipeline.cli.render import count, note, on_terminal
 from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.cli.written_answer import WrittenAnswer
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.model.moments import utc_now
 
 
 def ask(

@@ -13,7 +13,7 @@ from codesum_pipeline.cli.render import count, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.model.moments import utc_now
 
 # Of a digest such as `blake3:0123…`, enough to tell versions apart.
 _SHOWN_DIGEST = 19

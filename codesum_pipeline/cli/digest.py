@@ -21,7 +21,8 @@ from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.digests.running import deliver as deliver_due
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.wiring import Home
 
 digest = typer.Typer(
     cls=PlainGroup,

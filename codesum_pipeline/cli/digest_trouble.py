@@ -12,7 +12,8 @@ from codesum_pipeline.digests.rows import TickOutcome
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.wiring import Home
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,7 @@ from codesum_pipeline.intents.remarks import IntentContext
 from codesum_pipeline.intents.repositories import covers
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import DEFAULT_THRESHOLD, Cadence, Intent, Weekday
-from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.model.moments import iso_moment, utc_now
 
 intent = typer.Typer(
     cls=PlainGroup,

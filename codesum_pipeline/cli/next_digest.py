@@ -18,7 +18,8 @@ from codesum_pipeline.digests.running import run_due, run_now
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.digests.tick import DigestPreview
 from codesum_pipeline.digests.tick import preview as preview_tick
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.wiring import Home
 
 IntentArgument = Annotated[
     str,

@@ -23,8 +23,7 @@ from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import IntentMatch
-from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.model.moments import iso_moment, utc_now
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 SinceOption = Annotated[

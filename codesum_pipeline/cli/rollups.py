@@ -22,7 +22,8 @@ from codesum_pipeline.digests.store import DigestStore, open_digests
 from codesum_pipeline.digests.tick import DigestDesk
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.wiring import Home
 
 
 @dataclass(frozen=True, slots=True)

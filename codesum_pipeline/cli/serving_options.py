@@ -14,13 +14,13 @@ from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.following.follower import Follower
 from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.serving.audit_log import AuditLog
 from codesum_pipeline.serving.token_source import TokenSource
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.wiring import utc_now
 
 HostNames = Annotated[
     list[str] | None,

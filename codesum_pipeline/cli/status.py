@@ -23,9 +23,10 @@ from codesum_pipeline.llm.totals import total
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.model.ledger import LedgerRow
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.tools.published_state import age, moment
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
     from codesum_pipeline.defs.control import PastRun

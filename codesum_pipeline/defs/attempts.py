@@ -16,7 +16,7 @@ from dagster._core.storage.tags import RUN_KEY_TAG, WILL_RETRY_TAG
 from codesum_pipeline.defs.planner import Observation
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.model.moments import utc_now
 
 # Runs of one repository that are looked at for failed attempts.
 RUNS_REMEMBERED = 25

@@ -11,18 +11,19 @@ from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.planner import BuildDecision, Plan
 from codesum_pipeline.delivery.web_links import host_of
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.checks import CheckName
-from codesum_pipeline.wiring import Home, utc_now
 
 if TYPE_CHECKING:
     from codesum_pipeline.alerts.book import AlertBook
+    from codesum_pipeline.wiring import Home
 
 _BEHIND = (BuildDecision.BUILD, BuildDecision.DEFERRED, BuildDecision.HELD, BuildDecision.EXHAUSTED)
 _AT_HEAD = (BuildDecision.UP_TO_DATE, BuildDecision.LEFT_OVER, BuildDecision.GO_ON)
 
 
-def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Sequence[RepositoryEntry]) -> None:
+def note_plan(home: "Home", instance: dg.DagsterInstance, plan: Plan, entries: Sequence[RepositoryEntry]) -> None:
     """Note who is behind, late, or cannot be read; an event is written for those alone that become late, or in time.
 
     Of repositories that are not in the plan nothing changes.
@@ -36,7 +37,7 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
         _report(instance, evaluation_of(home, key, passed=key not in late, said=said))
 
 
-def evaluation_of(home: Home, key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
+def evaluation_of(home: "Home", key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
     """What the check `index_is_fresh` says of one repository."""
     return dg.AssetCheckEvaluation(
         asset_key=published_index.key,
@@ -49,7 +50,7 @@ def evaluation_of(home: Home, key: str, *, passed: bool, said: str) -> dg.AssetC
     )
 
 
-def severity_of(home: Home, check: CheckName) -> dg.AssetCheckSeverity:
+def severity_of(home: "Home", check: CheckName) -> dg.AssetCheckSeverity:
     """As the settings say."""
     return dg.AssetCheckSeverity.ERROR if check in home.settings.checks.errors else dg.AssetCheckSeverity.WARN
 
@@ -69,7 +70,7 @@ def _observed_sources(plan: Plan, hosts: Mapping[str, str]) -> Sequence[Conditio
     ]
 
 
-def _noted(home: Home, book: "AlertBook", plan: Plan) -> tuple[dict[str, str], list[str]]:
+def _noted(home: "Home", book: "AlertBook", plan: Plan) -> tuple[dict[str, str], list[str]]:
     """Who is late from now on, with what is said of it, and who is so no more. In one transaction: lateness that is
     remembered has been told of."""
     with book.together():
@@ -86,7 +87,7 @@ def _noted(home: Home, book: "AlertBook", plan: Plan) -> tuple[dict[str, str], l
     return late, found.in_time
 
 
-def _note_late(home: Home, book: "AlertBook", late: Mapping[str, str], in_time: Sequence[str]) -> None:
+def _note_late(home: "Home", book: "AlertBook", late: Mapping[str, str], in_time: Sequence[str]) -> None:
     alarms = home.settings.alerts.severity == "WARN" or CheckName.FRESH in home.settings.checks.errors
     name = CheckName.FRESH.value
     if alarms:

@@ -11,10 +11,11 @@ from codesum_pipeline.defs import storage
 from codesum_pipeline.defs.pruning import RunRecords
 from codesum_pipeline.defs.vacuum import give_back
 from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.locks import exclusive_if_free
 from codesum_pipeline.upkeep.freed import FreedSpace, Maintenance, RemovalKind, SkippedUpkeep
 from codesum_pipeline.upkeep.maintaining import MaintainedHome
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.wiring import Home
 
 LOCK = ".maintenance.lock"
 Tell = Callable[[FreedSpace | SkippedUpkeep], None]

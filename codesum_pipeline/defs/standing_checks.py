@@ -6,6 +6,7 @@ The planner's ticks and the schedule `verification` see to them; a build does no
 import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
@@ -16,16 +17,18 @@ from codesum_pipeline.defs.lateness import severity_of
 from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
 from codesum_pipeline.defs.resource import VERIFY_JOB, CodesumResource
 from codesum_pipeline.defs.steps import OWNER, stage_failures
-from codesum_pipeline.indexes.verify import IndexFault, verify_index
 from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.checks import CheckName
 from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.holding import hold_unless_held
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.part_check import broken_parts
-from codesum_pipeline.wiring import Home, utc_now
+
+if TYPE_CHECKING:
+    from codesum_pipeline.indexes.verify import IndexFault
+    from codesum_pipeline.wiring import Home
 
 VERIFICATION_CRON = "17 * * * *"
 _MARK = "verified:"
@@ -94,12 +97,15 @@ def verify_indexes() -> None:
     verify_published_index()
 
 
-def _findings(home: Home, key: str, run_id: str) -> tuple[bool, Sequence[IndexFault]]:
+def _findings(home: "Home", key: str, run_id: str) -> "tuple[bool, Sequence[IndexFault]]":
     """Whether anything is published, and what is wrong with it.
 
     Of a bucket its objects come first: this worker's copy may be whole where they are not, and cannot be made of broken
     ones.
     """
+    # The process that only records a build imports no stage.
+    from codesum_pipeline.indexes.verify import verify_index
+
     layout = home.layout
     if layout.bucket is not None and (broken := _broken_objects(layout, layout.bucket, key)):
         return True, broken
@@ -108,7 +114,9 @@ def _findings(home: Home, key: str, run_id: str) -> tuple[bool, Sequence[IndexFa
         return is_published, verify_index(layout, key, tables=home.tables) if is_published else []
 
 
-def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> list[IndexFault]:
+def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> "list[IndexFault]":
+    from codesum_pipeline.indexes.verify import IndexFault
+
     try:
         parts = broken_parts(bucket, key, near=layout.home)
     except BrokenStore as error:
@@ -119,7 +127,7 @@ def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> list[I
     ]
 
 
-def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
+def _verify(home: "Home", key: str, run_id: str) -> dg.AssetCheckEvaluation:
     with stage_failures():
         is_published, findings = _findings(home, key, run_id)
     named = "; ".join(f"{each.check}: {each.subject}: {each.detail}" for each in findings[:_NAMED])
@@ -156,7 +164,7 @@ def verification(
     return [dg.RunRequest(partition_key=key) for key in keys] or dg.SkipReason("no index is due")
 
 
-def take_due(home: Home, entries: Sequence[RepositoryEntry]) -> list[str]:
+def take_due(home: "Home", entries: Sequence[RepositoryEntry]) -> list[str]:
     """The repositories whose turn it is, which counts as taken."""
     days = home.settings.checks.verify_days
     enabled = [entry.key for entry in entries if entry.enabled]

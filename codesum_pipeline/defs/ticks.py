@@ -18,9 +18,10 @@ from codesum_pipeline.defs.planner import BuildDecision, Observation, Plan, Requ
 from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import PollState, open_poll_state
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.wiring import Home
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,13 @@
-"""Moments as they are written down, such that their order is that of their letters."""
+"""Now, and moments as they are written down: the order of their letters is that of time."""
 
 from datetime import UTC, datetime
 
 _LAST_SECOND = 253_402_300_799
+
+
+def utc_now() -> datetime:
+    """The current time in UTC."""
+    return datetime.now(UTC)
 
 
 def moment_of(seconds: str) -> str:

@@ -25,6 +25,7 @@ from codesum_pipeline.asking.session import LONGEST_QUESTION, AskedQuestion
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.serving.audit import request_of_now
 from codesum_pipeline.tools.call import ToolContext
@@ -33,7 +34,6 @@ from codesum_pipeline.web.answers import AnswerView, Happening, Way, places_in, 
 from codesum_pipeline.web.markdown import Link
 from codesum_pipeline.web.rendering import render
 from codesum_pipeline.web.turns import Turns
-from codesum_pipeline.wiring import utc_now
 
 ASK = "/ask"
 STREAM = "application/x-ndjson"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.asking.store import open_store
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.wiring import utc_now
 from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.repositories import GitRepo
 

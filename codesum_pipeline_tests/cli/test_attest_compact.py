@@ -15,7 +15,7 @@ import pytest
 from codesum_pipeline.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.documents import HistoryRow
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline_tests.building import build, open_home
 from codesum_pipeline_tests.cli.calling import COMMAND, environment
 from codesum_pipeline_tests.cli.conftest import Call

@@ -11,9 +11,9 @@ from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.ledger import AttemptResult, open_ledger
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.wiring import utc_now
 from codesum_pipeline_tests.llm.test_ledger import KEPT, attempt, row
 from codesum_pipeline_tests.repositories import GitRepo
 

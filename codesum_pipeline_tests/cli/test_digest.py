@@ -9,7 +9,7 @@ import pytest
 
 from codesum_pipeline.digests.rows import DigestState
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.delivery.desk import DIGEST, Desk
 from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver

@@ -13,8 +13,8 @@ from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.llm.ledger import AttemptResult, open_ledger
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.ledger import AttemptOutcome
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.wiring import utc_now
 from codesum_pipeline_tests.digests.making import INTENT, digest, match
 from codesum_pipeline_tests.llm.test_ledger import attempt
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.wiring import utc_now
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal
 from codesum_pipeline_tests.digests.making import match

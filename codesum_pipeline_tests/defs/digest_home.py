@@ -10,8 +10,9 @@ import yaml
 
 from codesum_pipeline.digests.rows import DigestRow, TickRow
 from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.repositories import GitRepo
 

@@ -15,8 +15,9 @@ from codesum_pipeline.defs.lateness import note_plan
 from codesum_pipeline.defs.planner import BuildDecision, Plan
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.delivery.outbox import open_outbox
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
 
 ALERTS = {"channels": ["ops"], "settle_minutes": 0, "failed_builds": 1}

@@ -13,8 +13,8 @@ import pytest
 
 from codesum_pipeline.defs import assets
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.model.moments import iso_moment, utc_now
+from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.dagster_dev import (
     BACKFILL,
     BACKFILL_STATUS,

@@ -18,7 +18,8 @@ from codesum_pipeline.defs.building.builder import BuildOptions
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS
 from codesum_pipeline.defs.building.scheduled_digests import tell_due, wanted_now
 from codesum_pipeline.defs.building.values import Markdown, StepOutcome
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.defs.digest_home import CHEAPER, FILES, HOSTILE, SHORTER, SIGN_IN, DigestHome
 from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver

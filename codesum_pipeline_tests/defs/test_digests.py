@@ -11,9 +11,9 @@ import pytest
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.cli.calling import run_codesum
 from codesum_pipeline_tests.defs.conftest import _run_job

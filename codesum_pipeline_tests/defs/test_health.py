@@ -21,8 +21,9 @@ from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.graph.build import GraphReport
 from codesum_pipeline.graph.resolution import Coverage
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.defs.test_ticks import requested
 from codesum_pipeline_tests.repositories import GitRepo

@@ -14,7 +14,8 @@ from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, open_ledger
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.defs.conftest import FILES, _register, _run_job
 from codesum_pipeline_tests.defs.test_ticks import requested, said, verdicts, wanted

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -284,3 +285,17 @@ def test_a_builder_that_ends_is_named() -> None:
     assert builder.built_from() == "commit"
     with pytest.raises(ProcessGone, match=f"process {os.getpid()}"):
         builder.show("symbols")
+
+
+def test_the_process_that_records_imports_no_stage() -> None:
+    code = (
+        "from codesum_pipeline.defs.building import facts\n"
+        "from collections import defaultdict\n"
+        "facts.use_facts(facts.StageFacts(defaultdict(str), defaultdict(tuple)))\n"
+        "from codesum_pipeline.defs import runs\n"
+        "import sys; print(sorted({'pyarrow', 'codesum_pipeline.wiring'} & set(sys.modules)))"
+    )
+
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert found.stdout == "[]\n"

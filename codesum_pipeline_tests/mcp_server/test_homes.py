@@ -11,9 +11,9 @@ import pytest
 
 from codesum_pipeline.asking.session import AskedQuestion
 from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.lease import hold_lease
-from codesum_pipeline.wiring import utc_now
 from codesum_pipeline_tests.building import open_home, workspace_of
 from codesum_pipeline_tests.mcp_server.asking import CALLS, catalogue_of, server_of, text_of, with_client
 from codesum_pipeline_tests.repositories import GitRepo

@@ -18,7 +18,8 @@ from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.intents import Cadence, Intent
-from codesum_pipeline.wiring import Home, utc_now
+from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.wiring import Home
 
 _log = logging.getLogger(__name__)
 # A build tries at once; a model or a hook that failed then is not asked every few minutes.
