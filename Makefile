@@ -37,7 +37,7 @@ test-slow: setup
 # A Chromium, installed where there is none and this user may; fails where none can be had.
 browser: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group browser
-	$(BIN)/python -m codesum_pipeline_tests.web.chromium
+	$(BIN)/python -m codesum_pipeline_tests.support.chromium
 
 test-browser: browser
 	$(BIN)/python -m pytest -q -n 0 -m browser codesum_pipeline_tests/web codesum_pipeline_tests/delivery codesum_pipeline_tests/defs

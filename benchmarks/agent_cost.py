@@ -50,7 +50,7 @@ from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
 SIGHTS = {"named": "a target's file is named with something that it holds", "read": "a target's lines were read"}

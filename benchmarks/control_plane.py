@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.fleet_home import FakeRemotes, make_fleet, move_heads, postgres_server
-from codesum_pipeline_tests.building import open_home
+from codesum_pipeline_tests.support.homes import open_home
 
 RESULTS = Path(__file__).parent / "results" / "control_plane.md"
 _BEGIN, _END = "<!-- figures -->", "<!-- end of figures -->"

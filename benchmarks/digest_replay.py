@@ -34,7 +34,7 @@ from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 
 def last_commits(clone: Path, since: str, until: str) -> list[tuple[str, str]]:

@@ -30,8 +30,8 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 RESULTS = Path(__file__).parent / "results" / "digests.md"
 _WHAT = (

@@ -29,8 +29,8 @@ def texts_of(folder: Path, scratch: Path) -> list[str]:
     from codesum_pipeline.indexes.lane_texts import dense_texts, lane_sources
     from codesum_pipeline.indexes.lanes import DENSE_LANES
     from codesum_pipeline.model.repository import RepositoryEntry
-    from codesum_pipeline_tests.building import build, open_home, workspace_of
-    from codesum_pipeline_tests.repositories import GitRepo
+    from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+    from codesum_pipeline_tests.support.repositories import GitRepo
 
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.py"))}
     repository = GitRepo.create(scratch / "repository", files)

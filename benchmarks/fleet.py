@@ -27,9 +27,9 @@ from benchmarks.fleet_repositories import copies, made, packages
 from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.fleet.services import Bucket, Postgres, Redis, short_folder
-from codesum_pipeline_tests.fleet.workers import Fleet, Worker
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.fleet_workers import Fleet, Worker
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.services import Bucket, Postgres, Redis, short_folder
 
 # The sensor looks every five seconds here: after so long without a run it has looked, and wants nothing.
 QUIET_S = 20.0

@@ -28,8 +28,8 @@ from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 # Of each repository, in Dagster's records.
 MATERIALIZATIONS = 10

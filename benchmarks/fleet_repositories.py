@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from codesum_pipeline_tests.cli.shop import FILES
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop_home import FILES
 
 # Of a package that counts as a small repository.
 MODULES = range(5, 41)

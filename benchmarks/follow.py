@@ -40,8 +40,8 @@ from codesum_pipeline.overlays.opening import TreeIndex, open_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = (1, 5, 20)
 _KEY = "measured"

@@ -35,8 +35,8 @@ from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build, open_home
-from codesum_pipeline_tests.llm.server import ServerProcess
+from codesum_pipeline_tests.support.homes import build, open_home
+from codesum_pipeline_tests.support.llm_server import ServerProcess
 
 MODEL = "openai/gpt-4o-mini"
 KEY_ENV = "CODESUM_REPLAY_KEY"

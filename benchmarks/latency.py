@@ -49,7 +49,7 @@ from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors, write_nearest
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 LINES = (100_000, 2_000_000)
 REPOSITORIES = (1, 10, 100)

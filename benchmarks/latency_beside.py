@@ -20,7 +20,7 @@ from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 METRICS = ("ndcg@10", "file_ndcg@10")
 

@@ -51,7 +51,7 @@ from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.options import LlmOptions
-from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, MODEL, prompt_for, request_for, templates
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL, prompt_for, request_for, templates
 
 CONCURRENCIES = (8, 32, 64, 128)
 STEADY = (0.5, 0.9)

@@ -38,9 +38,9 @@ from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.published_bucket import commit
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.published_bucket import commit
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 PACKAGES = ("delivery", "intents", "matching", "mcp_server", "overlays", "source", "store", "web")
 QUESTIONS = (

@@ -90,7 +90,7 @@ def measure(folder: Path, tools: dict[str, Callable[[Path], Cost]]) -> dict[str,
 def build_cold(folder: Path) -> dict[str, float]:
     """One cold build in this process."""
     from codesum_pipeline.model.repository import RepositoryEntry
-    from codesum_pipeline_tests.building import build, open_home, workspace_of
+    from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
     with tempfile.TemporaryDirectory() as home:
         workspace = workspace_of(open_home(Path(home)), RepositoryEntry("peer", str(folder.resolve())))

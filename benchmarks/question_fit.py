@@ -24,7 +24,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.fit import DEFAULT_FIT, FitRule, Likeness
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import likeness
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 QUESTIONS = Path(__file__).parent / "questions" / "people.jsonl"
 # Of the answered questions of the half that a rule is chosen on.

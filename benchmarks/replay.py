@@ -23,8 +23,8 @@ from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import Reports, build, open_home, workspace_of
-from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.homes import Reports, build, open_home, workspace_of
 
 
 def commits_of(clone: Path, count: int) -> list[str]:

@@ -44,7 +44,7 @@ from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.model.options import ExtraLane
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 COLUMNS = ("ndcg@10", "file_ndcg@10", "file_mrr@10", "file_recall@10", "file_acc@5")
 SYMBOL_COLUMNS = ("function_recall@10", "function_mrr@10")

@@ -37,8 +37,8 @@ from codesum_pipeline.scip.framing import DocumentPlace, look_through, read_docu
 from codesum_pipeline.scip.messages import message_class
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 _UNTIL = "call_graph"
 _DOCUMENT_TAG = b"\x12"

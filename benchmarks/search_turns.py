@@ -44,7 +44,7 @@ BUILD_CLONE = """
 import subprocess, sys
 from pathlib import Path
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 home, clone, key = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 if not (home / "index_root/summary_index_function_level" / key).exists():
     build(workspace_of(open_home(home), RepositoryEntry(key, clone)), may_fail=True)

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from codesum_pipeline.llm.masking import mask_secrets
-from codesum_pipeline_tests.llm.planted import TOKENS, Planted, planted
+from codesum_pipeline_tests.support.planted_secrets import TOKENS, Planted, planted
 
 MAX_BYTES = 1_000_000
 console = Console(highlight=False, width=160)

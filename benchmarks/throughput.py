@@ -49,8 +49,8 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.workers.pool import WORKER
-from codesum_pipeline_tests.building import open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 DEFAULT_PACKAGES = ("click", "networkx")
 SIZES = (50_000, 100_000, 250_000, 500_000, 1_000_000, 2_000_000)

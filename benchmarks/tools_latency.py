@@ -28,7 +28,7 @@ from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import TOOLS, Tool
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 # A class with three methods, four functions and the file itself.
 _DOCUMENTS_PER_FILE = 9

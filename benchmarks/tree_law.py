@@ -17,9 +17,9 @@ from pathlib import Path
 from benchmarks.replay import commits_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.overlays.standing import Checkout, must_hold_the_law
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.overlay_answers import Checkout, must_hold_the_law
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 _EDIT = "def edited_by_nobody(x):\n    return x.edited() + 1\n"
 

@@ -38,7 +38,7 @@ from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 LIST = Path(__file__).with_name("wild_repositories.tsv")
 GROUPS = {

@@ -19,7 +19,7 @@ from alembic.script import ScriptDirectory
 from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine, event
 
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 _LOOPBACK = ("127.", "::1", "localhost")
 
@@ -164,7 +164,7 @@ def make_workspace(tmp_path: Path) -> Callable[..., Any]:
     """`make_workspace(repo_path, key="project", **entry_fields)`: a workspace in this test's home."""
     # Imported here so that tests of single modules do not need the whole package.
     from codesum_pipeline.model.repository import RepositoryEntry
-    from codesum_pipeline_tests.building import open_home, workspace_of
+    from codesum_pipeline_tests.support.homes import open_home, workspace_of
 
     def make(path: Path, *, key: str = "project", settings: Mapping[str, Any] | None = None, **fields: Any) -> Any:
         home = open_home(tmp_path / "home", **(settings or {}))
@@ -177,8 +177,8 @@ def make_workspace(tmp_path: Path) -> Callable[..., Any]:
 def shop_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `repository` and, indexed from it, `home`."""
     from codesum_pipeline.model.repository import RepositoryEntry
-    from codesum_pipeline_tests.building import build, open_home, workspace_of
-    from codesum_pipeline_tests.cli.shop import FILES
+    from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+    from codesum_pipeline_tests.support.shop_home import FILES
 
     folder = tmp_path_factory.mktemp("shop")
     repository = GitRepo.create(folder / "repository", FILES)
@@ -203,9 +203,9 @@ def own_shop(shop_template: Path, tmp_path: Path) -> Path:
 def zoo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with two indexed repositories, `shop` and `zoo`."""
     from codesum_pipeline.model.repository import RepositoryEntry
-    from codesum_pipeline_tests.building import build, open_home, workspace_of
-    from codesum_pipeline_tests.cli.shop import FILES as SHOP
-    from codesum_pipeline_tests.tools.zoo import FILES as ZOO
+    from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+    from codesum_pipeline_tests.support.shop_home import FILES as SHOP
+    from codesum_pipeline_tests.support.zoo import FILES as ZOO
 
     folder = tmp_path_factory.mktemp("zoo")
     home = open_home(folder / "home")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import fork_codesum
-from codesum_pipeline_tests.defs.dagster_dev import LAUNCH, dagster_dev, launch_params
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.dagster_dev import LAUNCH, dagster_dev, launch_params
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {"shop/cart.py": 'def total(items):\n    """Add up."""\n    return sum(items)\n', "README.md": "# Shop\n"}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
 
 ROOT = Path(__file__).parent.parent
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from codesum_pipeline.asking.store import open_store
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 # Each stands somewhere else in B: whatever leaks says where from.
 MARKERS = (

@@ -20,7 +20,7 @@ from codesum_pipeline.serving.gate import TokenGate
 from codesum_pipeline.serving.token_source import TokenSource
 from codesum_pipeline_tests.access.asking import HEADERS, SECRET, catalogue_of, mcp, pages, tokens_of_a
 from codesum_pipeline_tests.access.homes import KEY_OF_B, Homes
-from codesum_pipeline_tests.serving import served
+from codesum_pipeline_tests.support.serving import served
 
 OTHER = "the-token-of-somebody-else"
 BEGAN = datetime(2026, 11, 24, tzinfo=UTC)

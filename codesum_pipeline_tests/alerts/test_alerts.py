@@ -16,8 +16,8 @@ from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.settings.alerts import AlertSettings
-from codesum_pipeline_tests.delivery.desk import MAIL
-from codesum_pipeline_tests.delivery.receivers import mail_receiver, webhook_receiver
+from codesum_pipeline_tests.support.delivery_desk import MAIL
+from codesum_pipeline_tests.support.receivers import mail_receiver, webhook_receiver
 
 HOOK = {"kind": "webhook", "url": "http://127.0.0.1:1/hook", "allow_private": True}
 HOST = "git.example"

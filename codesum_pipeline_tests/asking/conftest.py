@@ -21,11 +21,11 @@ from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline_tests.asking.shop import FILES
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, MODEL
-from codesum_pipeline_tests.llm.server import ScriptedServer
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.asking_shop import FILES
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL
+from codesum_pipeline_tests.support.llm_server import ScriptedServer
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 @dataclass

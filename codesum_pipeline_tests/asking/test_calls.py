@@ -9,7 +9,7 @@ from codesum_pipeline.asking.calls import carry_out, first_overview
 from codesum_pipeline.asking.tool import ToolResult
 from codesum_pipeline.llm.chat import ToolCall
 from codesum_pipeline.model.cancellation import checkpoint
-from codesum_pipeline_tests.asking.playing import tool_giving
+from codesum_pipeline_tests.support.played_turns import tool_giving
 
 
 def test_the_first_overview_counts_by_the_order_of_calls_and_not_of_answers() -> None:

@@ -13,10 +13,10 @@ from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.asking.conftest import Shop
-from codesum_pipeline_tests.asking.playing import OVERVIEW, SYNTHESIS, in_order, is_synthesis
-from codesum_pipeline_tests.asking.shop import ENDINGS
-from codesum_pipeline_tests.llm.server import Fails
-from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.asking_shop import ENDINGS
+from codesum_pipeline_tests.support.llm_server import Fails
+from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.played_turns import OVERVIEW, SYNTHESIS, in_order, is_synthesis
 
 ROOM = int(BUDGET_TOKENS * CHARS_PER_TOKEN)
 

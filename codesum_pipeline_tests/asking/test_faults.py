@@ -16,7 +16,11 @@ from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline_tests.asking.conftest import Shop
-from codesum_pipeline_tests.asking.playing import (
+from codesum_pipeline_tests.support.asking_shop import ENDINGS
+from codesum_pipeline_tests.support.llm_requests import KEY
+from codesum_pipeline_tests.support.llm_server import Behaviour, Fails, Hangs, Resets
+from codesum_pipeline_tests.support.llm_server.streaming import Streams
+from codesum_pipeline_tests.support.played_turns import (
     OVERVIEW,
     SYNTHESIS,
     in_order,
@@ -24,10 +28,6 @@ from codesum_pipeline_tests.asking.playing import (
     overview_then,
     tool_giving,
 )
-from codesum_pipeline_tests.asking.shop import ENDINGS
-from codesum_pipeline_tests.llm.asking import KEY
-from codesum_pipeline_tests.llm.server import Behaviour, Fails, Hangs, Resets
-from codesum_pipeline_tests.llm.server.streaming import Streams
 
 ORDINARY = Streams("It is a shop, see `shop/orders.py:8`.")
 

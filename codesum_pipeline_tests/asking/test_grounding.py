@@ -12,8 +12,8 @@ from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 LONG = "def f(x):\n    return x\n" + "# more\n" * 600
 

@@ -9,11 +9,11 @@ import pytest
 from codesum_pipeline.asking.session import NO_MODEL
 from codesum_pipeline.settings.ask import AskSettings
 from codesum_pipeline_tests.asking.conftest import Shop
-from codesum_pipeline_tests.asking.playing import OVERVIEW, SYNTHESIS, in_order, overview_then
-from codesum_pipeline_tests.asking.shop import ENDINGS
-from codesum_pipeline_tests.llm.asking import KEY, MODEL
-from codesum_pipeline_tests.llm.server import Fails
-from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.asking_shop import ENDINGS
+from codesum_pipeline_tests.support.llm_requests import KEY, MODEL
+from codesum_pipeline_tests.support.llm_server import Fails
+from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.played_turns import OVERVIEW, SYNTHESIS, in_order, overview_then
 
 PRICES = [{"model": MODEL, "input": 10.0, "output": 10.0}]
 ORDINARY = Streams("It is a shop.")

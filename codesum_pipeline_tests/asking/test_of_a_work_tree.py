@@ -8,9 +8,9 @@ import pytest
 
 from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline_tests.asking.conftest import Shop
-from codesum_pipeline_tests.llm.server import Asked, Behaviour
-from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.llm_server import Asked, Behaviour
+from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 VAULT = 'def lock_vault(vault):\n    """Lock the vault at night."""\n    vault.lock()\n    return vault\n'
 LOOK = Calls("search", {"query": "lock the vault at night"})

@@ -14,8 +14,8 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.cli.app import app
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline_tests.asking.conftest import Shop
-from codesum_pipeline_tests.asking.playing import SYNTHESIS, in_order, overview_then
-from codesum_pipeline_tests.llm.asking import MODEL
-from codesum_pipeline_tests.llm.server import Fails
+from codesum_pipeline_tests.support.llm_requests import MODEL
+from codesum_pipeline_tests.support.llm_server import Fails
+from codesum_pipeline_tests.support.played_turns import SYNTHESIS, in_order, overview_then
 
 
 def cost(shop: Shop, *arguments: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from codesum_pipeline.asking.schema import PartKind, Speaker, open_file
 from codesum_pipeline.asking.store import STORE_FILE, MessagePart, open_store
 from codesum_pipeline.llm.ledger import CallAttempt, open_ledger
-from codesum_pipeline_tests.cli.calling import environment
+from codesum_pipeline_tests.support.commands import environment
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -5,9 +5,9 @@ from pydantic import BaseModel, StrictBool
 
 from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline_tests.asking.conftest import Shop
-from codesum_pipeline_tests.asking.playing import SYNTHESIS, in_order, is_synthesis, overview_then
-from codesum_pipeline_tests.asking.shop import ENDINGS
-from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.asking_shop import ENDINGS
+from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.played_turns import SYNTHESIS, in_order, is_synthesis, overview_then
 
 
 def test_a_question_about_the_codebase_is_answered_by_a_synthesis_of_its_overview(shop: Shop) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.buckets.workers import worker_at
+from codesum_pipeline_tests.support.bucket_workers import worker_at
 
 
 @pytest.fixture

@@ -17,7 +17,9 @@ from codesum_pipeline.store.heads import head_name, read_head
 from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.buckets.moto_server import (
+from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
+from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, run_steps, worker_at, workspace_at
+from codesum_pipeline_tests.support.moto_server import (
     BUCKET,
     Weather,
     moto_server,
@@ -25,11 +27,9 @@ from codesum_pipeline_tests.buckets.moto_server import (
     s3_environment,
     worker_environment,
 )
-from codesum_pipeline_tests.buckets.workers import build_in_bucket, run_steps, worker_at, workspace_at
-from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.random_edits import OPERATIONS, change
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
 
 pytestmark = pytest.mark.distributed
 

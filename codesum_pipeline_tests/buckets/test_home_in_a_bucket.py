@@ -10,12 +10,12 @@ from codesum_pipeline.model.errors import LeaseHeld, LeaseLost
 from codesum_pipeline.store.head_lease import take_head
 from codesum_pipeline.store.heads import read_head, read_manifest
 from codesum_pipeline.store.holding import check_is_held, commit_held, hold_repository
-from codesum_pipeline_tests.buckets.workers import build_in_bucket, taken_over, worker_at, workspace_at
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
-from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, taken_over, worker_at, workspace_at
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.random_edits import OPERATIONS, change
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
 
 # They look for themselves, each time.
 ALWAYS = {"repo_snapshot", "retrieval_evaluation", "published_index"}

@@ -13,8 +13,8 @@ from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.store.spending import spending_of_all
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.buckets.workers import taken_over
 from codesum_pipeline_tests.llm.test_ledger import GOOD, KEPT
+from codesum_pipeline_tests.support.bucket_workers import taken_over
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

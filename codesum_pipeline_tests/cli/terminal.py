@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyte
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork
+from codesum_pipeline_tests.support.commands import COMMAND, environment, fork
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 # From where the cursor is hidden to where it is shown again, and what wipes the line.

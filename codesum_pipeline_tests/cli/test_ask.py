@@ -11,13 +11,13 @@ import pytest
 
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline_tests.asking.conftest import Shop, indexed_shop, shop
-from codesum_pipeline_tests.asking.playing import OVERVIEW, SYNTHESIS, in_order, overview_then
-from codesum_pipeline_tests.asking.shop import ENDINGS
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal, watch
-from codesum_pipeline_tests.llm.asking import MODEL
-from codesum_pipeline_tests.llm.server import Fails
-from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.asking_shop import ENDINGS
+from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
+from codesum_pipeline_tests.support.llm_requests import MODEL
+from codesum_pipeline_tests.support.llm_server import Fails
+from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.played_turns import OVERVIEW, SYNTHESIS, in_order, overview_then
 
 __all__ = ["indexed_shop", "shop"]
 QUESTION = "What is in this codebase?"

@@ -16,13 +16,13 @@ from codesum_pipeline.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.documents import HistoryRow
 from codesum_pipeline.model.moments import utc_now
-from codesum_pipeline_tests.building import build, open_home
-from codesum_pipeline_tests.cli.calling import COMMAND, environment
 from codesum_pipeline_tests.cli.conftest import Call
-from codesum_pipeline_tests.compaction.home import CLAIM, KEYS, MODEL, OPS, kept_text
 from codesum_pipeline_tests.law.test_law import workspace_at
-from codesum_pipeline_tests.llm.server import Says, ScriptedServer, ServerProcess
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import COMMAND, environment
+from codesum_pipeline_tests.support.compaction_home import CLAIM, KEYS, MODEL, OPS, kept_text
+from codesum_pipeline_tests.support.homes import build, open_home
+from codesum_pipeline_tests.support.llm_server import Says, ScriptedServer, ServerProcess
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 PAY = '''"""Payments."""
 

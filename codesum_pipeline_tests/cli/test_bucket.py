@@ -12,7 +12,7 @@ from benchmarks.many_indexes import copy_index
 from codesum_pipeline.store.heads import HeadHolder, head_name, part_name, read_head, read_manifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects, open_objects
-from codesum_pipeline_tests.published_bucket import commit
+from codesum_pipeline_tests.support.published_bucket import commit
 
 Call = Callable[..., Any]
 

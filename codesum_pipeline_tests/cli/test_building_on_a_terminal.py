@@ -12,9 +12,9 @@ import pytest
 from codesum_pipeline.cli.progress_bar import starting
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import current_holder
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.cli.terminal import Shown, fork_on_a_terminal, watch
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 SIGN = """\
 def sign(value, key):

@@ -15,7 +15,7 @@ from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline_tests.llm.test_ledger import KEPT, attempt, row
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 TIMED_OUT = row(
     2, run_id="run 2", started_at="2026-03-02T08:00:00.000Z", outcome=AttemptOutcome.FAILED, failure="timeout",

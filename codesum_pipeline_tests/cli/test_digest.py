@@ -10,10 +10,10 @@ import pytest
 from codesum_pipeline.digests.rows import DigestState
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.moments import utc_now
-from codesum_pipeline_tests.cli.calling import fork_codesum
-from codesum_pipeline_tests.delivery.desk import DIGEST, Desk
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
-from codesum_pipeline_tests.digests.making import digest
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.delivery_desk import DIGEST, Desk
+from codesum_pipeline_tests.support.digest_making import digest
+from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
 
 
 def codesum(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":

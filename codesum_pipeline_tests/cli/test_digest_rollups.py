@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
-from codesum_pipeline_tests.digests.items import answer, claim
-from codesum_pipeline_tests.digests.shop import INTENT, MODEL, Shop
 from codesum_pipeline_tests.digests.test_rollups import FIRST, SECOND, tell
-from codesum_pipeline_tests.llm.server import Fails, Says, ScriptedServer
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.digest_items import answer, claim
+from codesum_pipeline_tests.support.digest_shop import INTENT, MODEL, Shop
+from codesum_pipeline_tests.support.llm_server import Fails, Says, ScriptedServer
+from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
 
 INTENTS = """
 intents:

@@ -15,8 +15,8 @@ from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline_tests.digests.making import INTENT, digest, match
 from codesum_pipeline_tests.llm.test_ledger import attempt
+from codesum_pipeline_tests.support.digest_making import INTENT, digest, match
 
 HELD = TickRow(
     "t1", INTENT, "shop", None, "2026-11-23T12:00:00.000Z", "2026-11-23T12:00:01.000Z", TickOutcome.HELD,

@@ -13,7 +13,7 @@ from codesum_pipeline.parsing import batches
 from codesum_pipeline.source import snapshot
 from codesum_pipeline.source.languages import TEXT
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline_tests.cli.shop import FILES
+from codesum_pipeline_tests.support.shop_home import FILES
 
 ITEM = "shop/orders.py"
 REASON = "KeyError: 'injected'"

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import watch
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {
     "src/door.py": 'def open_door(door):\n    """Unlock the door of the shop."""\n    door.unlock()\n    return door\n',

@@ -13,10 +13,10 @@ from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline_tests.building import build, open_home
-from codesum_pipeline_tests.cli.calling import fork_codesum, run_codesum
-from codesum_pipeline_tests.cli.shop import FILES
-from codesum_pipeline_tests.scip.indexes import HandMadeIndex, python_symbol
+from codesum_pipeline_tests.support.commands import fork_codesum, run_codesum
+from codesum_pipeline_tests.support.homes import build, open_home
+from codesum_pipeline_tests.support.scip_indexes import HandMadeIndex, python_symbol
+from codesum_pipeline_tests.support.shop_home import FILES
 
 
 def test_a_newcomer_indexes_a_folder_and_finds_something(git_repo, codesum):

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.scip.shops import put_content, put_index
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.scip_shops import put_content, put_index
+from codesum_pipeline_tests.support.shop import SHOP
 
 TRUST = '[llm]\nenabled = true\nmodel = "openai/gpt-4o-mini"\ntrust = "scip"\n'
 STALE = {**SHOP, "shop/base.py": SHOP["shop/base.py"].replace("as_row", "as_a_row")}

@@ -7,9 +7,9 @@ import pytest
 
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.moments import utc_now
-from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal
-from codesum_pipeline_tests.digests.making import match
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.digest_making import match
 
 CHANNEL = (
     '[delivery.channels.team]\nkind = "webhook"\nurl = "https://hooks.example.com/x"\nsecret_env = "HOOK_SECRET"\n'

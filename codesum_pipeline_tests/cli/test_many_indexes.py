@@ -12,7 +12,7 @@ from codesum_pipeline.indexes.mapped_file import map_bytes
 from codesum_pipeline.indexes.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline_tests.cli.calling import COMMAND, environment
+from codesum_pipeline_tests.support.commands import COMMAND, environment
 
 FEW_DESCRIPTORS = 64
 

@@ -15,12 +15,20 @@ import pytest
 
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.cli.test_plan_status_doctor import fingerprint
-from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, Fails, Says, ScriptedServer, always_well
-from codesum_pipeline_tests.llm.server.answers import answer_of
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.scip.shops import put_index
-from codesum_pipeline_tests.summaries.by_model.building import MODEL
-from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, FUNCTIONS, TAX, TILL
+from codesum_pipeline_tests.support.llm_server import (
+    Answers,
+    Asked,
+    Behaviour,
+    Fails,
+    Says,
+    ScriptedServer,
+    always_well,
+)
+from codesum_pipeline_tests.support.llm_server.answers import answer_of
+from codesum_pipeline_tests.support.model_builds import MODEL
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.scip_shops import put_index
+from codesum_pipeline_tests.support.till import BY_MODEL, FUNCTIONS, TAX, TILL
 
 # No setting of codesum, whose names begin with its own.
 KEY_ENV = "TILL_PROVIDER_KEY"

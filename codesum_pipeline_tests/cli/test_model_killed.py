@@ -14,13 +14,13 @@ import pytest
 from codesum_pipeline.model.documents import WrittenBy
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import COMMAND, environment
-from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
-from codesum_pipeline_tests.llm.server import ServerProcess, read_log
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.summaries.by_model.building import MODEL
-from codesum_pipeline_tests.summaries.by_model.till import TILL
+from codesum_pipeline_tests.support.commands import COMMAND, environment
+from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.llm_server import ServerProcess, read_log
+from codesum_pipeline_tests.support.model_builds import MODEL
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.till import TILL
 
 # No setting of codesum, whose names begin with its own.
 KEY_ENV = "TILL_PROVIDER_KEY"

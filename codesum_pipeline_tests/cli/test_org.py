@@ -11,7 +11,7 @@ from codesum_pipeline.settings import load_settings
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.objects import open_objects
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.hosts.code_host import TOKEN, CodeHost, Repo, code_host
+from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 @pytest.fixture

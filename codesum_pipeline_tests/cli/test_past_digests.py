@@ -15,9 +15,9 @@ from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState, Di
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.digests import PostId, SummaryResult
-from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
-from codesum_pipeline_tests.digests.making import INTENT, digest, match
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.digest_making import INTENT, digest, match
 
 HOSTILE = "Look \x1b]0;owned\x07\u202e [bold]here[/] [1]"
 BILLING = "billing"

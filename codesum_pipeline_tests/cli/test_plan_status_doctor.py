@@ -29,7 +29,7 @@ def fingerprint(folder: Path) -> dict[str, str]:
 @pytest.fixture
 def edited(shop_template, own_shop, tmp_path):
     """A home whose repository, a copy of its own, has one commit more than the index."""
-    from codesum_pipeline_tests.repositories import GitRepo
+    from codesum_pipeline_tests.support.repositories import GitRepo
 
     repository = GitRepo(Path(shutil.copytree(shop_template / "repository", tmp_path / "repository")))
     file = own_shop / "repos.yaml"

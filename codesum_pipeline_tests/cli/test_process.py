@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum, run_codesum
 from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal
+from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum, run_codesum
 
 HEAVY = {
     "dagster", "torch", "litellm", "sentence_transformers", "duckdb", "pyarrow", "tree_sitter", "matplotlib", "scipy",

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 # Many functions are about sessions and opening; one of each language has the message.
 _DECOY = '''def open_session_{number}(session, cookie):

@@ -7,9 +7,9 @@ import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.registry import Registry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.cli.calling import fork_codesum
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 SAYS = "searching shop, the repository of this folder; --all searches the other one too\n"
 

@@ -6,7 +6,7 @@ import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.finding import nearest_ids
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 
 def test_a_document_is_shown_with_its_fields_and_neighbours(codesum, shop):

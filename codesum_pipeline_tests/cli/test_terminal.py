@@ -5,9 +5,9 @@ import shutil
 import pytest
 
 from codesum_pipeline.cli.render import TableView, table
-from codesum_pipeline_tests.cli.calling import fork_codesum
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 SELECT = "SELECT id, type, start_line FROM documents WHERE type = 'class' ORDER BY id"
 

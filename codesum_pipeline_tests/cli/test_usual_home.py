@@ -8,8 +8,8 @@ from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.usual_home import usual_home
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FIRST_USERS = ("search", "mcp", "web")
 OTHERS = ("status", "show", "ask", "overview", "index", "plan", "explain")

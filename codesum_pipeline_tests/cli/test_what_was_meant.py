@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
+from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 
 FILES = {
     "src/shop/orders.py": 'def place(order):\n    """Place an order."""\n    checked = order\n    return checked\n',

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
+from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 
 MISCONFIGURED = 2
 

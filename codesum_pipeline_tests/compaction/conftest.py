@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline_tests.compaction.home import CLAIM, OldHome
-from codesum_pipeline_tests.llm.server import Says, ScriptedServer
+from codesum_pipeline_tests.support.compaction_home import CLAIM, OldHome
+from codesum_pipeline_tests.support.llm_server import Says, ScriptedServer
 
 
 @pytest.fixture

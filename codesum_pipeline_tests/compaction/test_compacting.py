@@ -39,7 +39,7 @@ from codesum_pipeline.model.errors import (
 from codesum_pipeline.model.options import BackendName, ScanOptions
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import hold_lease
-from codesum_pipeline_tests.compaction.home import (
+from codesum_pipeline_tests.support.compaction_home import (
     BEFORE_2026,
     CLAIM,
     HISTORY,
@@ -56,7 +56,7 @@ from codesum_pipeline_tests.compaction.home import (
     kept_text,
     signed,
 )
-from codesum_pipeline_tests.llm.server import Fails, Says, ScriptedServer
+from codesum_pipeline_tests.support.llm_server import Fails, Says, ScriptedServer
 
 NOBODY_ASKED: list[str] = []
 

@@ -14,7 +14,7 @@ from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.errors import ConfigurationError, SourcesChanged
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline_tests.compaction.home import (
+from codesum_pipeline_tests.support.compaction_home import (
     BEFORE_2026,
     CLAIM,
     DIGESTS,
@@ -23,8 +23,8 @@ from codesum_pipeline_tests.compaction.home import (
     old_digest,
     signed,
 )
-from codesum_pipeline_tests.digests.making import INTENT, match
-from codesum_pipeline_tests.llm.server import Says, ScriptedServer
+from codesum_pipeline_tests.support.digest_making import INTENT, match
+from codesum_pipeline_tests.support.llm_server import Says, ScriptedServer
 
 ALL_OF_TIME = Selection(before="2099-01-01T00:00:00.000Z")
 

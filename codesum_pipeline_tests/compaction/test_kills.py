@@ -9,8 +9,8 @@ import pytest
 from codesum_pipeline.compaction.attestation import SignedAttestation
 from codesum_pipeline.compaction.sources import CompactionSource
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
-from codesum_pipeline_tests.compaction.home import CLAIM, MODEL, OldHome, signed
-from codesum_pipeline_tests.killing import killed_at
+from codesum_pipeline_tests.support.compaction_home import CLAIM, MODEL, OldHome, signed
+from codesum_pipeline_tests.support.killing import killed_at
 
 # Where something can be half done; what they call is killed with them.
 _WATCHED = (

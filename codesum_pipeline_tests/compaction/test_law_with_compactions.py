@@ -13,11 +13,11 @@ from codesum_pipeline.model.documents import LEVELS, HistoryEvent, HistoryRow
 from codesum_pipeline.model.options import ModelPrice
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.explain import explain
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.compaction.home import KEYS, MODEL, OPS, now, signed
 from codesum_pipeline_tests.compaction.test_kills import Paid
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build, workspace_at
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.compaction_home import KEYS, MODEL, OPS, now, signed
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 PAY = '''"""Payments."""
 

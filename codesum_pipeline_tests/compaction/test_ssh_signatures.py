@@ -10,16 +10,16 @@ import pytest
 from codesum_pipeline.compaction.attestation import NAMESPACE
 from codesum_pipeline.compaction.ssh_signatures import fingerprint, load_key, public_blob, read_signature, sign
 from codesum_pipeline.model.errors import ConfigurationError, SignatureInvalid
+from codesum_pipeline_tests.support.compaction_home import KEYS
 
 # Keys that guard nothing, a message, and what ssh-keygen 9.2 made of them.
-RECORDED = Path(__file__).with_name("openssh")
 PASSPHRASE = "a test passphrase"
-MESSAGE = (RECORDED / "message").read_bytes()
+MESSAGE = (KEYS / "message").read_bytes()
 needs_ssh_keygen = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="the program ssh-keygen is not here")
 
 
 def recorded(name: str) -> str:
-    return (RECORDED / name).read_text()
+    return (KEYS / name).read_text()
 
 
 def never() -> str:
@@ -36,11 +36,11 @@ def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_signature_is_byte_for_byte_the_one_that_openssh_makes() -> None:
-    assert sign(MESSAGE, load_key(RECORDED / "plain_key", never), namespace=NAMESPACE) == recorded("plain.sig")
+    assert sign(MESSAGE, load_key(KEYS / "plain_key", never), namespace=NAMESPACE) == recorded("plain.sig")
 
 
 def test_an_encrypted_key_signs_as_the_plain_one_does() -> None:
-    assert sign(MESSAGE, load_key(RECORDED / "encrypted_key", lambda: PASSPHRASE), namespace=NAMESPACE) == recorded(
+    assert sign(MESSAGE, load_key(KEYS / "encrypted_key", lambda: PASSPHRASE), namespace=NAMESPACE) == recorded(
         "plain.sig"
     )
 
@@ -83,7 +83,7 @@ def test_what_is_no_signature_of_the_message_is_refused(text: str, message: byte
 )
 def test_a_key_that_cannot_sign_is_named(name: str, passphrase: str, said: str) -> None:
     with pytest.raises(ConfigurationError, match=f"{name}.*{said}"):
-        load_key(RECORDED / name, lambda: passphrase)
+        load_key(KEYS / name, lambda: passphrase)
 
 
 @needs_ssh_keygen
@@ -111,6 +111,6 @@ def test_we_take_the_signature_of_the_real_ssh_keygen(tmp_path: Path, key_file: 
 
 @needs_ssh_keygen
 def test_a_fingerprint_is_the_one_that_ssh_keygen_shows(key_file: Path) -> None:
-    shown = subprocess.run(["ssh-keygen", "-l", "-f", RECORDED / "plain_key.pub"], capture_output=True, text=True)
+    shown = subprocess.run(["ssh-keygen", "-l", "-f", KEYS / "plain_key.pub"], capture_output=True, text=True)
 
     assert fingerprint(public_blob(load_key(key_file, never))) == shown.stdout.split()[1]

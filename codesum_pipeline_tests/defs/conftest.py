@@ -12,8 +12,8 @@ from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {
     "README.md": "# Shop\n\nSells <b>things</b>.\n",

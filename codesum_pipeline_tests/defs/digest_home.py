@@ -13,8 +13,8 @@ from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {
     "README.md": "# Shop\n\nSells things.\n",

@@ -9,9 +9,9 @@ import pytest
 from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.defs.test_ticks import verdicts
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 Look = Callable[..., dg.SensorResult]
 RunJob = Callable[..., dg.ExecuteInProcessResult]

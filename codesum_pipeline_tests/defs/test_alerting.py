@@ -18,7 +18,7 @@ from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
+from codesum_pipeline_tests.support.homes import open_home
 
 ALERTS = {"channels": ["ops"], "settle_minutes": 0, "failed_builds": 1}
 OPS = {"channels": {"ops": {"kind": "webhook", "url": "https://ops.example/hook"}}}

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import run_codesum
-from codesum_pipeline_tests.defs.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params
 from codesum_pipeline_tests.defs.digest_home import FILES, HOSTILE, SIGN_IN, DigestHome
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.web.chromium import launch
+from codesum_pipeline_tests.support.chromium import launch
+from codesum_pipeline_tests.support.commands import run_codesum
+from codesum_pipeline_tests.support.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 

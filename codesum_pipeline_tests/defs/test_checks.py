@@ -29,7 +29,7 @@ from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 CART = "shop/cart.py::Cart"
 TOTAL = "shop/prices.py::total"

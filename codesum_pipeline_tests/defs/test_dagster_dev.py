@@ -15,7 +15,9 @@ from codesum_pipeline.defs import assets
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.defs.dagster_dev import (
+from codesum_pipeline_tests.defs.digest_home import FILES as DIGESTED
+from codesum_pipeline_tests.defs.digest_home import SHORTER, SIGN_IN, DigestHome
+from codesum_pipeline_tests.support.dagster_dev import (
     BACKFILL,
     BACKFILL_STATUS,
     REPOSITORY,
@@ -26,10 +28,8 @@ from codesum_pipeline_tests.defs.dagster_dev import (
     dagster_dev,
     wait_for,
 )
-from codesum_pipeline_tests.defs.digest_home import FILES as DIGESTED
-from codesum_pipeline_tests.defs.digest_home import SHORTER, SIGN_IN, DigestHome
-from codesum_pipeline_tests.delivery.receivers import webhook_receiver
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.receivers import webhook_receiver
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -20,10 +20,10 @@ from codesum_pipeline.defs.building.scheduled_digests import tell_due, wanted_no
 from codesum_pipeline.defs.building.values import Markdown, StepOutcome
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.defs.digest_home import CHEAPER, FILES, HOSTILE, SHORTER, SIGN_IN, DigestHome
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 BILLING = {"text": "Anything that changes what a customer is charged", "threshold": 0.2, "channels": ["hook"]}
 BUILT = [step.name for step in STEPS]
@@ -155,7 +155,7 @@ def test_a_channel_without_its_secret_fails_no_build_and_starts_no_runs_for_ever
 DIE = """
     import os, sys
     from codesum_pipeline.matching.changes import VersionComparison
-    from codesum_pipeline_tests.building import open_home
+    from codesum_pipeline_tests.support.homes import open_home
     from codesum_pipeline_tests.defs.test_digest_steps import build
     {}
     build(open_home(sys.argv[1]))

@@ -14,12 +14,12 @@ from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import run_codesum
 from codesum_pipeline_tests.defs.conftest import _run_job
 from codesum_pipeline_tests.defs.digest_home import FILES, SHORTER, SIGN_IN, DigestHome
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import run_codesum
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 RunJob = Callable[..., dg.ExecuteInProcessResult]
 

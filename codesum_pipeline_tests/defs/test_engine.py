@@ -8,7 +8,7 @@ import yaml
 from codesum_pipeline.defs.control import UiPart, ui_command
 from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline_tests.building import open_home
+from codesum_pipeline_tests.support.homes import open_home
 
 CELERY = {"launcher": "celery", "storage": "postgres"}
 LOCAL = {"launcher": "local", "storage": "sqlite"}

@@ -17,7 +17,7 @@ from codesum_pipeline.defs.ticks import SensorTick, take_tick
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import mark_due, marked_keys, open_poll_state
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 Register = Callable[[str], GitRepo]
 Look = Callable[..., dg.SensorResult]

@@ -13,9 +13,9 @@ from websockets.exceptions import InvalidStatus
 from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.defs.guarded_ui import _exchanged
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import fork_codesum
-from codesum_pipeline_tests.defs.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params
+from codesum_pipeline_tests.support.homes import open_home
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -24,9 +24,9 @@ from codesum_pipeline.graph.resolution import Coverage
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.defs.test_ticks import requested
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 QUICK = "[checks]\nbehind_hours = 0.00001\n[alerts]\nsettle_minutes = 0\nfailed_builds = 2\nchannels = ['ops']\n"
 ODD = (

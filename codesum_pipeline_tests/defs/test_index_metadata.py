@@ -12,10 +12,10 @@ from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import CompiledReport
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.scip.shops import put_index
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.scip_shops import put_index
+from codesum_pipeline_tests.support.shop import SHOP
 
 
 def text_of(values: Values, name: str) -> str:

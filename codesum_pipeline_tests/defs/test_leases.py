@@ -26,8 +26,8 @@ from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.errors import LeaseHeld
 from codesum_pipeline.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.store.test_lease import containers_can_be_made, in_a_container
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 Register = Callable[[str], GitRepo]
 
@@ -43,7 +43,7 @@ HOLD = """
 INDEX = """
     import sys, time
     from codesum_pipeline.defs.control import index_repositories
-    from codesum_pipeline_tests.building import open_home
+    from codesum_pipeline_tests.support.homes import open_home
     def slowly(doing, done, total):
         print("held", flush=True)
         time.sleep(120)

@@ -16,10 +16,10 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.defs.conftest import FILES, _register, _run_job
 from codesum_pipeline_tests.defs.test_ticks import requested, said, verdicts, wanted
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 Look = Callable[..., dg.SensorResult]
 SETTINGS = {

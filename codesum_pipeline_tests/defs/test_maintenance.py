@@ -20,8 +20,8 @@ from codesum_pipeline.defs.vacuum import give_back
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.killing import killed_at
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.killing import killed_at
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 CHECK = dg.AssetCheckKey(dg.AssetKey("documents"), "are_whole")
 MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION

@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 RunJob = Callable[..., dg.ExecuteInProcessResult]
 

@@ -11,7 +11,7 @@ from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings import Settings, check_is_settable_by_run
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 SETTABLE = {
     "hash_policy",

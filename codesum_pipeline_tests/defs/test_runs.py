@@ -13,8 +13,8 @@ from codesum_pipeline.defs.steps import last_materialization, recorded_fingerpri
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 RunJob = Callable[..., dg.ExecuteInProcessResult]
 Register = Callable[[str], GitRepo]

@@ -15,9 +15,9 @@ from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.runs import MODULE, REPOSITORY
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.defs.conftest import FILES
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 @pytest.fixture(scope="module")

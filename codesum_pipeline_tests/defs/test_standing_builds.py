@@ -12,7 +12,7 @@ from codesum_pipeline.settings import load_settings
 from codesum_pipeline.source.poll_state import open_poll_state
 from codesum_pipeline.store.heads import head_name, read_head
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.published_bucket import commit
+from codesum_pipeline_tests.support.published_bucket import commit
 
 
 def builds(home: Home, *, give_up_after_s: float = 30) -> dict[str, StandingBuild]:

@@ -8,7 +8,7 @@ import pytest
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.model.organisation import HostKind, Organisation
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.hosts.code_host import TOKEN, CodeHost, Repo, code_host
+from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
 
 
 @pytest.fixture

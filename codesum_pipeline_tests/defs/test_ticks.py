@@ -13,8 +13,8 @@ from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import open_poll_state
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 Register = Callable[[str], GitRepo]
 RunJob = Callable[..., dg.ExecuteInProcessResult]

@@ -22,9 +22,9 @@ from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.model.errors import LeaseHeld, ProcessGone
 from codesum_pipeline.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum, run_codesum
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum, run_codesum
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 # What differs between two runs that do the same: times are in a version's files and so in its digest.
 OF_THE_RUN = {"seconds", "digest", "folder"}

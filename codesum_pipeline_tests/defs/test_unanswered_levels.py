@@ -14,8 +14,8 @@ from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.conftest import FILES
 from codesum_pipeline_tests.defs.test_leftovers import configure
 from codesum_pipeline_tests.defs.test_ticks import said, wanted
-from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, Fails, ScriptedServer, always_well
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Fails, ScriptedServer, always_well
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 Look = Callable[..., dg.SensorResult]
 RunJob = Callable[..., dg.ExecuteInProcessResult]

@@ -19,8 +19,8 @@ from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.store.lease import current_holder
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.defs.dagster_dev import (
+from codesum_pipeline_tests.defs.test_dagster_dev import REFUND, RUN_S, found_by_search, ticks_of
+from codesum_pipeline_tests.support.dagster_dev import (
     BACKFILL,
     BACKFILL_STATUS,
     CANCEL_BACKFILL,
@@ -29,8 +29,8 @@ from codesum_pipeline_tests.defs.dagster_dev import (
     dagster_dev,
     wait_for,
 )
-from codesum_pipeline_tests.defs.test_dagster_dev import REFUND, RUN_S, found_by_search, ticks_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 

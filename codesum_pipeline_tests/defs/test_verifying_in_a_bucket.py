@@ -10,8 +10,8 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.heads import part_name, read_head, read_manifest
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.buckets.workers import build_in_bucket, worker_at
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, worker_at
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {"shop.py": '"""Sells."""\n\n\ndef sell():\n    """Sell it."""\n    return 1\n'}
 

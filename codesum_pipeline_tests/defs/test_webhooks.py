@@ -14,11 +14,11 @@ from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import marked_keys
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.defs.dagster_dev import dagster_dev
 from codesum_pipeline_tests.defs.test_dagster_dev import REFUND, RUN_S, found_by_search
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.serving import served
-from codesum_pipeline_tests.webhooks.payloads import (
+from codesum_pipeline_tests.support.dagster_dev import dagster_dev
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.serving import served
+from codesum_pipeline_tests.support.webhook_payloads import (
     SECRET,
     encoded,
     gitea_headers,

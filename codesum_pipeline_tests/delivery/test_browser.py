@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.delivery.html_mail import html_mail
-from codesum_pipeline_tests.delivery.desk import RESULT
 from codesum_pipeline_tests.delivery.test_rendering import HOSTILE, post_of
-from codesum_pipeline_tests.web.browsing import CONTRAST
-from codesum_pipeline_tests.web.chromium import launch
+from codesum_pipeline_tests.support.browsing import CONTRAST
+from codesum_pipeline_tests.support.chromium import launch
+from codesum_pipeline_tests.support.delivery_desk import RESULT
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 

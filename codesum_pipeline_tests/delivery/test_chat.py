@@ -14,9 +14,9 @@ from apprise.plugins.slack import NotifySlack
 from apprise.plugins.telegram import NotifyTelegram
 
 from codesum_pipeline.model.digests import SummaryResult
-from codesum_pipeline_tests.delivery.desk import LINK, RESULT, Desk
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
 from codesum_pipeline_tests.delivery.test_rendering import HOSTILE
+from codesum_pipeline_tests.support.delivery_desk import LINK, RESULT, Desk
+from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
 
 TOKEN = "3ccdd113474722377935511fc85d3dd4"
 SLACK = "https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"

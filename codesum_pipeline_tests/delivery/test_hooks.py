@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push, tell_after
-from codesum_pipeline_tests.delivery.desk import RESULT
-from codesum_pipeline_tests.hooks import Install, install
+from codesum_pipeline_tests.support.delivery_desk import RESULT
+from codesum_pipeline_tests.support.hooks import Install, install
 
 __all__ = ["install"]
 

@@ -10,8 +10,8 @@ import pytest
 from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline_tests.delivery.desk import LINK, MAIL, RESULT, Desk
-from codesum_pipeline_tests.delivery.receivers import MailReceiver, mail_receiver
+from codesum_pipeline_tests.support.delivery_desk import LINK, MAIL, RESULT, Desk
+from codesum_pipeline_tests.support.receivers import MailReceiver, mail_receiver
 
 PASSWORD = "right horse battery"
 

@@ -18,8 +18,8 @@ from codesum_pipeline.delivery.outbox import ENDED_WHILE_SENDING, OUTBOX_FILE, o
 from codesum_pipeline.delivery.schema import DeliveryState, open_file
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline_tests.delivery.desk import DIGEST, MAIL, RESULT, Desk
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
+from codesum_pipeline_tests.support.delivery_desk import DIGEST, MAIL, RESULT, Desk
+from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
 
 SEND = """
 import sys
@@ -34,7 +34,7 @@ OutboxSender(Path(sys.argv[1]), options, lambda: datetime(2026, 11, 23, 12, tzin
 ADD = """
 import sys
 from pathlib import Path
-from codesum_pipeline_tests.delivery.desk import Desk
+from codesum_pipeline_tests.support.delivery_desk import Desk
 print(Desk(Path(sys.argv[1]), {"hook": {"kind": "webhook", "url": "https://example.com/"}}).add())
 """
 

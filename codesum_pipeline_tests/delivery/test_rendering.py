@@ -13,7 +13,7 @@ from codesum_pipeline.delivery.html_mail import html_mail
 from codesum_pipeline.delivery.posts import Post, digest_post, notice_post, read_post
 from codesum_pipeline.delivery.web_links import web_url
 from codesum_pipeline.model.digests import CitedPlace, DigestCitation, PostId, SummaryResult
-from codesum_pipeline_tests.delivery.desk import COMMIT, LINK, RESULT
+from codesum_pipeline_tests.support.delivery_desk import COMMIT, LINK, RESULT
 
 MOMENT = "2026-11-23T12:00:00.000Z"
 OUR_TAGS = {

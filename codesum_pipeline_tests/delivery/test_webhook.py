@@ -12,8 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from codesum_pipeline_tests.delivery.desk import DIGEST, LINK, Desk
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
+from codesum_pipeline_tests.support.delivery_desk import DIGEST, LINK, Desk
+from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "webhook.schema.json"
 

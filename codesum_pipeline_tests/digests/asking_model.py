@@ -8,8 +8,8 @@ from typing import Any
 
 from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic
 from codesum_pipeline.model.options import LlmOptions, ModelPrice, Options
-from codesum_pipeline_tests.llm.server import ScriptedServer
-from codesum_pipeline_tests.llm.server.behaviours import Behaviour
+from codesum_pipeline_tests.support.llm_server import ScriptedServer
+from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
 
 MODEL = "openai/reporter-1"
 KEY_VARIABLE = "REPORTER_KEY"

@@ -8,7 +8,7 @@ from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.intents import DocumentChange, DocumentState, Intent, IntentMatch
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 INTENT = Intent("sessions", "how sessions are signed", threshold=0.3)
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, webhook_receiver
-from codesum_pipeline_tests.digests.shop import Shop
+from codesum_pipeline_tests.support.digest_shop import Shop
+from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
 
 
 @pytest.fixture

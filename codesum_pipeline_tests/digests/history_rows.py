@@ -4,7 +4,7 @@ from codesum_pipeline.digests.rows import DigestRow
 from codesum_pipeline.model.digests import DigestCitation, SummaryResult
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
-from codesum_pipeline_tests.digests.making import COMMITS, INTENT, digest
+from codesum_pipeline_tests.support.digest_making import COMMITS, INTENT, digest
 
 OLD, NEW, _ = COMMITS
 

@@ -9,7 +9,7 @@ from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS
 from codesum_pipeline.llm.prices import price_of, worst_case_usd
 from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.options import DigestOptions, LlmOptions, ModelPrice
-from codesum_pipeline_tests.digests.items import NEW_LINES, OLD_LINES, item
+from codesum_pipeline_tests.support.digest_items import NEW_LINES, OLD_LINES, item
 
 MODEL = "openai/reporter-1"
 ITEMS = [item(number) for number in range(1, 50)]

@@ -16,7 +16,7 @@ from codesum_pipeline.digests.articles import (
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.budgets import CUT_MARK
 from codesum_pipeline.model.options import LlmOptions, Trust
-from codesum_pipeline_tests.digests.items import item, many
+from codesum_pipeline_tests.support.digest_items import item, many
 
 ENTRY = re.compile(r"\[(\d+)\]\n<<<CHANGE ([0-9a-f]{32})\n(.*?)\n\2 CHANGE>>>", re.DOTALL)
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "-x1Y2z3AA"

@@ -31,9 +31,9 @@ from codesum_pipeline.model.errors import (
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.options import BackendName, ModelPrice, ScanOptions
 from codesum_pipeline_tests.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, options_for
-from codesum_pipeline_tests.digests.items import GOOD, GOOD_QUOTE, INTENT, answer, claim, item, many
-from codesum_pipeline_tests.llm.server import Answers, Asked, Fails, Hangs, Says, ScriptedServer
-from codesum_pipeline_tests.llm.server.behaviours import Behaviour
+from codesum_pipeline_tests.support.digest_items import GOOD, GOOD_QUOTE, INTENT, answer, claim, item, many
+from codesum_pipeline_tests.support.llm_server import Answers, Asked, Fails, Hangs, Says, ScriptedServer
+from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
 
 KEY = "the-key-of-the-digests-0123456789"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

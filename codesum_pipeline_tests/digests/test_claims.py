@@ -16,7 +16,7 @@ from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
 from codesum_pipeline.model.digests import DigestClaim, PostId, SummaryResult
 from codesum_pipeline.model.options import LlmOptions
-from codesum_pipeline_tests.digests.items import GOOD_QUOTE, answer, claim, item
+from codesum_pipeline_tests.support.digest_items import GOOD_QUOTE, answer, claim, item
 
 ITEMS = [
     item(1),

@@ -25,10 +25,10 @@ from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.options import BackendName
 from codesum_pipeline_tests.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, options_for
 from codesum_pipeline_tests.digests.history_rows import cited, row
-from codesum_pipeline_tests.digests.items import answer, claim
-from codesum_pipeline_tests.digests.making import INTENT
-from codesum_pipeline_tests.llm.server import Fails, Says, ScriptedServer
-from codesum_pipeline_tests.llm.server.behaviours import Behaviour
+from codesum_pipeline_tests.support.digest_items import answer, claim
+from codesum_pipeline_tests.support.digest_making import INTENT
+from codesum_pipeline_tests.support.llm_server import Fails, Says, ScriptedServer
+from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
 
 ASKED = Intent(name=INTENT, text="How do users sign in?")
 LOGIN, TOKEN = cited("src/auth.py::login"), cited("src/auth.py::token")

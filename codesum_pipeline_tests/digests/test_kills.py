@@ -18,11 +18,11 @@ from codesum_pipeline.digests.ending import finish_left
 from codesum_pipeline.digests.rows import DigestState
 from codesum_pipeline.digests.running import deliver, run_after_build
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline_tests.cli.calling import environment
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver
-from codesum_pipeline_tests.digests.shop import Shop, answer
-from codesum_pipeline_tests.hooks import install_hook
-from codesum_pipeline_tests.llm.server import Answers, Hangs, ScriptedServer
+from codesum_pipeline_tests.support.commands import environment
+from codesum_pipeline_tests.support.digest_shop import Shop, answer
+from codesum_pipeline_tests.support.hooks import install_hook
+from codesum_pipeline_tests.support.llm_server import Answers, Hangs, ScriptedServer
+from codesum_pipeline_tests.support.receivers import WebhookReceiver
 
 SIGNING = 'intents:\n  signing-in: {text: "How do users sign in?", schedule: {every: build}, channels: [hook]}\n'
 RUN = """
@@ -30,7 +30,7 @@ import json
 import sys
 from pathlib import Path
 from codesum_pipeline.digests.running import run_after_build
-from codesum_pipeline_tests.digests.shop import Shop
+from codesum_pipeline_tests.support.digest_shop import Shop
 home, channels, base = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
 shop = Shop(Path(home), ("", ""), ("", ""), channels=channels)
 if base:

@@ -11,8 +11,8 @@ import pytest
 from codesum_pipeline.digests.by_model import ModelDigest, write_by_model
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.model.options import LlmOptions, ModelPrice, Options
-from codesum_pipeline_tests.digests.items import INTENT, answer, item
-from codesum_pipeline_tests.killing import killed_at
+from codesum_pipeline_tests.support.digest_items import INTENT, answer, item
+from codesum_pipeline_tests.support.killing import killed_at
 
 MODEL = "openai/reporter-1"
 CALL_USD = 0.001

@@ -8,7 +8,7 @@ from codesum_pipeline.digests.past import join_past
 from codesum_pipeline.digests.rows import DigestRow
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline_tests.digests.history_rows import cited, row
-from codesum_pipeline_tests.digests.making import INTENT
+from codesum_pipeline_tests.support.digest_making import INTENT
 
 LOGIN, TOKEN, KEYS = (cited(f"src/auth.py::{name}") for name in ("login", "token", "keys"))
 FIRST = row("d1", "2026-10-01", "Logins are counted [1]. Tokens expire [2].", LOGIN, TOKEN)

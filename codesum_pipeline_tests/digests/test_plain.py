@@ -20,7 +20,7 @@ from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline_tests.delivery.test_rendering import HOSTILE, check_only_ours
-from codesum_pipeline_tests.digests.making import change, match, state
+from codesum_pipeline_tests.support.digest_making import change, match, state
 
 INTENT = Intent("sessions", "how sessions are signed", threshold=0.3)
 FOOT = "*Asked: “how sessions are signed”. No language model wrote this.*\n"

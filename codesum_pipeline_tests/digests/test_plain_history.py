@@ -2,7 +2,7 @@
 
 from codesum_pipeline.digests.plain_history import plain_rollup
 from codesum_pipeline_tests.digests.history_rows import change, cited, row
-from codesum_pipeline_tests.digests.making import INTENT
+from codesum_pipeline_tests.support.digest_making import INTENT
 
 LOGIN, TOKEN, PAY = "src/auth.py::login", "src/auth.py::token", "billing/pay.py::pay"
 

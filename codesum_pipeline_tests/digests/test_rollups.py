@@ -26,12 +26,12 @@ from codesum_pipeline.digests.telling import HookFailed
 from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic
 from codesum_pipeline.model.errors import ConfigurationError, SummaryCallFailed
 from codesum_pipeline.model.intents import Intent, IntentSchedule
-from codesum_pipeline_tests.delivery.receivers import mail_receiver, webhook_receiver
 from codesum_pipeline_tests.digests.history_rows import cited, row
-from codesum_pipeline_tests.digests.items import answer, claim
-from codesum_pipeline_tests.digests.shop import INTENT, Shop
-from codesum_pipeline_tests.hooks import Install, install
-from codesum_pipeline_tests.llm.server import Fails, Says, ScriptedServer
+from codesum_pipeline_tests.support.digest_items import answer, claim
+from codesum_pipeline_tests.support.digest_shop import INTENT, Shop
+from codesum_pipeline_tests.support.hooks import Install, install
+from codesum_pipeline_tests.support.llm_server import Fails, Says, ScriptedServer
+from codesum_pipeline_tests.support.receivers import mail_receiver, webhook_receiver
 
 __all__ = ["install"]
 

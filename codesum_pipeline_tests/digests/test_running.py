@@ -15,9 +15,9 @@ from codesum_pipeline.digests.rows import TickOutcome
 from codesum_pipeline.digests.running import is_due, run_after_build, run_due, run_now
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline_tests.cli.calling import environment
-from codesum_pipeline_tests.delivery.receivers import webhook_receiver
-from codesum_pipeline_tests.digests.shop import INTENT, Shop
+from codesum_pipeline_tests.support.commands import environment
+from codesum_pipeline_tests.support.digest_shop import INTENT, Shop
+from codesum_pipeline_tests.support.receivers import webhook_receiver
 
 DAILY = """
 intents:
@@ -250,7 +250,7 @@ RUN = """
 import sys
 from pathlib import Path
 from codesum_pipeline.digests.running import run_after_build
-from codesum_pipeline_tests.digests.shop import Shop
+from codesum_pipeline_tests.support.digest_shop import Shop
 shop = Shop(Path(sys.argv[1]), ("", ""), ("", ""))
 print("ready", flush=True)
 sys.stdin.readline()

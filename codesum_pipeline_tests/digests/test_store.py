@@ -25,7 +25,7 @@ from codesum_pipeline.digests.schema import open_file
 from codesum_pipeline.digests.store import DigestStore, PurgeCounts, open_digests
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, ConfigurationError
 from codesum_pipeline.model.intents import ChangeKind
-from codesum_pipeline_tests.digests.making import INTENT, change, digest, match, state
+from codesum_pipeline_tests.support.digest_making import INTENT, change, digest, match, state
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 OTHER = "anything that touches billing"
@@ -353,7 +353,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline_tests.digests.making import match
+from codesum_pipeline_tests.support.digest_making import match
 sys.stdin.readline()
 for number in range(40):
     with open_digests(Path(sys.argv[1]), now=lambda: datetime.now(UTC)) as store:

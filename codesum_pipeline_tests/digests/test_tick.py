@@ -13,11 +13,11 @@ from codesum_pipeline.delivery.outbox import OUTBOX_FILE
 from codesum_pipeline.digests.rows import DigestState, DigestWriter, TickFailure, TickOutcome
 from codesum_pipeline.model.intents import Cadence, IntentSchedule
 from codesum_pipeline.model.options import BackendName
-from codesum_pipeline_tests.delivery.receivers import WebhookReceiver, mail_receiver
-from codesum_pipeline_tests.digests.shop import INTENT, MODEL, QUOTE, Shop, answer
-from codesum_pipeline_tests.hooks import Install, install
-from codesum_pipeline_tests.llm.server import Answers, Asked, Fails, ScriptedServer
-from codesum_pipeline_tests.llm.server.behaviours import Behaviour
+from codesum_pipeline_tests.support.digest_shop import INTENT, MODEL, QUOTE, Shop, answer
+from codesum_pipeline_tests.support.hooks import Install, install
+from codesum_pipeline_tests.support.llm_server import Answers, Asked, Fails, ScriptedServer
+from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
+from codesum_pipeline_tests.support.receivers import WebhookReceiver, mail_receiver
 
 __all__ = ["install"]
 

@@ -18,7 +18,7 @@ from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
 
 TOTAL = Question(
     id="total",

@@ -15,12 +15,12 @@ from codesum_pipeline.indexes.publish import PublishReport
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build, empty_serving_file
-from codesum_pipeline_tests.evaluation.shop_questions import write_shop_questions
-from codesum_pipeline_tests.evaluation.spoiling import shuffle_lanes
-from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import workspace_at
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, empty_serving_file
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
+from codesum_pipeline_tests.support.shop_questions import write_shop_questions
+from codesum_pipeline_tests.support.spoiling import shuffle_lanes
 
 
 class Shop:

@@ -24,8 +24,8 @@ from codesum_pipeline.retrieval import lookup
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build, empty_serving_file
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, empty_serving_file
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 # Functions that say nothing by name or code, and what each is for.
 PURPOSES = (

@@ -16,8 +16,8 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build, built_once, copy_built
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, built_once, copy_built
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 CART = '''"""Carts."""
 

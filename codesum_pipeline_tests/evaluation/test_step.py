@@ -14,12 +14,12 @@ from codesum_pipeline.evaluation.records import last_lift
 from codesum_pipeline.evaluation.step import EvaluationReport
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.evaluation.shop_questions import ASKED, write_shop_questions
-from codesum_pipeline_tests.law.comparing import published_files, table_rows
-from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import workspace_at
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.comparing import published_files, table_rows
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
+from codesum_pipeline_tests.support.shop_questions import ASKED, write_shop_questions
 
 
 @pytest.fixture(scope="module")

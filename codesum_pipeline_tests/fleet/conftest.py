@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline_tests.fleet.services import Bucket, Postgres, Redis, short_folder
-from codesum_pipeline_tests.fleet.workers import Fleet
+from codesum_pipeline_tests.support.fleet_workers import Fleet
+from codesum_pipeline_tests.support.services import Bucket, Postgres, Redis, short_folder
 
 # `make distributed` installs it; all other tests are collected without it.
 collect_ignore = [] if find_spec("celery") else ["test_celery_runs.py"]

@@ -7,10 +7,10 @@ from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
 from codesum_pipeline.defs.celery_runs import CeleryRuns, Sightings, WorkerReport
 from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.runs import COMMAND_LINE, STARTED_BY_TAG
-from codesum_pipeline_tests.defs.dagster_dev import wait_for
-from codesum_pipeline_tests.fleet.services import Redis
 from codesum_pipeline_tests.fleet.starting import launched, new_run, started
-from codesum_pipeline_tests.fleet.workers import Fleet
+from codesum_pipeline_tests.support.dagster_dev import wait_for
+from codesum_pipeline_tests.support.fleet_workers import Fleet
+from codesum_pipeline_tests.support.services import Redis
 
 pytestmark = pytest.mark.distributed
 

@@ -15,12 +15,12 @@ from codesum_pipeline.defs.instance_file import ensure_dagster_home
 from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import environment
-from codesum_pipeline_tests.cli.shop import FILES
 from codesum_pipeline_tests.fleet.kubernetes_api import kubernetes_api
-from codesum_pipeline_tests.fleet.services import Redis
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import environment
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.services import Redis
+from codesum_pipeline_tests.support.shop_home import FILES
 
 pytestmark = pytest.mark.distributed
 

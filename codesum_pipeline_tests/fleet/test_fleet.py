@@ -11,13 +11,13 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.heads import RepositoryHead, read_head
 from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.cli.shop import FILES
-from codesum_pipeline_tests.defs.dagster_dev import wait_for
-from codesum_pipeline_tests.fleet.services import Bucket
-from codesum_pipeline_tests.fleet.workers import Fleet, Worker
-from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.dagster_dev import wait_for
+from codesum_pipeline_tests.support.fleet_workers import Fleet, Worker
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.services import Bucket
+from codesum_pipeline_tests.support.shop_home import FILES
 
 pytestmark = pytest.mark.distributed
 

@@ -7,10 +7,10 @@ from dagster._core.launcher import WorkerStatus
 
 from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.instances import open_instance
-from codesum_pipeline_tests.building import open_home
 from codesum_pipeline_tests.fleet.kubernetes_api import kubernetes_api
-from codesum_pipeline_tests.fleet.services import Postgres
 from codesum_pipeline_tests.fleet.starting import launched, new_run, started
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.services import Postgres
 
 pytestmark = pytest.mark.distributed
 

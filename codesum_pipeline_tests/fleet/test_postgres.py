@@ -6,9 +6,9 @@ import pytest
 
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline_tests.cli.shop import FILES
-from codesum_pipeline_tests.fleet.workers import Fleet
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.fleet_workers import Fleet
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop_home import FILES
 
 pytestmark = pytest.mark.distributed
 

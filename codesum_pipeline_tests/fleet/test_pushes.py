@@ -12,12 +12,12 @@ from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.webhooks.secrets import VARIABLE
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.defs.dagster_dev import wait_for
 from codesum_pipeline_tests.defs.test_dagster_dev import REFUND
 from codesum_pipeline_tests.defs.test_webhooks import SSH
-from codesum_pipeline_tests.fleet.workers import Fleet
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.webhooks.payloads import SECRET, encoded, github_headers, github_push
+from codesum_pipeline_tests.support.dagster_dev import wait_for
+from codesum_pipeline_tests.support.fleet_workers import Fleet
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.webhook_payloads import SECRET, encoded, github_headers, github_push
 
 pytestmark = pytest.mark.distributed
 

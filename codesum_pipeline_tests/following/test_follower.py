@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.following.follower import Follower
-from codesum_pipeline_tests.cli.calling import PROJECT
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import PROJECT
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {
     "src/door.py": "OPEN = 1\n",

@@ -13,8 +13,8 @@ from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 DOOR = 'def open_door(door):\n    """Unlock the door of the shop."""\n    door.unlock()\n    return door\n'
 SCALES = 'def weigh(parcel):\n    """Weigh a parcel on the brass scales."""\n    return parcel.weigh()\n'

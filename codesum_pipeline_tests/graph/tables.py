@@ -13,7 +13,7 @@ from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import open_home, workspace_of
+from codesum_pipeline_tests.support.homes import open_home, workspace_of
 
 
 def graph_workspace(home: Path, *, force: bool = False, **settings: Any) -> Workspace:

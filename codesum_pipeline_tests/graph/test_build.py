@@ -13,9 +13,9 @@ from codesum_pipeline.graph.build import build_call_graph
 from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
 from codesum_pipeline.graph.resolver import split_shape
 from codesum_pipeline.model.graph import Context, Edge, GraphStats
-from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.graph.sources import graph_of
 from codesum_pipeline_tests.graph.tables import build_graph, graph_workspace
+from codesum_pipeline_tests.support.homes import build
 
 FILES = {
     "src/shop/__init__.py": "from .cart import Cart\n",

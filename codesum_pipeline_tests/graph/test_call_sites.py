@@ -12,7 +12,7 @@ from codesum_pipeline.graph.unique_names import UniqueNames
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
-from codesum_pipeline_tests.parsing.marked_calls import unmarked
+from codesum_pipeline_tests.support.marked_calls import unmarked
 
 
 def sites_of(language: str) -> tuple[list[str], list[CallSite]]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import Reports, build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.scip.indexes import HandMadeIndex, python_symbol
+from codesum_pipeline_tests.support.homes import Reports, build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.scip_indexes import HandMadeIndex, python_symbol
 
 _SOURCES = {
     "one.py": "class Base:\n    def run(self):\n        return 1\n\n\ndef make():\n    return Base()\n",

@@ -12,8 +12,8 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 PYTHON = {
     "shop/__init__.py": "from .sales import Cart, total as price_of\nfrom .money import *\n",

@@ -11,8 +11,8 @@ from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.files import SourceFile
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 SOUND = b'''"""Adds up orders."""
 

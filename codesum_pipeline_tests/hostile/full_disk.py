@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from codesum_pipeline.cli.app import app
 from codesum_pipeline_tests.hostile.building import SOUND, built, complaints, many_functions
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 def told(home: Path, *arguments: str) -> list[object]:

@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 TEXT = SOUND.decode()
 UMLAUT = TEXT.replace("the sum", "die Größe")

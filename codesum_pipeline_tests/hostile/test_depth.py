@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 N = 10_000
 Index = Callable[..., Built]

@@ -17,9 +17,9 @@ import pytest
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.mirror import Mirror
-from codesum_pipeline_tests.building import build, workspace_of
-from codesum_pipeline_tests.cli.calling import PROJECT, environment
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built, complaints, many_functions
+from codesum_pipeline_tests.support.commands import PROJECT, environment
+from codesum_pipeline_tests.support.homes import build, workspace_of
 
 Index = Callable[..., Built]
 ONLY_SOUND = {".", "a.py", "a.py::order_total"}
@@ -211,7 +211,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from codesum_pipeline.model.errors import CodesumError
-from codesum_pipeline_tests.building import build, open_home
+from codesum_pipeline_tests.support.homes import build, open_home
 workspace = open_home(Path(sys.argv[1])).workspace("project", run_id="full")
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 try:

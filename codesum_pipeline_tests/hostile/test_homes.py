@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from codesum_pipeline.cli.app import app
 from codesum_pipeline.definitions import defs
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline_tests.cli.calling import PROJECT, environment, fork_codesum, run_codesum
 from codesum_pipeline_tests.hostile.building import SOUND
 from codesum_pipeline_tests.hostile.test_nothing_runs import SETTINGS, check_unmarked, trap  # noqa: F401
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import PROJECT, environment, fork_codesum, run_codesum
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 REFUSED = 2
 # What a home of somebody else would do: run code when Dagster's configuration is read, and index what its owner wants.

@@ -7,9 +7,9 @@ import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.views import connect, create_views
-from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built, fast_import
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 INDEXED = {
     "space": b"with space.py",

@@ -8,9 +8,9 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings import load_settings
-from codesum_pipeline_tests.building import build
 from codesum_pipeline_tests.hostile.building import SOUND, Built, store_blob, store_commit, store_tree
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 Index = Callable[..., Built]
 

@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.defs import steps
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built, fast_import, git_bytes
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 Index = Callable[..., Built]
 ONLY_SOUND = {".", "a.py", "a.py::order_total"}
@@ -164,7 +164,7 @@ def test_a_mirror_that_is_deleted_between_runs_is_made_anew(git_repo, index: Ind
 
 def test_a_mirror_that_is_deleted_under_a_run_is_an_error_and_the_next_run_succeeds(git_repo, tmp_path: Path) -> None:
     from codesum_pipeline.model.repository import RepositoryEntry
-    from codesum_pipeline_tests.building import build, open_home, workspace_of
+    from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
     home = open_home(tmp_path / "home")
     workspace = workspace_of(home, RepositoryEntry("project", str(git_repo({"a.py": SOUND}).path)))

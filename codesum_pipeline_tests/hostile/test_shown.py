@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.defs.building import shows
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 EVIL = "\x1b]0;owned\x07\x1b[31mred <script>alert(1)</script> {template} {{7*7}} \u202egnp\u202c zero\u200bwidth [a](http://e.invalid)"
 SECRETS = ("AKIA" + "Q3EGRL7XQ2ZD5WVA", "hunter2secretpassword", "-----BEGIN RSA PRIVATE " + "KEY-----")

@@ -9,9 +9,9 @@ import pytest
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source import snapshot
-from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built, store_blob, store_commit, store_tree
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 Index = Callable[..., Built]
 SECRET = "outside_secret_92c1"

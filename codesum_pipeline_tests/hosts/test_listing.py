@@ -9,7 +9,7 @@ from codesum_pipeline.hosts.api import Access, list_repositories
 from codesum_pipeline.hosts.syncing import open_host
 from codesum_pipeline.model.errors import ConfigurationError, HostUnavailable
 from codesum_pipeline.model.organisation import HostKind, ListedRepository, Organisation
-from codesum_pipeline_tests.hosts.code_host import TOKEN, CodeHost, Repo, code_host
+from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
 
 REPOS = [Repo(11, "acme/shop"), Repo(12, "acme/old", archived=True), Repo(7, "acme/copy", fork=True)]
 KINDS = pytest.mark.parametrize("kind", list(HostKind))

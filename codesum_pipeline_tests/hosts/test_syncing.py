@@ -14,7 +14,7 @@ from codesum_pipeline.model.organisation import HostKind, Organisation
 from codesum_pipeline.model.repository import RepositoryEntry, Retirement
 from codesum_pipeline.source.organisations import organisation_of, token_variable
 from codesum_pipeline.source.registry import Registry
-from codesum_pipeline_tests.hosts.code_host import TOKEN, CodeHost, Repo, code_host
+from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 

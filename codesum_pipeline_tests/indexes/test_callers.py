@@ -10,7 +10,7 @@ from codesum_pipeline.indexes.call_edges import OF_EDGES, build_callers
 from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.store.rows import to_table
-from codesum_pipeline_tests.indexes.synthetic import call_edge
+from codesum_pipeline_tests.support.synthetic_indexes import call_edge
 
 IDS = ("a.py::f", "a.py::g", "b.py::h", "b.py::Klass")
 

@@ -15,7 +15,7 @@ from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS, Version, 
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store import tables as store
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, make_index_workspace, write_tables
+from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace, write_tables
 
 SEED_FILES = {
     "summary.jsonl", "dense/embeddings.pt", "dense/index_map.json", "bm25/index.npz", "bm25/vocab.json",

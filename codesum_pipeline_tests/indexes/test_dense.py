@@ -11,7 +11,7 @@ from codesum_pipeline.indexes.dense import embed_documents, matrix_of
 from codesum_pipeline.indexes.embedders import StaticEmbedder, Vectors, embedder_of, load_embedder, static
 from codesum_pipeline.model.options import ExtraLane, IndexOptions, Options
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_index_workspace, write_tables
+from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, make_index_workspace, write_tables
 
 
 def vector_of(workspace: Workspace, id_: str, lane: str) -> list[float]:

@@ -18,7 +18,7 @@ from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
 from codesum_pipeline.model.errors import ConfigurationError, EmbedderUnavailable, UnusableVectors
 from codesum_pipeline.model.options import IndexOptions, Options
-from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_index_workspace, write_tables
+from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, make_index_workspace, write_tables
 
 KEY = "sk-verysecret1234567890"
 PATH = "/v1/embeddings"

@@ -17,7 +17,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import IndexOptions, Options
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
-from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 TEXTS = (
     "Parse the configuration file and return its settings.",

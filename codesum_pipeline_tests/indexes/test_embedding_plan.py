@@ -8,7 +8,7 @@ from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.embedding_plan import EmbeddingPlan, plan_embedding
 from codesum_pipeline.model.documents import Level, PlanAction, PlanRow
 from codesum_pipeline.model.options import IndexOptions, Options
-from codesum_pipeline_tests.indexes.synthetic import make_index_workspace
+from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace
 
 STATIC = load_embedder("static").model_id
 ROWS = tuple(

@@ -14,7 +14,7 @@ from codesum_pipeline.indexes.lane_texts import (
 from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.hashing import sha1_hex
-from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, make_index_workspace
+from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace
 
 
 def sources_of(home: Path, files: Files = SHOP) -> dict[str, pa.Table]:

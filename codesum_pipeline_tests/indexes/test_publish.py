@@ -23,7 +23,7 @@ from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.options import IndexOptions, Options
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.indexes.synthetic import (
+from codesum_pipeline_tests.support.synthetic_indexes import (
     SHOP,
     Definition,
     Files,

@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codesum_pipeline.indexes.sparse import index_terms
-from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, make_index_workspace, write_tables
+from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, make_index_workspace, write_tables
 
 
 def test_every_document_gets_words_in_all_lanes_placeholders_too(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from codesum_pipeline.indexes.use_edges import OF_USES, build_uses
 from codesum_pipeline.indexes.uses import KINDS, Uses
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.store.rows import to_table
-from codesum_pipeline_tests.indexes.synthetic import call_edge
+from codesum_pipeline_tests.support.synthetic_indexes import call_edge
 
 IDS = ("a.py::f", "a.py::g", "b.py::Klass", "a.py", "b.py")
 

@@ -26,7 +26,7 @@ from codesum_pipeline.indexes.version_folder import (
 from codesum_pipeline.model.graph import Edge
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.indexes.synthetic import (
+from codesum_pipeline_tests.support.synthetic_indexes import (
     SHOP,
     Definition,
     call_edge,

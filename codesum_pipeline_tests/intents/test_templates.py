@@ -13,7 +13,7 @@ from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.intents.templates import delete_digest_template, rename_digest_template
 from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic, template_exists
 from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, TemplateNotFound
-from codesum_pipeline_tests.small_disk import files_of_at_most
+from codesum_pipeline_tests.support.small_disk import files_of_at_most
 
 SYSTEM, INSTRUCTION = TemplateKind.DIGEST_SYSTEM, TemplateKind.DIGEST_INSTRUCTION
 WRITTEN = """# By hand.

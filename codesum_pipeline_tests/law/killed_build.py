@@ -13,7 +13,7 @@ from typing import Any
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.lease import hold_lease
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 
 def arm(number: int, moment: str) -> Callable[[], int]:

@@ -10,11 +10,11 @@ import pytest
 
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.store.lease import current_holder, hold_lease
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.law.edits import swap, together
-from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build, workspace_at
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.edits import swap, together
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
 
 ROOT = Path(__file__).parents[2]
 # How many files, links and folders a build of a changed shop puts in place, at least and at most.

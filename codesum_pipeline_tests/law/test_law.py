@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import Reports, build, open_home, workspace_of
-from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
-from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
-from codesum_pipeline_tests.law.script import EDITS, SETTINGS
-from codesum_pipeline_tests.law.shop import SHOP, Files
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.homes import Reports, build, open_home, workspace_of
+from codesum_pipeline_tests.support.random_edits import OPERATIONS, change
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.script import EDITS, SETTINGS
+from codesum_pipeline_tests.support.shop import SHOP, Files
 
 EXPECTED = Path(__file__).with_name("script_expected.json")
 

@@ -7,11 +7,11 @@ import pytest
 
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import open_home, workspace_of
-from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
-from codesum_pipeline_tests.law.shop import SHOP, Files
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home, workspace_of
+from codesum_pipeline_tests.support.random_edits import OPERATIONS, change
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP, Files
 
 
 def hold_the_law(number: int, edits: int, tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
-from codesum_pipeline_tests.law.shop import SHOP, Files
 from codesum_pipeline_tests.law.test_law import differences
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.scip.python_indexer import index_python
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.python_indexer import index_python
+from codesum_pipeline_tests.support.random_edits import OPERATIONS, change
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP, Files
 
 
 def _workspace(home: Path, repo: GitRepo) -> Workspace:

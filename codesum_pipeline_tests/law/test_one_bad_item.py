@@ -29,10 +29,10 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import level_build, writers, writing
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.writers import FAILED
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.law.comparing import table_rows
 from codesum_pipeline_tests.law.test_law import differences, workspace_at
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.comparing import table_rows
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {
     "README.md": "# Shop\n\nSells things.\n",

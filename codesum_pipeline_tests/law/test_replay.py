@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from benchmarks.replay import MovingBranch, build_and_count, commits_of
-from codesum_pipeline_tests.building import open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 def test_a_replayed_history_reuses_what_did_not_change(tmp_path: Path) -> None:

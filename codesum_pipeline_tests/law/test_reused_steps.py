@@ -13,12 +13,12 @@ from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.law.comparing import first_difference, table_rows
-from codesum_pipeline_tests.law.edits import swap
-from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build, workspace_at
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.comparing import first_difference, table_rows
+from codesum_pipeline_tests.support.edits import swap
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
 
 # They look for themselves, each time.
 ALWAYS = {"repo_snapshot", "retrieval_evaluation", "published_index"}

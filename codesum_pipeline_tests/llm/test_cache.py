@@ -12,9 +12,9 @@ from codesum_pipeline.llm.cache import AnswerCache, CacheStats
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.model.documents import WrittenText
 from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline_tests.cli.calling import environment
 from codesum_pipeline_tests.llm.making import NOON, cache_in, noon
 from codesum_pipeline_tests.llm.test_ledger import CONTEXT, KEPT
+from codesum_pipeline_tests.support.commands import environment
 
 OTHER_CONTEXT = replace(CONTEXT, calls=())
 

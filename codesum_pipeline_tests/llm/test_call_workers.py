@@ -21,12 +21,12 @@ from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.errors import CallFailure
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.options import LlmOptions, ModelPrice
-from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, options_for
 from codesum_pipeline_tests.llm.killable_run import TEMPLATE, prompt_of
 from codesum_pipeline_tests.llm.making import WORST_USD, cache_in, noon, price_of, task
-from codesum_pipeline_tests.llm.server import Answers, Fails, ScriptedServer
-from codesum_pipeline_tests.llm.server.asked import Asked
 from codesum_pipeline_tests.llm.sharing import SharingBackend, workers_of
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, options_for
+from codesum_pipeline_tests.support.llm_server import Answers, Fails, ScriptedServer
+from codesum_pipeline_tests.support.llm_server.asked import Asked
 
 # As `price_of` has it.
 PRICES = ModelPrice("openai/gpt-4o-mini", 100.0, 100.0)

@@ -22,10 +22,10 @@ from codesum_pipeline.model.errors import (
     SummaryError,
 )
 from codesum_pipeline.model.options import BackendName, LlmOptions
-from codesum_pipeline_tests.llm.asking import CLAUDE, KEY, KEY_VARIABLE, MODEL, options_for, request_for
 from codesum_pipeline_tests.llm.making import function_answer, responding
-from codesum_pipeline_tests.llm.server import Behaviour, ScriptedServer
-from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY, KEY_VARIABLE, MODEL, options_for, request_for
+from codesum_pipeline_tests.support.llm_server import Behaviour, ScriptedServer
+from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 
 MESSAGES = ({"role": "system", "content": "You help."}, {"role": "user", "content": "What is it?"})
 TOOL = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": {"type": "object"}}}

@@ -13,8 +13,8 @@ from codesum_pipeline.llm.record import RecordBackend
 from codesum_pipeline.llm.replay import ReplayBackend
 from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, ConfigurationError, SummaryCallFailed
 from codesum_pipeline.model.options import BackendName, LlmOptions
-from codesum_pipeline_tests.llm.asking import MODEL, ask_backend, request_for, templates
-from codesum_pipeline_tests.llm.server import Fails, ScriptedServer
+from codesum_pipeline_tests.support.llm_requests import MODEL, ask_backend, request_for, templates
+from codesum_pipeline_tests.support.llm_server import Fails, ScriptedServer
 
 
 @pytest.mark.parametrize(

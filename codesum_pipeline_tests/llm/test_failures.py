@@ -9,8 +9,25 @@ import pytest
 
 from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline_tests.llm.asking import CLAUDE, KEY, KEY_VARIABLE, ask, options_for, request_for, templates
-from codesum_pipeline_tests.llm.server import Answers, Behaviour, Drips, Fails, Hangs, Resets, ScriptedServer, Sends
+from codesum_pipeline_tests.support.llm_requests import (
+    CLAUDE,
+    KEY,
+    KEY_VARIABLE,
+    ask,
+    options_for,
+    request_for,
+    templates,
+)
+from codesum_pipeline_tests.support.llm_server import (
+    Answers,
+    Behaviour,
+    Drips,
+    Fails,
+    Hangs,
+    Resets,
+    ScriptedServer,
+    Sends,
+)
 
 QUOTA = "You exceeded your current quota (insufficient_quota)"
 

@@ -15,11 +15,11 @@ import pytest
 
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
-from codesum_pipeline_tests.cli.calling import environment
 from codesum_pipeline_tests.llm.killable_run import PlainBackend, hashes_of, run
 from codesum_pipeline_tests.llm.making import OPTIONS, noon
-from codesum_pipeline_tests.llm.server import ServerProcess, read_log
 from codesum_pipeline_tests.llm.sharing import workers_of
+from codesum_pipeline_tests.support.commands import environment
+from codesum_pipeline_tests.support.llm_server import ServerProcess, read_log
 
 DOCUMENTS = 500
 CONCURRENCY = 16

@@ -12,7 +12,7 @@ from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryResponse, TokenUsage
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ModelNotInAllowlist, PromptTemplateMismatch, SummaryOutputInvalid
-from codesum_pipeline_tests.llm.asking import (
+from codesum_pipeline_tests.support.llm_requests import (
     CLAUDE,
     KEY,
     KEY_VARIABLE,
@@ -24,8 +24,8 @@ from codesum_pipeline_tests.llm.asking import (
     talk,
     templates,
 )
-from codesum_pipeline_tests.llm.server import Answers, Says, ScriptedServer, Wire, answer_of
-from codesum_pipeline_tests.llm.server.asked import text_of
+from codesum_pipeline_tests.support.llm_server import Answers, Says, ScriptedServer, Wire, answer_of
+from codesum_pipeline_tests.support.llm_server.asked import text_of
 
 REPAIRED = ('{"purpose":"short"}', "purpose: at least 30 characters")
 

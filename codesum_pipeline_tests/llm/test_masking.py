@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.llm.masking import MaskedText, mask_secrets
-from codesum_pipeline_tests.llm.planted import ASSIGNED, TOKENS, Planted, planted
+from codesum_pipeline_tests.support.planted_secrets import ASSIGNED, TOKENS, Planted, planted
 
 PLANTED = list(planted(seed=7, each=7))
 

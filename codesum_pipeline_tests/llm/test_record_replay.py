@@ -23,7 +23,7 @@ from codesum_pipeline.model.errors import (
     SummaryCallFailed,
 )
 from codesum_pipeline.model.options import BackendName, LlmOptions
-from codesum_pipeline_tests.llm.asking import (
+from codesum_pipeline_tests.support.llm_requests import (
     KEY,
     KEY_VARIABLE,
     MODEL,
@@ -32,7 +32,7 @@ from codesum_pipeline_tests.llm.asking import (
     request_for,
     templates,
 )
-from codesum_pipeline_tests.llm.server import Answers, Fails, ScriptedServer
+from codesum_pipeline_tests.support.llm_server import Answers, Fails, ScriptedServer
 
 RESPONSE = SummaryResponse("{}", True, TokenUsage(10, 5, 2), "gpt-4o-mini", 0.25)
 

@@ -10,8 +10,8 @@ from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.pins import SummaryResponse
 from codesum_pipeline.llm.retrying import wait_before_retry, with_retries
 from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
-from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, options_for, request_for, templates
-from codesum_pipeline_tests.llm.server import Answers, Fails, Resets, ScriptedServer
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, options_for, request_for, templates
+from codesum_pipeline_tests.support.llm_server import Answers, Fails, Resets, ScriptedServer
 
 
 class Calls:

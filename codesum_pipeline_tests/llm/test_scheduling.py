@@ -44,7 +44,7 @@ from codesum_pipeline_tests.llm.making import (
     responding,
     task,
 )
-from codesum_pipeline_tests.small_disk import files_of_at_most
+from codesum_pipeline_tests.support.small_disk import files_of_at_most
 
 NO_CAP = Caps(documents_left=1_000, usd_left=None)
 BAD = function_answer(purpose="Too short.")

@@ -11,8 +11,8 @@ import pytest
 
 from codesum_pipeline.llm.scrubbing import keys_in_use, without_keys
 from codesum_pipeline.model.errors import SummaryCallFailed
-from codesum_pipeline_tests.llm.asking import CLAUDE, KEY_VARIABLE, MODEL, ask, options_for, request_for
-from codesum_pipeline_tests.llm.server import Answers, Fails, ScriptedServer
+from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY_VARIABLE, MODEL, ask, options_for, request_for
+from codesum_pipeline_tests.support.llm_server import Answers, Fails, ScriptedServer
 
 # Signs that addresses, JSON and HTML write otherwise.
 KEY = "sk-a/b+c=<d>&0123456789_\u00e9"

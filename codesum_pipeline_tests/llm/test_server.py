@@ -9,8 +9,8 @@ import pytest
 from codesum_pipeline.llm.checking import AnswerBounds, read_answer
 from codesum_pipeline.llm.pins import AnswerForm
 from codesum_pipeline.model.documents import LEVELS, Level
-from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, ask, options_for, request_for
-from codesum_pipeline_tests.llm.server import ScriptedServer, ServerProcess, read_log
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, ask, options_for, request_for
+from codesum_pipeline_tests.support.llm_server import ScriptedServer, ServerProcess, read_log
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -11,10 +11,10 @@ from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall
 from codesum_pipeline.llm.chat_backends import LiteLlmChat
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed, SummaryError
 from codesum_pipeline.model.options import LlmOptions
-from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, MODEL
-from codesum_pipeline_tests.llm.server.played import Played, amazon_events, calling, chunk, events, lines, piece
-from codesum_pipeline_tests.llm.server.serving import start
 from codesum_pipeline_tests.llm.test_chat import MESSAGES, TOOL
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL
+from codesum_pipeline_tests.support.llm_server.played import Played, amazon_events, calling, chunk, events, lines, piece
+from codesum_pipeline_tests.support.llm_server.serving import start
 
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 TEXT = chunk({"role": "assistant", "content": "A shop."})

@@ -21,10 +21,10 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.repository_scope import RepositoryScope
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.checkout import checkout_of
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.cli.calling import COMMAND, environment
-from codesum_pipeline_tests.mcp_server.asking import CALLS, text_of, with_client
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import COMMAND, environment
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.mcp_client import CALLS, text_of, with_client
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {
     "src/door.py": 'def open_door(door):\n    """Unlock the door of the shop."""\n    door.unlock()\n    return door\n'

@@ -14,9 +14,9 @@ from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.lease import hold_lease
-from codesum_pipeline_tests.building import open_home, workspace_of
-from codesum_pipeline_tests.mcp_server.asking import CALLS, catalogue_of, server_of, text_of, with_client
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home, workspace_of
+from codesum_pipeline_tests.support.mcp_client import CALLS, catalogue_of, server_of, text_of, with_client
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 TOOLS = ("search", "read", "graph", "overview")
 

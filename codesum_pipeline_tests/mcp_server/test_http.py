@@ -9,9 +9,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.serving.listening import parse_address
-from codesum_pipeline_tests.cli.calling import fork_codesum
-from codesum_pipeline_tests.mcp_server.asking import ask_and_misbehave, ask_everything, with_client
-from codesum_pipeline_tests.serving import served
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.mcp_client import ask_and_misbehave, ask_everything, with_client
+from codesum_pipeline_tests.support.serving import served
 
 TOKEN = "a-token-that-nobody-guesses"
 INITIALIZE = {

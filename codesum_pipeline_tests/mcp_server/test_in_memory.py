@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from codesum_pipeline.mcp_server.server import IndexTool, make_server
 from codesum_pipeline.tools.registry import TOOLS, tools_by_name
-from codesum_pipeline_tests.mcp_server.asking import (
+from codesum_pipeline_tests.support.mcp_client import (
     CALLS,
     ask_everything,
     catalogue_of,

@@ -10,9 +10,9 @@ from codesum_pipeline.following.follower import Follower
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.repository_scope import RepositoryScope
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.mcp_server.asking import catalogue_of, with_client
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.mcp_client import catalogue_of, with_client
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 DOOR = 'def open_door(door):\n    """Unlock the door of the shop."""\n    door.unlock()\n    return door\n'
 FILE = "codesum://shop/src/door.py"

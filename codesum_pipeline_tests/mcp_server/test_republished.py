@@ -14,11 +14,11 @@ import pytest
 from mcp.client.client import Client
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.mcp_server.asking import server_of, text_of
 from codesum_pipeline_tests.mcp_server.test_http import serving
 from codesum_pipeline_tests.mcp_server.test_stdio import parameters
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.mcp_client import server_of, text_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 CLIENTS = 32
 # Between two publications; without one, they take the time of the answers.

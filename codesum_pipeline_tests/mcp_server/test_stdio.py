@@ -6,8 +6,8 @@ import subprocess
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
-from codesum_pipeline_tests.cli.calling import COMMAND, environment, fork_codesum
-from codesum_pipeline_tests.mcp_server.asking import ask_and_misbehave, text_of, with_client
+from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
+from codesum_pipeline_tests.support.mcp_client import ask_and_misbehave, text_of, with_client
 
 
 def parameters(home, folder, *arguments):

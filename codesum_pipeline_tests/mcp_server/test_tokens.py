@@ -12,8 +12,8 @@ from mcp.shared.exceptions import MCPError
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.serving.tokens import AccessToken, read_tokens
-from codesum_pipeline_tests.mcp_server.asking import CALLS, ask_everything, text_of, with_client
 from codesum_pipeline_tests.mcp_server.test_http import HEADERS, INITIALIZE, serving
+from codesum_pipeline_tests.support.mcp_client import CALLS, ask_everything, text_of, with_client
 
 KEEPER, SELLER, BOSS = (f"the-token-of-the-{who}" for who in ("keeper", "seller", "boss"))
 TABLE = f"""

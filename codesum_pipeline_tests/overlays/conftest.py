@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline_tests.building import open_home
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.overlays.standing import Checkout, indexed
-from codesum_pipeline_tests.overlays.trees import IndexedShop, Tree
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.overlay_answers import Checkout, indexed
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
+from codesum_pipeline_tests.support.work_trees import IndexedShop, Tree
 
 
 @pytest.fixture(scope="session")

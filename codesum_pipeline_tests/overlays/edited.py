@@ -7,10 +7,10 @@ from pathlib import Path
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
-from codesum_pipeline_tests.law.shop import SHOP, Files
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.random_edits import OPERATIONS, change
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP, Files
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ import pytest
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.paging import Cursor
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.overlays.trees import IndexedShop, Tree
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.shop import SHOP
+from codesum_pipeline_tests.support.work_trees import IndexedShop, Tree
 
 MONEY = SHOP["shop/money.py"]
 WEIGH = "\n\ndef weigh(coin):\n    grams = coin.weight\n    return grams\n"

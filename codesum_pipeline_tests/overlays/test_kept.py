@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.parsing import symbols
-from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.support.shop import SHOP
 
 MORE = "\n\ndef weigh(coin):\n    return coin.weight * 2\n"
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.retrieval.search import search
-from codesum_pipeline_tests.law.random_edits import OPERATIONS, change
-from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import SEQUENCES
-from codesum_pipeline_tests.overlays.standing import documents, indexed, must_hold_the_law
 from codesum_pipeline_tests.overlays.states import EDITED, STATES, a_rebase_in_conflict
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.overlay_answers import documents, indexed, must_hold_the_law
+from codesum_pipeline_tests.support.random_edits import OPERATIONS, change
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
 
 
 @pytest.mark.parametrize(

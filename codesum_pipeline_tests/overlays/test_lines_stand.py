@@ -5,8 +5,8 @@ import pytest
 from codesum_pipeline.overlays.opening import MOST_FILES
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.overlays.trees import IndexedShop
+from codesum_pipeline_tests.support.shop import SHOP
+from codesum_pipeline_tests.support.work_trees import IndexedShop
 
 MONEY = SHOP["shop/money.py"]
 CALLS = {

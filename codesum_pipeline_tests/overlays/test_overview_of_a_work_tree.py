@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline_tests.cli.calling import fork_codesum
-from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.shop import SHOP
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.support.shop import SHOP
 
 MONEY = SHOP["shop/money.py"]
 EDITS = {

@@ -8,9 +8,9 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline_tests.building import build, built_once, copy_built, open_home, workspace_of
-from codesum_pipeline_tests.cli.calling import fork_codesum
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.homes import build, built_once, copy_built, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 def function(name, says, does):

@@ -1,8 +1,8 @@
 """The official client and a server that is started in a work tree."""
 
 from codesum_pipeline.mcp_server.server import make_server
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.mcp_server.asking import text_of, with_client
+from codesum_pipeline_tests.support.mcp_client import text_of, with_client
+from codesum_pipeline_tests.support.shop import SHOP
 
 EDIT = "\n\ndef weigh_parcel(parcel):\n    grams = round_cents(parcel)\n    return grams\n"
 

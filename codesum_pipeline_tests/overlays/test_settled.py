@@ -7,10 +7,10 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import open_tree, settle_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.overlays.edited import edited_tree
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
 
 PROVENANCE = ("last_updated", "cause", "cause_ids", "commit", "run_id")
 QUESTIONS = ("convert money to another currency", "Cart.add", "count what is left", "shop/money.py", "refund an order")

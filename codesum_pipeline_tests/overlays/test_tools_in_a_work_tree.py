@@ -8,8 +8,8 @@ from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline_tests.building import built_once, copy_built, open_home
-from codesum_pipeline_tests.law.shop import SHOP
+from codesum_pipeline_tests.support.homes import built_once, copy_built, open_home
+from codesum_pipeline_tests.support.shop import SHOP
 
 LAGS = "texts of folders are those of the commit"
 EDIT = '\n\ndef weigh_parcel(parcel):\n    """Weigh a parcel on the brass scales."""\n    return parcel.weigh()\n'

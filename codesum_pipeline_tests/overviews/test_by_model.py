@@ -10,10 +10,10 @@ import pytest
 from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import REPO_OVERVIEW
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, always_well
-from codesum_pipeline_tests.llm.server.answers import answer_of
-from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, Shop, shop
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, always_well
+from codesum_pipeline_tests.support.llm_server.answers import answer_of
+from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
 
 FILES = {
     "README.md": "# Desk\n\nDesk is a help desk for parcel shops.\n",

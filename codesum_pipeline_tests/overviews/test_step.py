@@ -15,11 +15,11 @@ from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS, is_standing
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overviews.step import OverviewReport
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build, empty_serving_file, open_home, workspace_of
-from codesum_pipeline_tests.evaluation.shop_questions import write_shop_questions
-from codesum_pipeline_tests.evaluation.spoiling import shuffle_lanes
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, empty_serving_file, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
+from codesum_pipeline_tests.support.shop_questions import write_shop_questions
+from codesum_pipeline_tests.support.spoiling import shuffle_lanes
 
 FILES = {
     "README.md": "# Desk\n\nDesk is a [help desk](https://example.org) for parcel shops.\n",

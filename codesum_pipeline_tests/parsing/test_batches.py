@@ -13,7 +13,7 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.parsing.batches import BATCH_BYTES, ParsedBatch, ParsedRows, ParseFiles, SourceText, in_batches
 from codesum_pipeline.workers.pool import Pool, Work
 from codesum_pipeline_tests.parsing.deadly_files import Deadly
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 PARSE = ParseFiles(HashPolicy.CANONICAL)
 
@@ -65,7 +65,7 @@ import sys
 from pathlib import Path
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing import symbols
-from codesum_pipeline_tests.building import build, open_home, workspace_of
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.parsing.deadly_files import Deadly
 
 parse_files = symbols.ParseFiles

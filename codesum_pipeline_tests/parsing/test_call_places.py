@@ -7,7 +7,7 @@ import pytest
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
-from codesum_pipeline_tests.parsing.marked_calls import SOURCES, marked_places, unmarked
+from codesum_pipeline_tests.support.marked_calls import SOURCES, marked_places, unmarked
 
 LANGUAGES = pytest.mark.parametrize("language", sorted(PARSERS))
 NOWHERE = (0, 0)

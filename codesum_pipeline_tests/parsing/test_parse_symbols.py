@@ -11,7 +11,7 @@ from codesum_pipeline.parsing import symbols as step
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.source.snapshot import take_snapshot
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 MakeRepo = Callable[..., GitRepo]
 MakeWorkspace = Callable[..., Workspace]

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.parsing.parsers import PARSERS
-from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.support.homes import build
 
 
 def judged(language: str, source: str, path: str = "src/file") -> tuple[bool | None, set[str]]:

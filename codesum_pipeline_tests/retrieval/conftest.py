@@ -4,7 +4,7 @@ import pytest
 
 from codesum_pipeline.indexes.embedders import Embedder, load_embedder
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import pytest
 
 from codesum_pipeline.retrieval.batch import BadRow, BatchQuestion, RoutedQuestion, parse_question, read_batch
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
 
 
 def test_a_row_without_a_repository_asks_all(shop: PublishedIndex) -> None:

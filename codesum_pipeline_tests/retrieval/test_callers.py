@@ -15,7 +15,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights
-from codesum_pipeline_tests.indexes.synthetic import Definition, Files, make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import Definition, Files, make_index_workspace, publish
 
 # In row order. `checkout` says nothing of invoices and calls both that do.
 NAMES = ("audit", "checkout", "log", "post", "stamp", "test_post", "zero")

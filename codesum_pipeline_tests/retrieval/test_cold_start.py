@@ -3,7 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 _HEAVY = {"bm25s", "dagster", "duckdb", "litellm", "matplotlib", "model2vec", "networkx", "numba", "pandas", "pyarrow",
           "scipy", "sentence_transformers", "torch", "transformers", "tree_sitter"}  # fmt: skip

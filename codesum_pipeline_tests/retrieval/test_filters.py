@@ -20,8 +20,8 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal
-from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
 from codesum_pipeline_tests.retrieval.rankings import rank_documents
+from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
 
 
 def passing(index: PublishedIndex, filters: Filters) -> set[str]:

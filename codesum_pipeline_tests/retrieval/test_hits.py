@@ -6,7 +6,7 @@ import pytest
 from codesum_pipeline.retrieval.hits import explain_ranks, make_hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import Signal
-from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
 
 
 @pytest.mark.parametrize(

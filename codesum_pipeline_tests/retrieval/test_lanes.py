@@ -18,8 +18,8 @@ from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import Signal
-from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
 from codesum_pipeline_tests.retrieval.rankings import rank_documents
+from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 
 def ranked(index: PublishedIndex, embedder: Embedder, text: str, signal: Signal, level: Level) -> list[str]:

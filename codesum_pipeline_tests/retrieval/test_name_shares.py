@@ -6,7 +6,7 @@ from codesum_pipeline.retrieval.name_shares import NameShares
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
-from codesum_pipeline_tests.indexes.synthetic import Definition, make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from pathlib import Path
 from codesum_pipeline.model.documents import SummaryDocument
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument, surroundings_of
-from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 TOTAL_PRICE = "shop/cart.py::total_price"
 AUTHENTICATE = "shop/auth.py::LoginHandler::authenticate"

@@ -9,7 +9,7 @@ from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
-from codesum_pipeline_tests.indexes.synthetic import Definition, Files, make_index_workspace, publish
+from codesum_pipeline_tests.support.synthetic_indexes import Definition, Files, make_index_workspace, publish
 
 ASKED = "strip sensitive headers of a redirect"
 

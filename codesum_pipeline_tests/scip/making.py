@@ -13,8 +13,8 @@ import pytest
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.scip.making import MadeIndex, made_index
 from codesum_pipeline.source.mirror import Mirror
-from codesum_pipeline_tests.building import open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 @cache

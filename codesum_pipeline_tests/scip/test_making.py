@@ -16,9 +16,9 @@ from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.scip.making import made_index
 from codesum_pipeline.source.mirror import Mirror
-from codesum_pipeline_tests.building import open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.scip.making import SANDBOXES, Shop
+from codesum_pipeline_tests.support.homes import open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {"a.py": "def f():\n    return 1\n", "inner/b.py": "B = 1\n"}
 WAIT_S = 20
@@ -278,7 +278,7 @@ def test_a_command_ends_with_the_process_that_builds_and_its_room_with_the_next_
     seconds = f"9{number:02d}{len(sandbox):02d}"
     code = (
         "from pathlib import Path; from codesum_pipeline_tests.scip.making import Shop; "
-        "from codesum_pipeline_tests.repositories import GitRepo; "
+        "from codesum_pipeline_tests.support.repositories import GitRepo; "
         f"Shop(GitRepo(Path({str(shop.repo.path)!r})), Path({str(shop.home)!r}), {{'sandbox': {sandbox!r}}})"
         f".make('sleep {seconds}')"
     )

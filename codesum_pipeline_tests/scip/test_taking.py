@@ -25,9 +25,9 @@ from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.preview import preview_plan
 from codesum_pipeline.wiring import preview_of
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.scip.indexes import HandMadeIndex, python_symbol
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.scip_indexes import HandMadeIndex, python_symbol
 
 SOURCES = {"cart.py": "def total():\n    return 1\n", "web/page.py": "def show():\n    return 2\n"}
 MB = 1 << 20

@@ -12,8 +12,8 @@ from codesum_pipeline.scip.taking import index_state, snapshot_with_indexes
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.preview import preview_plan
 from codesum_pipeline.wiring import preview_of
-from codesum_pipeline_tests.building import build, open_home
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 @pytest.fixture

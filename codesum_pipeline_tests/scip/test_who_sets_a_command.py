@@ -10,8 +10,8 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.source.organisations import organisation_of
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 PACKAGE = Path(codesum_pipeline.__file__).parent
 WAYS_IN = ("web", "mcp_server", "webhooks", "serving", "tools", "asking", "defs", "hosts", "following", "overlays")

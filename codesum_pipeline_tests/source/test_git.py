@@ -10,7 +10,7 @@ import pytest
 
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.source.git import BlobReader, last_line, run_git, try_git
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 MISSING = "0" * 40
 

@@ -16,8 +16,8 @@ from codesum_pipeline.source.history import history_of
 from codesum_pipeline.source.mirror import Mirror, make_scratch
 from codesum_pipeline.source.snapshot import take_snapshot
 from codesum_pipeline.store.lease import hold_lease
-from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.source.conftest import MakeWorkspace, git_output
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 MakeRepo = Callable[..., GitRepo]
 SshBy = Callable[[str], Path]

@@ -17,7 +17,7 @@ import pytest
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.mirror import Mirror
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FETCH = """
     import sys

@@ -14,8 +14,8 @@ from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavaila
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.git import start_git, stop
 from codesum_pipeline.source.mirror import Mirror, make_scratch
-from codesum_pipeline_tests.repositories import GitRepo
 from codesum_pipeline_tests.source.conftest import git_output
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 MakeRepo = Callable[..., GitRepo]
 

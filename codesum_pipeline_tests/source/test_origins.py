@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.source.origins import foreign_folders, is_own, stated_origin
-from codesum_pipeline_tests.building import build
+from codesum_pipeline_tests.support.homes import build
 
 OURS = "MIT License\n\nCopyright (c) 2020 Ada Lovelace\n"
 THEIRS = "MIT License\n\nCopyright (c) 2011-2019 Charles Babbage <charles@example.org> and contributors\n"

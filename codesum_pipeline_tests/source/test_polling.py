@@ -22,7 +22,7 @@ from codesum_pipeline.source.poll_times import (
 )
 from codesum_pipeline.source.polling import Looks, Poller, source_of
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 POLICY = PollPolicy(interval_s=60, per_tick=100, parallel=8, host_parallel=2, host_spacing_s=0.0, timeout_s=20)
 NOW = 1_800_000_000.0

@@ -14,7 +14,7 @@ from codesum_pipeline.source import snapshot as snapshot_module
 from codesum_pipeline.source.rules import RULES_VERSION, PathRules
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 MakeRepo = Callable[..., GitRepo]
 MakeWorkspace = Callable[..., Workspace]

@@ -9,7 +9,7 @@ import pytest
 
 from codesum_pipeline.model.errors import BucketUnavailable, CodesumError, ConfigurationError
 from codesum_pipeline.store.objects import Objects, open_objects
-from codesum_pipeline_tests.buckets.moto_server import s3_environment
+from codesum_pipeline_tests.support.moto_server import s3_environment
 
 ASK: MappingProxyType[str, Callable[[Objects], object]] = MappingProxyType(
     {

@@ -26,10 +26,10 @@ from codesum_pipeline.summaries.explain import explain
 from codesum_pipeline.summaries.levels import write_functions
 from codesum_pipeline.summaries.preview import preview_plan
 from codesum_pipeline.wiring import preview_of
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.law.edits import append, delete, swap
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.edits import append, delete, swap
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
 
 Make = Callable[..., Any]
 

@@ -9,9 +9,9 @@ import pytest
 
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import levels, writing
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
 
 Make = Callable[..., Any]
 

@@ -14,8 +14,8 @@ from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline_tests.building import build, built_once, copy_built, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, built_once, copy_built, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FIRST = {
     "a.py": 'def one(x):\n    """Count up."""\n    y = x + 1\n    return y\n',

@@ -4,12 +4,12 @@ import pytest
 
 from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
-from codesum_pipeline_tests.cli.calling import fork_codesum
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.mcp_server.asking import server_of, text_of, with_client
 from codesum_pipeline_tests.overlays.conftest import indexed_shop
-from codesum_pipeline_tests.overlays.trees import IndexedShop, Tree
-from codesum_pipeline_tests.scip.shops import put_index
+from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.mcp_client import server_of, text_of, with_client
+from codesum_pipeline_tests.support.scip_shops import put_index
+from codesum_pipeline_tests.support.shop import SHOP
+from codesum_pipeline_tests.support.work_trees import IndexedShop, Tree
 
 __all__ = ["indexed_shop"]
 

@@ -17,10 +17,10 @@ from codesum_pipeline.summaries.explain import explain
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
 from codesum_pipeline.upkeep.maintaining import MaintainedHome
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import build, built_once, copy_built, open_home, workspace_of
-from codesum_pipeline_tests.killing import killed_at
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, built_once, copy_built, open_home, workspace_of
+from codesum_pipeline_tests.support.killing import killed_at
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 PAY = '"""Payments."""\n\n\ndef pay(card, amount):\n    """Charge a card."""\n    if amount > {0}:\n        raise {0}\n'
 STRICT = {"maintenance": {"history_rows": 1, "history_days": 1}}

@@ -10,7 +10,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.upkeep import mirrors
 from codesum_pipeline.upkeep.mirrors import MirrorFolder
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 @pytest.fixture

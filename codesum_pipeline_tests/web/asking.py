@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 
-from codesum_pipeline_tests.llm.asking import KEY, KEY_VARIABLE, MODEL
-from codesum_pipeline_tests.llm.server import Asked, Behaviour, ScriptedServer
-from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL
+from codesum_pipeline_tests.support.llm_server import Asked, Behaviour, ScriptedServer
+from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 from codesum_pipeline_tests.web.reading import Shown, get, shown
 from codesum_pipeline_tests.web.serving import serving
 

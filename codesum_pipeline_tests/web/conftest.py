@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.tools.zoo import FILES as ZOO
-from codesum_pipeline_tests.web.browsing import take_picture
-from codesum_pipeline_tests.web.chromium import launch
+from codesum_pipeline_tests.support.browsing import take_picture
+from codesum_pipeline_tests.support.chromium import launch
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.zoo import FILES as ZOO
 from codesum_pipeline_tests.web.hostile import FILES as HOSTILE
 from codesum_pipeline_tests.web.serving import serving
 

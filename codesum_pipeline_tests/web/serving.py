@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from codesum_pipeline_tests.serving import served
+from codesum_pipeline_tests.support.serving import served
 
 
 def serving(

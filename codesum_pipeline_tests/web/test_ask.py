@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from codesum_pipeline_tests.llm.asking import MODEL
-from codesum_pipeline_tests.llm.server import Fails
-from codesum_pipeline_tests.llm.server.streaming import Streams
+from codesum_pipeline_tests.support.llm_requests import MODEL
+from codesum_pipeline_tests.support.llm_server import Fails
+from codesum_pipeline_tests.support.llm_server.streaming import Streams
 from codesum_pipeline_tests.web.asking import ANSWER, STREAM, AskedSite, asked_site, looks_first
 from codesum_pipeline_tests.web.hostile import IMAGE, SCRIPT
 from codesum_pipeline_tests.web.reading import get, page, shown

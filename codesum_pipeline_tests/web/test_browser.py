@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from codesum_pipeline_tests.web.browsing import CONTRAST, PHONE, focused, take_picture, typed
+from codesum_pipeline_tests.support.browsing import CONTRAST, PHONE, focused, take_picture, typed
 from codesum_pipeline_tests.web.hostile import NAME
 from codesum_pipeline_tests.web.reading import get
 from codesum_pipeline_tests.web.serving import serving

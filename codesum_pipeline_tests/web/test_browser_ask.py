@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline_tests.llm.server.streaming import Streams
+from codesum_pipeline_tests.support.browsing import CONTRAST, PHONE, asked_to_the_end, focused
+from codesum_pipeline_tests.support.llm_server.streaming import Streams
 from codesum_pipeline_tests.web.asking import ANSWER, AskedSite, asked_site, looks_first
-from codesum_pipeline_tests.web.browsing import CONTRAST, PHONE, asked_to_the_end, focused
 from codesum_pipeline_tests.web.figures import write_evaluations, write_ledger
 from codesum_pipeline_tests.web.serving import serving
 from codesum_pipeline_tests.web.test_ask import HOSTILE

@@ -17,7 +17,7 @@ def test_where_no_browser_can_be_had_it_is_said(tmp_path):
         "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path),
         "PLAYWRIGHT_DOWNLOAD_HOST": "http://127.0.0.1:9",
     }
-    command = [sys.executable, "-m", "codesum_pipeline_tests.web.chromium"]
+    command = [sys.executable, "-m", "codesum_pipeline_tests.support.chromium"]
     done = subprocess.run(command, env=env, cwd=PROJECT, capture_output=True, text=True, timeout=280)
 
     assert done.returncode == 1

@@ -11,9 +11,9 @@ from codesum_pipeline.model.errors import BeingIndexed
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.pages import Pages
-from codesum_pipeline_tests.llm.server.streaming import Calls, Streams
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.tools.zoo import FILES as ZOO
+from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.zoo import FILES as ZOO
 from codesum_pipeline_tests.web.asking import asked_site
 from codesum_pipeline_tests.web.reading import get, hits, page
 from codesum_pipeline_tests.web.serving import serving

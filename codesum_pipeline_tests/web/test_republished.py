@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.web.reading import get, page
 from codesum_pipeline_tests.web.serving import serving
 

@@ -9,7 +9,7 @@ import pytest
 import codesum_pipeline.web
 from codesum_pipeline.web.diagram import draw
 from codesum_pipeline.web.markdown import as_html
-from codesum_pipeline_tests.cli.calling import fork_codesum
+from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.web.hostile import NAME
 from codesum_pipeline_tests.web.reading import get, shown
 from codesum_pipeline_tests.web.serving import serving

@@ -10,7 +10,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings import load_settings
 from codesum_pipeline.source.poll_state import mark_due, marked_keys
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.webhooks.payloads import encoded, github_headers, github_push
+from codesum_pipeline_tests.support.webhook_payloads import encoded, github_headers, github_push
 from codesum_pipeline_tests.webhooks.test_receiving import BODY, Running, running, wait_until
 
 SHOP = RepositoryEntry("shop", "https://github.com/acme/shop.git")

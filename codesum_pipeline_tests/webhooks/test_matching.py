@@ -11,7 +11,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.webhooks.matching import READ_AGAIN_S, RecentEntries, matching_keys
 from codesum_pipeline.webhooks.pushes import Push, UnreadablePayload, read_push
 from codesum_pipeline.webhooks.signatures import SignedEvent
-from codesum_pipeline_tests.webhooks.payloads import GONE, encoded, gitea_push, github_push, gitlab_push
+from codesum_pipeline_tests.support.webhook_payloads import GONE, encoded, gitea_push, github_push, gitlab_push
 
 GITHUB = SignedEvent(HostKind.GITHUB, "push", "")
 GITLAB = SignedEvent(HostKind.GITLAB, "Push Hook", "")

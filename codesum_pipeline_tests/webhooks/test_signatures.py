@@ -8,7 +8,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.organisation import HostKind
 from codesum_pipeline.webhooks.secrets import VARIABLE, Secret, read_secrets
 from codesum_pipeline.webhooks.signatures import CLOCK_TOLERANCE_S, SignedEvent, sender_of
-from codesum_pipeline_tests.webhooks.payloads import (
+from codesum_pipeline_tests.support.webhook_payloads import (
     SECRET,
     SIGNING_KEY,
     SIGNING_SECRET,

@@ -10,10 +10,10 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.declared.declaration import Declaration
 from codesum_pipeline.parsing.parsers import DECLARATIONS
 from codesum_pipeline.parsing.spacing import TokenSpacing
-from codesum_pipeline_tests.building import build, open_home, workspace_of
-from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.parsing.languages.cases import LanguageCase, all_cases, hashes, parse, symbols_by_name
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 FOUND = all_cases()
 CASES = [case for case in FOUND.values() if case is not None]

@@ -7,9 +7,9 @@ import pytest
 
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline_tests.building import build, open_home, workspace_of
 from codesum_pipeline_tests.parsing.languages.cases import parse
-from codesum_pipeline_tests.repositories import GitRepo
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 # Definitions of one file whose names say what they belong to, by the end of its name.
 PIECES: dict[tuple[str, str], tuple[str, ...]] = {

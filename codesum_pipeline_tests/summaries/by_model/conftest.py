@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV
+from codesum_pipeline_tests.support.model_builds import KEY_ENV
 
 
 @pytest.fixture(autouse=True)

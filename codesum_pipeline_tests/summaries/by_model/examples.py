@@ -4,7 +4,7 @@ import json
 import re
 
 from codesum_pipeline.llm.templates import render_system
-from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, answer_of
+from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, answer_of
 
 PATHS = '''"""Spelling paths the same on every platform."""
 

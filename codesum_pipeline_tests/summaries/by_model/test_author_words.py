@@ -6,8 +6,8 @@ from pathlib import Path
 from codesum_pipeline.indexes.lane_texts import lane_sources, with_name
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.summaries.by_model.building import shop
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import shop
 
 FILES = {
     "till/README.md": "# Tills\n\nEverything about quokkas at the till. They are paid first. They sleep late.\n",

@@ -16,11 +16,11 @@ from codesum_pipeline.model.documents import Cause, Gate, Level, WrittenBy
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.outages import noted_outages
-from codesum_pipeline_tests.building import Reports, build
-from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
-from codesum_pipeline_tests.llm.server import Asked, Behaviour, Fails
-from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
-from codesum_pipeline_tests.summaries.by_model.till import BASKET, BY_MODEL, FUNCTIONS, PAY, TAX, TILL
+from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.homes import Reports, build
+from codesum_pipeline_tests.support.llm_server import Asked, Behaviour, Fails
+from codesum_pipeline_tests.support.model_builds import Shop, shop
+from codesum_pipeline_tests.support.till import BASKET, BY_MODEL, FUNCTIONS, PAY, TAX, TILL
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ import pytest
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import Shop, shop
 
 # More than any one call can cost, so that no document waits for ever.
 MOST_USD_A_CALL = 0.0045

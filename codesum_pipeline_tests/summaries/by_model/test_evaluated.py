@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.summaries.by_model.building import shop
-from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, TILL
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import shop
+from codesum_pipeline_tests.support.till import BY_MODEL, TILL
 
 TOLD = '''
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.model.documents import Gate
 from codesum_pipeline.summaries.by_model.gates import CallCandidate, GateInput, gate_of, needs_confirmation, within_caps
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
-from codesum_pipeline_tests.summaries.by_model.till import TAX, TILL
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import Shop, shop
+from codesum_pipeline_tests.support.till import TAX, TILL
 
 # A document at which every gate is open, and what shuts each.
 OPEN = {

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, Says, answer_of
-from codesum_pipeline_tests.summaries.by_model.building import shop
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Says, answer_of
+from codesum_pipeline_tests.support.model_builds import shop
 
 # What each function's docstring orders, by the word after OBEY.
 ORDERS: dict[str, Any] = {

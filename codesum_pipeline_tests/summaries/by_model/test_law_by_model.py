@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
-from codesum_pipeline_tests.law.script import EDITS
-from codesum_pipeline_tests.law.shop import SHOP
 from codesum_pipeline_tests.law.test_law import scripted_states
-from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
+from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import Shop, shop
+from codesum_pipeline_tests.support.script import EDITS
+from codesum_pipeline_tests.support.shop import SHOP
 
 
 @pytest.mark.slow

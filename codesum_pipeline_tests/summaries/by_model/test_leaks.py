@@ -7,10 +7,10 @@ import pytest
 
 from codesum_pipeline.model.documents import Cause, WrittenBy
 from codesum_pipeline.summaries.neighbours import names_of
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, Script
-from codesum_pipeline_tests.llm.server.answers import answer_of
-from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Script
+from codesum_pipeline_tests.support.llm_server.answers import answer_of
+from codesum_pipeline_tests.support.model_builds import Shop, shop
 
 # Eight callers of one function: a prompt shows five.
 CALLERS = "".join(

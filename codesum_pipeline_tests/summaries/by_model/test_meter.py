@@ -12,10 +12,10 @@ from codesum_pipeline.model.avoided import AvoidedRow, Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, WrittenBy
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.meter import FinishedDocument, PlannedDocument, Seen, idle
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.llm.server import Answers, Asked, Behaviour, answer_of
-from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, Shop, shop
-from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, PAY, TAX, TILL
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, answer_of
+from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
+from codesum_pipeline_tests.support.till import BY_MODEL, PAY, TAX, TILL
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,11 @@ from codesum_pipeline.summaries.by_model.choosing import Chooser
 from codesum_pipeline.summaries.by_model.level import ModelLevel
 from codesum_pipeline.summaries.by_model.outages import noted_outages
 from codesum_pipeline.summaries.by_model.shown_to_model import Prompter
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.law.test_one_bad_item import Fault, failed_items, id_is, inject
-from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, Shop, shop
-from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, TILL
+from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
+from codesum_pipeline_tests.support.till import BY_MODEL, TILL
 
 ROUND_UP, BASKET = "till/tax.py::round_up", "till/basket.py::Basket"
 FAULTS = {

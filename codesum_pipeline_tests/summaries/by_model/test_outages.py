@@ -11,9 +11,10 @@ from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.outages import noted_outages
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.law.comparing import first_difference, published_files, table_rows
-from codesum_pipeline_tests.llm.server import (
+from codesum_pipeline_tests.llm.test_scheduling import files_of_at_most
+from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.llm_server import (
     Answers,
     Asked,
     Behaviour,
@@ -26,9 +27,8 @@ from codesum_pipeline_tests.llm.server import (
     Sends,
     always_well,
 )
-from codesum_pipeline_tests.llm.test_scheduling import files_of_at_most
-from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, shop
-from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, FUNCTIONS, TILL
+from codesum_pipeline_tests.support.model_builds import KEY_ENV, shop
+from codesum_pipeline_tests.support.till import BY_MODEL, FUNCTIONS, TILL
 
 GOOD = Answers()
 

@@ -9,8 +9,8 @@ import pytest
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline_tests.building import Reports, build
-from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
+from codesum_pipeline_tests.support.homes import Reports, build
+from codesum_pipeline_tests.support.model_builds import Shop, shop
 
 HEAD, STUBS, INIT, RESIZE = (
     '"""Boxes."""\n\nfrom typing import overload\n\n\nclass Box:\n',

@@ -12,9 +12,9 @@ from codesum_pipeline.summaries.by_model.estimates import Estimator
 from codesum_pipeline.summaries.by_model.priced import PlanPrice, price_all, price_levels, ways_on
 from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
 from codesum_pipeline.summaries.plan import plan_summaries
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.summaries.by_model.building import shop
-from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, TILL
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import shop
+from codesum_pipeline_tests.support.till import BY_MODEL, TILL
 
 
 def row(id_: str, action: PlanAction = PlanAction.WRITE, **values: Any) -> PlanRow:

@@ -8,8 +8,8 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import RetryLater
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.prompt_of import prompt_of
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.summaries.by_model.building import shop
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import shop
 
 PAY = "def pay(amount):\n    while amount % 5:\n        amount += 1\n    return amount\n"
 DRAWER = "class Drawer:\n    def open(self, key):\n        if key:\n            return 1\n        return 0\n"

@@ -8,9 +8,9 @@ import pytest
 from codesum_pipeline.model.documents import Gate
 from codesum_pipeline.model.graph import Edge
 from codesum_pipeline.summaries.plan import plan_summaries
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.summaries.by_model.building import shop
-from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, TILL
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import shop
+from codesum_pipeline_tests.support.till import BY_MODEL, TILL
 
 CALLER, CALLEE = "shop/pay.py::pay", "till/tax.py::add_tax"
 TOUCHED = {CALLER, CALLEE, "shop/pay.py", "till/tax.py", "shop", "till", "."}

@@ -13,11 +13,11 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.priced import price_all, ways_on
 from codesum_pipeline.summaries.by_model.trust import count_trust
 from codesum_pipeline.summaries.plan import plan_summaries
-from codesum_pipeline_tests.building import Reports, build
-from codesum_pipeline_tests.scip.python_indexer import index_python
-from codesum_pipeline_tests.scip.shops import put_content, put_index
-from codesum_pipeline_tests.summaries.by_model.building import Shop, shop
-from codesum_pipeline_tests.summaries.by_model.till import BY_MODEL, TILL
+from codesum_pipeline_tests.support.homes import Reports, build
+from codesum_pipeline_tests.support.model_builds import Shop, shop
+from codesum_pipeline_tests.support.python_indexer import index_python
+from codesum_pipeline_tests.support.scip_shops import put_content, put_index
+from codesum_pipeline_tests.support.till import BY_MODEL, TILL
 
 TRUST = {"trust": "scip"}
 BASKET = "till/basket.py::Basket"

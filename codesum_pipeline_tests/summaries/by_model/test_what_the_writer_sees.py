@@ -9,9 +9,9 @@ import pytest
 
 from codesum_pipeline.llm.templates import FILLED, resolve, resolve_short
 from codesum_pipeline.model.documents import LEVELS, Level, SummaryDocument
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, Shop, shop
 from codesum_pipeline_tests.summaries.by_model.examples import name_in
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
 
 KEY = "AKIA" + "Q4XZ7J2MNB5K3WPL"
 STOCK = f'''"""What is in store.

@@ -7,8 +7,6 @@ import pytest
 
 from codesum_pipeline.model.documents import Level, TextRow
 from codesum_pipeline.store.schemas import texts_table
-from codesum_pipeline_tests.building import build
-from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, Shop, shop
 from codesum_pipeline_tests.summaries.by_model.examples import (
     EXAMPLES,
     SHOWN,
@@ -17,6 +15,8 @@ from codesum_pipeline_tests.summaries.by_model.examples import (
     material_in,
     name_in,
 )
+from codesum_pipeline_tests.support.homes import build
+from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,112 @@
+"""What tests of calls share: options that lead to a scripted server, requests, and asking."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
+from codesum_pipeline.llm.backend import SummaryBackend, Templates
+from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem
+from codesum_pipeline.llm.conversation import AnswerReading, Read, WritingTask, converse
+from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+from codesum_pipeline.llm.marking import enclose, numbered
+from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.templates import PLACEHOLDERS, TemplateKind, resolve
+from codesum_pipeline.model.documents import LEVELS, Level, WrittenText
+from codesum_pipeline.model.errors import SummaryError
+from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline_tests.support.llm_server import ScriptedServer
+
+MODEL = "openai/gpt-4o-mini"
+CLAUDE = "anthropic/claude-haiku-4-5"
+KEY_VARIABLE = "TESTED_PROVIDER"
+KEY = "sk-verysecret1234567890"
+SOURCE = "def total(orders):\n    return sum(order.price for order in orders)\n"
+SHOWN = AnswerBounds(Level.FUNCTION, line_count=2)
+CHILDREN = "- total (function): Adds up prices.\n- Basket.add (function): Adds an order."
+
+
+@cache
+def templates() -> Templates:
+    """The packaged ones."""
+    return {level: resolve(None, level, language="English") for level in LEVELS}
+
+
+def options_for(server: ScriptedServer, **changes: Any) -> LlmOptions:
+    """Options under which `MODEL` is asked of the server with `KEY`, which the test has put into the environment."""
+    base = LlmOptions(enabled=True, model=MODEL, api_base=server.base, api_key_env=KEY_VARIABLE, timeout_s=20.0)
+    return replace(base, **changes)
+
+
+def prompt_for(level: Level, source: str = SOURCE) -> str:
+    """A user's turn as the packaged template gives it."""
+    fields = dict.fromkeys(PLACEHOLDERS[TemplateKind.INSTRUCTION], "")
+    shown: Mapping[str, str] = (
+        {"body": enclose(numbered(source), "source")}
+        if level is Level.FUNCTION
+        else {"children": enclose(CHILDREN, "children")}
+    )
+    return templates()[level].render(**{**fields, "level": level, "name": enclose("total", "name"), **shown})
+
+
+def request_for(level: Level = Level.FUNCTION, *, source: str = SOURCE, **changes: Any) -> SummaryRequest:
+    """A request that the backend of these options sends."""
+    request = SummaryRequest(
+        level=level,
+        model_name=MODEL,
+        prompt_template_blake3=templates()[level].digest,
+        schema_blake3=answer_tool(level).schema_blake3,
+        parameters=Parameters(form=AnswerForm.TOOL),
+        sources=(prompt_for(level, source),),
+        max_output_bytes=MAX_OUTPUT_BYTES,
+    )
+    return replace(request, **changes)
+
+
+def ask(options: LlmOptions, *requests: SummaryRequest) -> list[SummaryResponse | SummaryError]:
+    """What the LiteLLM backend of these options gives or raises for each request, asked one after another."""
+    return ask_backend(LiteLlmBackend(options, templates()), *requests)
+
+
+def talk(options: LlmOptions, request: SummaryRequest) -> WrittenText | SummaryError:
+    """What a conversation of at most three answers ends with, or raises, that begins with a request."""
+    level, (prompt,) = request.level, request.sources
+    task = WritingTask("a.py::total", level, request.prompt_template_blake3, prompt, SHOWN, "", None, None, 0)
+    backend = LiteLlmBackend(options, templates())
+
+    async def ask_once(request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading:
+        response = await backend.summarize(request)
+        try:
+            return AnswerReading(response.claim, read(response))
+        except AnswerProblem as problem:
+            return AnswerReading(response.claim, None, str(problem))
+
+    async def converse_and_close() -> WrittenText | SummaryError:
+        try:
+            return await converse(
+                task, ask_once, model=request.model_name, parameters=request.parameters, max_attempts=3
+            )
+        except SummaryError as error:
+            return error
+        finally:
+            await backend.aclose()
+
+    return asyncio.run(converse_and_close())
+
+
+def ask_backend(backend: SummaryBackend, *requests: SummaryRequest) -> list[SummaryResponse | SummaryError]:
+    """What a backend gives or raises for each request, asked one after another; the backend is closed."""
+
+    async def all_of_them() -> list[SummaryResponse | SummaryError]:
+        found: list[SummaryResponse | SummaryError] = []
+        for request in requests:
+            try:
+                found.append(await backend.summarize(request))
+            except SummaryError as error:
+                found.append(error)
+        await backend.aclose()
+        return found
+
+    return asyncio.run(all_of_them())
