@@ -10,7 +10,7 @@ from codesum_pipeline.compaction.allowed_signers import check_signer
 from codesum_pipeline.compaction.attestation import NAMESPACE
 from codesum_pipeline.compaction.ssh_signatures import read_signature
 from codesum_pipeline.model.errors import CompactionRefused, SignerExpired, SignerNotAllowed
-from codesum_pipeline_tests.compaction.test_ssh_signatures import MESSAGE, RECORDED, needs_ssh_keygen, recorded
+from codesum_pipeline_tests.compaction.test_ssh_signatures import KEYS, MESSAGE, needs_ssh_keygen, recorded
 
 OPS = "ops@example.org"
 AT = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -117,7 +117,7 @@ def test_ssh_keygen_decides_the_same(tmp_path: Path, text: str) -> None:
     at = AT.strftime("-Overify-time=%Y%m%d%H%M%SZ")
 
     done = subprocess.run(
-        [*command, "-s", RECORDED / "plain.sig", at], cwd=tmp_path, input=MESSAGE, capture_output=True, timeout=30
+        [*command, "-s", KEYS / "plain.sig", at], cwd=tmp_path, input=MESSAGE, capture_output=True, timeout=30
     )
 
     try:
