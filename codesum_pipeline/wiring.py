@@ -40,7 +40,7 @@ from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, write_serving_file
 from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint_of, shared_part, state_of
 from codesum_pipeline.summaries.by_model.setup import templates_of, writer_of
-from codesum_pipeline.summaries.extractive import EXTRACTIVE_VERSION
+from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
 
 if TYPE_CHECKING:

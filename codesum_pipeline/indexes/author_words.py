@@ -12,7 +12,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
-from codesum_pipeline.summaries.extractive.documented import author_opening, author_opening_of_function
+from codesum_pipeline.summaries.extractive.upper import author_opening, author_opening_of_function
 from codesum_pipeline.summaries.functions import docstrings_of
 from codesum_pipeline.summaries.outline import read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput

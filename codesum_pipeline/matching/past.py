@@ -27,7 +27,7 @@ from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.source.history import MOST_BYTES_PARSED, CommitChanges, FileChange, commits_with_changes
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.extractive.documented import author_opening_of_function
+from codesum_pipeline.summaries.extractive.upper import author_opening_of_function
 
 _USUAL_MODE = "100644"
 

@@ -16,7 +16,7 @@ from codesum_pipeline.overviews.parts import Division, common_folder
 from codesum_pipeline.overviews.recent import MOST_COMMITS, most_changed
 from codesum_pipeline.overviews.starts import Start
 from codesum_pipeline.overviews.view import RankedDocument
-from codesum_pipeline.summaries.documentation.sentences import sentences
+from codesum_pipeline.summaries.documentation.plain import sentences
 from codesum_pipeline.summaries.extractive.words import split_identifier
 
 # Raised with anything that changes what a page says of the same repository.

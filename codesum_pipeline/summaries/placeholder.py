@@ -16,13 +16,12 @@ from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import SymbolFacts
-from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
-from codesum_pipeline.summaries.documentation.opening import opening_of
+from codesum_pipeline.summaries.documentation.docstrings import docstring_of, opening_of
 from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence
 from codesum_pipeline.summaries.documentation.word_lists import word_set
+from codesum_pipeline.summaries.extractive.composing import MAX_INTENT, MAX_SUMMARY
 from codesum_pipeline.summaries.extractive.keywords import choose_keywords
-from codesum_pipeline.summaries.extractive.places import place_of
-from codesum_pipeline.summaries.extractive.written import MAX_INTENT, MAX_SUMMARY
+from codesum_pipeline.summaries.extractive.words import place_of
 from codesum_pipeline.summaries.inputs import (
     ChildHead,
     ChildText,

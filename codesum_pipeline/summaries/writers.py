@@ -13,15 +13,10 @@ from codesum_pipeline.model.hashing import canonical_json, sha1_hex, summary_has
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.documentation.plain import clip, printable
-from codesum_pipeline.summaries.extractive import (
-    EXTRACTIVE_VERSION,
-    ExtractiveText,
-    write_class,
-    write_file,
-    write_function,
-    write_module,
-    write_text_file,
-)
+from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION, ExtractiveText
+from codesum_pipeline.summaries.extractive.functions import write_function
+from codesum_pipeline.summaries.extractive.text_files import write_text_file
+from codesum_pipeline.summaries.extractive.upper import write_class, write_file, write_module
 from codesum_pipeline.summaries.inputs import (
     ChildHead,
     ClassInput,

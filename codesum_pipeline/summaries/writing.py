@@ -17,7 +17,7 @@ from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.summaries.extractive import ExtractiveText
+from codesum_pipeline.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.writers import (
     failed_text,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Set
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.extractive.documented import author_opening, author_opening_of_function
+from codesum_pipeline.summaries.extractive.upper import author_opening, author_opening_of_function
 from codesum_pipeline.summaries.functions import docstrings_of
 from codesum_pipeline.summaries.outline import DocumentTree
 from codesum_pipeline.summaries.placeholder import UpperInput

@@ -53,7 +53,7 @@ from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
 from codesum_pipeline.summaries.by_model.trust import trusted_ids
 from codesum_pipeline.summaries.by_model.wanting import TextSource
 from codesum_pipeline.summaries.decide import Rewrite
-from codesum_pipeline.summaries.extractive import ExtractiveText
+from codesum_pipeline.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of, said_in, said_name
 from codesum_pipeline.summaries.outline import DocumentTree
 from codesum_pipeline.summaries.writing import ByModel, Stamp

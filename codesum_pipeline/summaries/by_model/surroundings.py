@@ -22,7 +22,7 @@ from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documentation.plain import clip, printable
-from codesum_pipeline.summaries.extractive.documented import author_opening
+from codesum_pipeline.summaries.extractive.upper import author_opening
 from codesum_pipeline.summaries.inputs import FileInput
 from codesum_pipeline.summaries.neighbours import said_name
 from codesum_pipeline.summaries.outline import base_name

@@ -4,6 +4,7 @@ All of it was read by the parser: nothing here looks at code. Names of other
 code are said in words.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
@@ -11,13 +12,29 @@ from codesum_pipeline.model.symbols import Fact, Form, Parameter
 from codesum_pipeline.parsing.expressions import bound_names
 from codesum_pipeline.summaries.documentation.plain import clip, printable
 from codesum_pipeline.summaries.documentation.word_lists import word_set
-from codesum_pipeline.summaries.extractive.foreign_names import in_words
+from codesum_pipeline.summaries.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS, MIN_ITEM
 from codesum_pipeline.summaries.extractive.keywords import telling
-from codesum_pipeline.summaries.extractive.messages import message
-from codesum_pipeline.summaries.extractive.naming import fact, said, shared_prefix
-from codesum_pipeline.summaries.extractive.words import name_words, split_identifier
-from codesum_pipeline.summaries.extractive.written import MAX_ITEM, MAX_SIDE_EFFECTS, MIN_ITEM
+from codesum_pipeline.summaries.extractive.names import in_words
+from codesum_pipeline.summaries.extractive.words import fact, name_words, said, shared_prefix, split_identifier
 from codesum_pipeline.summaries.inputs import FunctionInput
+
+_FILLED = re.compile(
+    r"\\\([^()]*\)|[$#%]?\{[^{}]*\}|%(?:\([^()]*\))?[-#0 +']*\d*(?:\.\d+)?l*[a-zA-Z](?![a-zA-Z])"
+    r"|<%=?.*?%>|\$[A-Za-z_]\w*"
+)
+_ESCAPES = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|0\d\d|e\[[\d;]*m|[nrtbfv0])")
+_GAPS = re.compile(r"(?:\s*…[\s'\"(),:]*)+(?=…)")
+_JOINED = re.compile(r"…(?=\w)")
+
+
+def message(text: str) -> str:
+    """One line of words; "" of a text without any."""
+    shown = _ESCAPES.sub(" ", text)
+    shown = _FILLED.sub("…", shown).replace("\\", "") if any(mark in shown for mark in "%{\\$") else shown
+    shown = printable(_JOINED.sub("… ", _GAPS.sub("", shown))).strip(" :;,.-=>")
+    shown = shown.strip("'") if shown.startswith("'") else shown
+    return shown if any(map(str.isalpha, shown)) else ""
+
 
 _RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass", "static", "parent", "Self", "base", "me"))
 _MAX_PARAMETERS, _MAX_WRITES, _MAX_RAISES, _MAX_RESULTS, _MAX_CALLS, _MAX_MADE, _MAX_LITERALS = 6, 6, 3, 3, 6, 4, 4

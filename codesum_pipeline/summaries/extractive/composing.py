@@ -1,16 +1,22 @@
-"""How every text is put together: what it opens with, then facts; keywords of its own words and its children's."""
+"""How every text is put together: its opening, its facts, what it says of its children; and the bounds of all fields.
+
+The order that children are listed in never matters: public before private, placeholders last, classes first, then by
+name.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from codesum_pipeline.model.documents import PurposeSource, WrittenText
-from codesum_pipeline.summaries.documentation.opening import further_sentence
-from codesum_pipeline.summaries.documentation.plain import join_sentences
-from codesum_pipeline.summaries.extractive.children import responsibilities, voices
+from codesum_pipeline.llm.leaks import names_in
+from codesum_pipeline.model.documents import Level, PurposeSource, WrittenText
+from codesum_pipeline.summaries.documentation.docstrings import further_sentence
+from codesum_pipeline.summaries.documentation.plain import clip, join_sentences, printable, sentences
 from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, merge_keywords
-from codesum_pipeline.summaries.extractive.words import split_identifier
-from codesum_pipeline.summaries.extractive.written import MAX_SUMMARY, ExtractiveText, finished
+from codesum_pipeline.summaries.extractive.names import in_words, with_words
+from codesum_pipeline.summaries.extractive.words import capitalized, fact, listed, name_words, said, split_identifier
 from codesum_pipeline.summaries.inputs import (
+    ChildText,
     ClassInput,
     FileInput,
     FunctionInput,
@@ -18,6 +24,62 @@ from codesum_pipeline.summaries.inputs import (
     TextFileInput,
     children_of,
 )
+
+# Goes up with every change of a text that any input can show.
+EXTRACTIVE_VERSION = "13"
+
+MIN_SUMMARY, MAX_SUMMARY = 30, 600
+MIN_INTENT, MAX_INTENT = 10, 300
+MIN_ITEM, MAX_ITEM = 10, 200
+MIN_INPUT, MAX_INPUT = 20, 200
+MIN_TYPE_SUMMARY, MAX_TYPE_SUMMARY = 10, 80
+MIN_DETAILS, MAX_DETAILS = 20, 400
+MAX_RESPONSIBILITIES = 8
+MAX_SIDE_EFFECTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveText:
+    """A text, and where its first statement came from."""
+
+    text: WrittenText
+    purpose_source: PurposeSource
+
+
+def finished(
+    text: WrittenText, source: PurposeSource, *, own: Collection[str] | None = None, path: str = ""
+) -> ExtractiveText:
+    """The text as it leaves the writer: printable throughout, no field above its bounds, no empty one cited; a short
+    summary ends with what it is part of.
+
+    Of code that may have neighbours, `own` are the names that may be said (`own_names`); what it is part of may say
+    those in its `path`, too.
+    """
+    summary, intent = printable(text.summary), printable(text.business_intent)
+    if own is not None:
+        summary, intent = in_words(summary, own), in_words(intent, with_words(names_in(path).union(own), path))
+    if len(summary) < MIN_SUMMARY:
+        before, lead, owner = summary.rpartition("Part of ")
+        is_repeated = lead and intent.startswith(f"{lead}{owner.removesuffix('.')}")
+        summary = f"{before.strip() if is_repeated else summary} {intent}".strip()
+    intent = join_sentences([intent], MAX_INTENT)
+    kept = replace(
+        text,
+        summary=join_sentences([summary], MAX_SUMMARY),
+        business_intent=intent if len(intent) >= MIN_INTENT else f"{intent} Part of the code.".strip(),
+        keywords=tuple(dict.fromkeys(filter(None, map(printable, text.keywords)))),
+        side_effects=_bounded(text.side_effects, MAX_ITEM),
+        responsibilities=_bounded(text.responsibilities, MAX_ITEM),
+    )
+    return ExtractiveText(
+        replace(kept, citations=tuple([one for one in text.citations if getattr(kept, one.field)])), source
+    )
+
+
+def _bounded(items: Iterable[str], limit: int) -> tuple[str, ...]:
+    texts = [clip(printable(item), limit) for item in items]
+    return tuple([text for text in texts if len(text) >= MIN_ITEM])
+
 
 _MAX_SENTENCES = 4
 
@@ -56,3 +118,82 @@ def composed(
         **{"responsibilities": responsibilities(children), **fields},
     )
     return finished(text, source, own=own, path=path)
+
+
+_MAX_NAME_CHARS = 80
+_MAX_TOLD, _TOLD_CHARS = 2, 200
+# The longest word for what a class is: `Implementation session.`
+_KIND_CHARS = 16
+
+
+def bare_name(child: ChildText) -> str:
+    """The child's own name."""
+    is_symbol = child.level in (Level.FUNCTION, Level.CLASS)
+    return printable(child.name.rpartition("::")[2].rpartition(".")[2] if is_symbol else child.name)
+
+
+def is_public(child: ChildText) -> bool:
+    return not bare_name(child).startswith("_")
+
+
+def ranked(children: Sequence[ChildText]) -> list[ChildText]:
+    """Children by what a reader should hear of first."""
+    return sorted(
+        children,
+        key=lambda child: (
+            not is_public(child),
+            child.is_placeholder,
+            child.level is not Level.CLASS,
+            child.name,
+            child.id,
+        ),
+    )
+
+
+def names_of(children: Sequence[ChildText], level: Level) -> list[str]:
+    """The names of a level's children, each once, public ones alone where there are some; special methods never."""
+    found = [child for child in ranked(children) if child.level is level and _is_named(bare_name(child))]
+    return list(dict.fromkeys(bare_name(child) for child in ([*filter(is_public, found)] or found)))
+
+
+def offers(names: Sequence[str], prefix: tuple[str, ...], lead: str, limit: int) -> str:
+    """The functions of a class or file as a fact; where most are tests, those alone."""
+    if prefix == ("test",):
+        lead, names = "Tests:", [name for name in names if name_words(name)[:1] == prefix]
+    return fact(lead, listed(names, limit, prefix=prefix))
+
+
+def _is_named(name: str) -> bool:
+    """Whether a name was chosen: constructors, operators and special methods have theirs from the language."""
+    is_makers = name in ("constructor", "initialize", "init", "default") or name.startswith(("__", "~"))
+    return not is_makers and any(map(str.isalnum, name.removeprefix("operator")))
+
+
+def voices(children: Sequence[ChildText]) -> list[tuple[str, ...]]:
+    """The keywords of the children that say what the parent is about: tests only where there is nothing else."""
+    told = [child for child in children if not child.is_placeholder]
+    own = [child for child in told if not bare_name(child).lower().startswith(("test", "conftest"))]
+    return [child.text.keywords for child in own or told]
+
+
+def told_of_few(children: Sequence[ChildText]) -> str:
+    """How the texts of the classes among them open, where they are few: they are what their parent is about."""
+    found = [one for one in ranked(children) if one.level is Level.CLASS and not one.is_placeholder]
+    return " ".join(filter(None, map(_told, found))) if len(found) <= _MAX_TOLD else ""
+
+
+def _told(child: ChildText) -> str:
+    """The opening of a text, with its name where that does not say it; "" where it is only the name."""
+    own = [one for one in sentences(child.text.summary) if not one.startswith("Part of ")]
+    name, text = said(bare_name(child)), join_sentences(own, _TOLD_CHARS)
+    is_name = text.removesuffix(".").endswith(f" {name}") and len(text) < len(name) + _KIND_CHARS
+    mark = "." if text.partition(" ")[0].endswith(":") else ":"
+    return "" if is_name or not text else f"{capitalized(name)}{mark} {text}"
+
+
+def responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:
+    """The main children, each with its name and the opening of its text."""
+    told = [child for child in reversed(ranked(children)) if not child.is_placeholder]
+    named = {bare_name(child)[:_MAX_NAME_CHARS] or "part": child.text.summary for child in told}
+    first = [*reversed(named.items())][:MAX_RESPONSIBILITIES]
+    return tuple([clip(f"{name}: {summary}", MAX_ITEM) for name, summary in first])

@@ -4,16 +4,10 @@ from collections.abc import Iterator
 
 from codesum_pipeline.model.documents import Citation, InputSpec, PurposeSource, Returns
 from codesum_pipeline.model.symbols import Parameter
-from codesum_pipeline.summaries.documentation.doc_comments import docstring_of
-from codesum_pipeline.summaries.documentation.docstrings import Docstring
-from codesum_pipeline.summaries.documentation.opening import opening_of
+from codesum_pipeline.summaries.documentation.docstrings import Docstring, docstring_of, opening_of
 from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence
 from codesum_pipeline.summaries.extractive.code_facts import CodeFacts, parameter_words
-from codesum_pipeline.summaries.extractive.composing import composed
-from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER
-from codesum_pipeline.summaries.extractive.naming import capitalized, fact, said
-from codesum_pipeline.summaries.extractive.places import place_of
-from codesum_pipeline.summaries.extractive.written import (
+from codesum_pipeline.summaries.extractive.composing import (
     MAX_DETAILS,
     MAX_INPUT,
     MAX_TYPE_SUMMARY,
@@ -21,9 +15,12 @@ from codesum_pipeline.summaries.extractive.written import (
     MIN_INPUT,
     MIN_TYPE_SUMMARY,
     ExtractiveText,
+    composed,
 )
+from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER
+from codesum_pipeline.summaries.extractive.names import own_names
+from codesum_pipeline.summaries.extractive.words import capitalized, fact, place_of, said
 from codesum_pipeline.summaries.inputs import FunctionInput
-from codesum_pipeline.summaries.own_names import own_names
 
 _MAX_TYPE_CHARS = 120
 _MAX_DEFAULT_CHARS = 40

@@ -7,8 +7,7 @@ in source code at large, by a table that ships with the package.
 from collections.abc import Iterable
 from functools import lru_cache
 
-from codesum_pipeline.summaries.documentation.word_lists import word_set
-from codesum_pipeline.summaries.extractive.frequencies import word_bucket
+from codesum_pipeline.summaries.documentation.word_lists import word_bucket, word_set
 from codesum_pipeline.summaries.extractive.words import split_identifier
 
 MIN_KEYWORDS = 3

@@ -2,8 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.summaries.documentation.doc_comments import read_doc_comment
-from codesum_pipeline.summaries.documentation.docstrings import Docstring
+from codesum_pipeline.summaries.documentation.docstrings import Docstring, read_doc_comment
 
 COMMENTS = {
     "Doxygen": (

@@ -4,8 +4,7 @@ import inspect
 
 import pytest
 
-from codesum_pipeline.summaries.documentation.docstrings import EMPTY, Docstring, read_docstring
-from codesum_pipeline.summaries.documentation.opening import opening_of
+from codesum_pipeline.summaries.documentation.docstrings import EMPTY, Docstring, opening_of, read_docstring
 
 REST = """
 Return the :class:`~shop.Order` of a customer.

@@ -5,7 +5,7 @@ import re
 from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.model.symbols import Reexport, Symbol, SymbolType
 from codesum_pipeline.parsing.python import parse_python
-from codesum_pipeline.summaries.extractive import write_function
+from codesum_pipeline.summaries.extractive.functions import write_function
 from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, FunctionInput, ModuleInput
 
 

@@ -6,7 +6,7 @@ from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.source.languages import language_of_path
-from codesum_pipeline.summaries.extractive import write_function
+from codesum_pipeline.summaries.extractive.functions import write_function
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline_tests.summaries.extractive.shown_inputs import function_in, summary_of
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from codesum_pipeline.model.documents import Level, Returns, WrittenText
 from codesum_pipeline.model.symbols import Fact, Form, Parameter, Reexport, SymbolFacts
 from codesum_pipeline.summaries.documentation.plain import printable
-from codesum_pipeline.summaries.extractive import write_class, write_file, write_function, write_module, write_text_file
+from codesum_pipeline.summaries.extractive.functions import write_function
+from codesum_pipeline.summaries.extractive.text_files import write_text_file
+from codesum_pipeline.summaries.extractive.upper import write_class, write_file, write_module
 from codesum_pipeline.summaries.inputs import (
     ChildText,
     ClassInput,

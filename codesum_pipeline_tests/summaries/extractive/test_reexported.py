@@ -1,7 +1,7 @@
 import pytest
 
 from codesum_pipeline.model.symbols import Reexport
-from codesum_pipeline.summaries.extractive.reexported import reexported
+from codesum_pipeline.summaries.extractive.upper import reexported
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.model.documents import PurposeSource
-from codesum_pipeline.summaries.extractive import write_text_file
+from codesum_pipeline.summaries.extractive.text_files import write_text_file
 from codesum_pipeline.summaries.inputs import TextFileInput
 from codesum_pipeline_tests.summaries.extractive.shown_inputs import says
 

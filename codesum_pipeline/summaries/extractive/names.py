@@ -1,9 +1,14 @@
-"""The names that a document's text may say, since they are its own: its name, parameters, attributes, parts."""
+"""The names that a text may say: the document's own. Every other name of code becomes words.
 
-from collections.abc import Iterable
+A text must stay right when a caller or callee is renamed. Which names are neighbours only the graph knows, which a
+text must not depend on; so every name that is not the document's own is said in words.
+"""
 
-from codesum_pipeline.llm.leaks import names_in
-from codesum_pipeline.summaries.extractive.words import name_words
+import re
+from collections.abc import Collection, Iterable
+
+from codesum_pipeline.llm.leaks import code_names, is_foreign_name, looks_like_code, names_in
+from codesum_pipeline.summaries.extractive.words import name_words, spoken
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput, FunctionInput, ModuleInput
 
 RECEIVERS = ("self", "cls", "this")
@@ -54,3 +59,31 @@ def file_names(path: str, imports: Iterable[str], constants: Iterable[str], expo
 
 def _parts(given: ClassInput | FileInput | ModuleInput) -> Iterable[str]:
     return (child.name for child in given.children)
+
+
+_SEPARATOR = re.compile(r"\.|::")
+_BESIDE_DIGITS = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
+
+
+def in_words(text: str, own: Collection[str]) -> str:
+    """The text without code names but those in `own` (lower case): `Context.make_path()` as "Context make path"."""
+    parts: list[str] = []
+    done = 0
+    for match in code_names(text):
+        if not is_foreign_name(match[0], own):
+            continue
+        before = text[done : match.start()]
+        # The next link of a chain: `entry.file_type().is_dir()`.
+        before = " " if before == "." else before
+        words = " ".join(filter(None, (_said(part, own) for part in _SEPARATOR.split(match[0].removesuffix("()")))))
+        opens = not (text[: match.start()].rstrip(" `'\"“(")) or before.rstrip(" `'\"“(").endswith((".", "!", "?"))
+        parts += [before, f"{words[:1].upper()}{words[1:]}" if opens else words]
+        done = match.end()
+    return "".join([*parts, text[done:]])
+
+
+def _said(part: str, own: Collection[str]) -> str:
+    if not looks_like_code(part) or part.lower() in own:
+        return part
+    words = spoken(part)
+    return " ".join(_BESIDE_DIGITS.sub(" ", word) if looks_like_code(word) else word for word in words.split(" "))
