@@ -21,13 +21,12 @@ from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.scip.taking import snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.asked import asked_of_nobody
-from codesum_pipeline.summaries.by_model.meter import note_avoided
+from codesum_pipeline.summaries.by_model.meter import asked_of_nobody, note_avoided
 from codesum_pipeline.summaries.documents import DocumentsReport, assemble_documents
 from codesum_pipeline.summaries.level_build import LevelReport
 from codesum_pipeline.summaries.levels import write_classes, write_files, write_functions, write_modules
 from codesum_pipeline.summaries.plan import PlanReport, plan_summaries
-from codesum_pipeline.summaries.settled_plan import settle_plan
+from codesum_pipeline.summaries.preview import settle_plan
 
 # Provenance: it goes into a text's row when the text is written, and a text is written for other reasons.
 _PROVENANCE = frozenset({"snapshot", "document_history"})

@@ -11,7 +11,7 @@ from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip.making import MADE_BY
-from codesum_pipeline.summaries.by_model.trust import TrustCount, count_trust
+from codesum_pipeline.summaries.by_model.gates import TrustCount, count_trust
 from codesum_pipeline.wiring import Home
 
 _MOST_STALE = 3

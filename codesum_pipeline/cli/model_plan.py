@@ -15,7 +15,7 @@ from codesum_pipeline.model.documents import LEVELS, Level, PlanRow
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.options import BackendName, Options
 from codesum_pipeline.settings import Settings
-from codesum_pipeline.summaries.by_model.priced import PlanPrice, price_all, price_levels, spared_by_cache, ways_on
+from codesum_pipeline.summaries.by_model.prices import PlanPrice, price_all, price_levels, spared_by_cache, ways_on
 
 _NUMBERS = ("asked for", "there already", "tokens read", "written", "US dollars", "stopped", "of US dollars")
 

@@ -12,8 +12,8 @@ from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, Saving
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.model.ledger import LedgerRow
-from codesum_pipeline.summaries.by_model.priced import held_back
-from codesum_pipeline.summaries.by_model.trust import count_trust
+from codesum_pipeline.summaries.by_model.gates import count_trust
+from codesum_pipeline.summaries.by_model.prices import held_back
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:

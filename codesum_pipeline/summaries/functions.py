@@ -18,7 +18,7 @@ from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.wanting import function_source
+from codesum_pipeline.summaries.by_model.prompting import function_source
 from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.placeholder import is_outward, is_short

@@ -9,22 +9,63 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Cause, Gate, Level, TextRow, WrittenBy
 from codesum_pipeline.model.guard import Failure, FailureGuard
+from codesum_pipeline.model.options import Options
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.store.rows import column_names, from_table, to_table
+from codesum_pipeline.store.rows import column_names, from_table, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.asked import LevelCalls
 from codesum_pipeline.summaries.by_model.level import ModelLevel
+from codesum_pipeline.summaries.by_model.meter import LevelCalls
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.summaries.functions import parts_of_functions
 from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
-from codesum_pipeline.summaries.standing_gates import StandingGates
-from codesum_pipeline.summaries.writers import FAILED, failed_text, want_failed, write
-from codesum_pipeline.summaries.writing import Stamp, WriteFunctions, function_batches, stored_rows
+from codesum_pipeline.summaries.writers import (
+    FAILED,
+    Stamp,
+    WriteFunctions,
+    failed_text,
+    function_batches,
+    stored_rows,
+    want_failed,
+    write,
+)
 from codesum_pipeline.workers.pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class StandingGates:
+    """`usual` stops every document that `stopped` does not name; `failures` say more where a call failed."""
+
+    usual: Gate
+    stopped: dict[str, Gate] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, options: Options) -> "StandingGates":
+        return cls(Gate.OFFLINE if options.scan.offline else Gate.DISABLED)
+
+    def put_into(self, texts: pa.Table) -> pa.Table:
+        """The rows of a level with the gates of this build."""
+        written_by = texts.column("written_by")
+        gates = self._column(texts, self.stopped, default=self.usual.value)
+        gates = pc.if_else(pc.equal(written_by, WrittenBy.PLACEHOLDER.value), Gate.PLACEHOLDER.value, gates)
+        gates = pc.if_else(pc.equal(written_by, WrittenBy.LLM.value), pa.scalar(None, pa.string()), gates)
+        texts = _replaced(texts, "gate", gates)
+        return _replaced(texts, "failure", self._column(texts, self.failures, default=None))
+
+    def _column(self, texts: pa.Table, known: Mapping[str, str], *, default: str | None) -> pa.Array:
+        if not known:
+            return pa.repeat(pa.scalar(default, pa.string()), texts.num_rows)
+        return pa.array([known.get(id_, default) for id_ in texts.column("id").to_pylist()], pa.string())
+
+
+def _replaced(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
+    schema = schema_of(TextRow)
+    return table.set_column(table.schema.get_field_index(name), schema.field(name), column)
+
 
 # Texts written between two reports of progress.
 PROGRESS_STEP = 200

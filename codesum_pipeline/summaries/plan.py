@@ -24,8 +24,8 @@ from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.planning import Decision, LevelForecast, ModelPlanner
+from codesum_pipeline.summaries.by_model.prompting import model_metadata
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
-from codesum_pipeline.summaries.by_model.shown_to_model import model_metadata
 from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.summaries.functions import choose_writers, shown_functions, summary_hashes, want_functions
 from codesum_pipeline.summaries.inputs import ChildHead, ClassInput, FileInput, ModuleInput, TextFileInput

@@ -1,17 +1,34 @@
-"""Which writer a document gets, what it is shown, and its text.
+"""Which writer a document gets, what it is shown, its text, and the text's row.
 
-A writer's name holds its version: a new version is a new writer, so every text
-of the old one is written again (cause `settings`).
+A writer's name holds its version: a new version is a new writer, so every text of the old one is written again (cause
+`settings`). Texts of a few documents are written here, those of many functions on all cores. Whichever process writes
+a text, it is a pure function of what its writer is shown; the stamp says when and in which run, and changes only where
+the text does.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
-from codesum_pipeline.model.documents import ChildPair, PurposeSource, WrittenBy, WrittenText
-from codesum_pipeline.model.guard import FailureGuard
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.model.documents import (
+    ChildPair,
+    Level,
+    PurposeSource,
+    TextContext,
+    TextRow,
+    WrittenBy,
+    WrittenText,
+)
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex, summary_hash
+from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
-from codesum_pipeline.summaries.decide import RequiredDocument
+from codesum_pipeline.store.rows import from_table, to_table
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.summaries.documentation.plain import clip, printable
 from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION, ExtractiveText
 from codesum_pipeline.summaries.extractive.functions import write_function
@@ -111,3 +128,165 @@ def write(shown: AnyInput, writer: str) -> ExtractiveText:
             return write_text_file(shown)
         case ModuleInput():
             return write_module(shown)
+
+
+# About 0.3 s of writing.
+BATCH_FUNCTIONS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class ByModel:
+    """What tells of a model's text besides its words: see `TextRow`. `cost_usd` is 0 for one that was kept."""
+
+    model: str
+    prompt_version: str
+    parameters: str
+    written_with: TextContext | None
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The provenance of what one run writes at one level."""
+
+    level: Level
+    run_id: str
+    commit: str
+    written_at: str
+
+    @classmethod
+    def of(cls, workspace: Workspace, level: Level) -> "Stamp":
+        (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
+        return cls(level, workspace.run_id, snapshot.commit, workspace.timestamp())
+
+    def row(
+        self,
+        written: ExtractiveText,
+        wanted: RequiredDocument,
+        rewrite: Rewrite,
+        before: TextRow | None,
+        *,
+        by_model: ByModel | None = None,
+    ) -> TextRow:
+        """A written text as a row: provenance moves only when the text does."""
+        text_hash = written.text.text_hash
+        same = before if before is not None and before.text_hash == text_hash else None
+        return TextRow(
+            id=wanted.id,
+            level=self.level,
+            writer=wanted.writer,
+            written_by=written_by(wanted.writer),
+            model=by_model.model if by_model else None,
+            prompt_version=by_model.prompt_version if by_model else None,
+            parameters=by_model.parameters if by_model else None,
+            written_with=by_model.written_with if by_model else None,
+            gate=None,
+            failure=None,
+            own_hash=wanted.own_hash,
+            children=wanted.children,
+            summary_hash=wanted.summary_hash,
+            text=written.text,
+            text_hash=text_hash,
+            purpose_source=written.purpose_source,
+            cause=same.cause if same else rewrite.cause,
+            cause_ids=same.cause_ids if same else rewrite.cause_ids,
+            run_id=same.run_id if same else self.run_id,
+            commit=same.commit if same else self.commit,
+            written_at=same.written_at if same else self.written_at,
+            cost_usd=same.cost_usd if same else by_model.cost_usd if by_model else 0.0,
+        )
+
+
+def stored_rows(rows: Sequence[TextRow], guard: FailureGuard) -> tuple[Sequence[TextRow], pa.Table]:
+    """The rows and their table; in place of a row that no table can hold stands one that says that it failed."""
+    parts = list(in_halves(rows, _table, guard=guard, name=lambda row: row.id))
+    stored = {row.id for some, _ in parts for row in some}
+    if len(parts) == 1 and len(stored) == len(rows):
+        return rows, parts[0][1]
+    rows = [row if row.id in stored else _failed(row) for row in rows]
+    return rows, _table(rows)
+
+
+def _table(rows: Sequence[TextRow]) -> pa.Table:
+    return to_table(rows, TextRow)
+
+
+def _failed(row: TextRow) -> TextRow:
+    written, wanted = failed_text(row.id), want_failed(row.id)
+    return replace(
+        row,
+        writer=wanted.writer,
+        written_by=written_by(wanted.writer),
+        own_hash=wanted.own_hash,
+        children=wanted.children,
+        summary_hash=wanted.summary_hash,
+        text=written.text,
+        text_hash=written.text.text_hash,
+        purpose_source=written.purpose_source,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBatch:
+    """Some functions to write: their rows of `symbols`, the writer of each and why it is written, in the same order,
+    and the rows of those that have a text."""
+
+    symbols: pa.Table
+    writers: tuple[str, ...]
+    rewrites: tuple[Rewrite, ...]
+    previous: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRows:
+    """Texts of functions as rows, and which of them could not be written."""
+
+    rows: pa.Table
+    failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFunctions:
+    """Writes the texts of functions, as rows in their order; for one that fails stands that it did."""
+
+    stamp: Stamp
+
+    def __call__(self, batch: FunctionBatch) -> WrittenRows:
+        before = {row.id: row for row in from_table(batch.previous, TextRow)}
+        guard = FailureGuard()
+        symbols = from_table(batch.symbols, Symbol)
+        rows = [
+            self._row(symbol, writer, rewrite, before.get(symbol.id), guard)
+            for symbol, writer, rewrite in zip(symbols, batch.writers, batch.rewrites, strict=True)
+        ]
+        return WrittenRows(stored_rows(rows, guard)[1], guard.failures)
+
+    def _row(
+        self, symbol: Symbol, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
+    ) -> TextRow:
+        with guard.item(symbol.id):
+            shown = FunctionInput.of(symbol)
+            wanted = want_function(shown.id, writer, shown_source(shown))
+            return self.stamp.row(write(shown, writer), wanted, rewrite, before)
+        return self.stamp.row(failed_text(symbol.id), want_failed(symbol.id), rewrite, before)
+
+    def rescue(self, batch: FunctionBatch, _again: Callable[[FunctionBatch], WrittenRows]) -> WrittenRows:
+        """ExtractiveText here: nothing in a writer kills a process, so the worker was ended from outside."""
+        return self(batch)
+
+
+def function_batches(
+    symbols: Iterable[pa.Table], writers: Mapping[str, str], rewrites: Sequence[Rewrite], previous: pa.Table
+) -> Iterator[FunctionBatch]:
+    """The functions of all `symbols`, a bounded number at a time; `writers` and `rewrites` may name more."""
+    causes = {rewrite.id: rewrite for rewrite in rewrites}
+    parts = (part.slice(at, BATCH_FUNCTIONS) for part in symbols for at in range(0, part.num_rows, BATCH_FUNCTIONS))
+    for rows in parts:
+        ids = rows.column("id")
+        names = ids.to_pylist()
+        yield FunctionBatch(
+            rows,
+            tuple([writers[name] for name in names]),
+            tuple([causes[name] for name in names]),
+            previous.filter(pc.is_in(previous.column("id"), value_set=ids.combine_chunks())),
+        )

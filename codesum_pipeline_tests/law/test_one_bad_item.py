@@ -26,7 +26,7 @@ from codesum_pipeline.source import snapshot
 from codesum_pipeline.source.languages import TEXT
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries import level_build, writers, writing
+from codesum_pipeline.summaries import level_build, writers
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.writers import FAILED
 from codesum_pipeline_tests.law.test_law import differences, workspace_at
@@ -126,7 +126,7 @@ FAULTS = {
     "writing a function": Fault(
         "function_summaries",
         "shop/bad.py::price_of",
-        writing,
+        writers,
         "write",
         id_is("shop/bad.py::price_of"),
         frozenset({"shop/bad.py::price_of", *UP}),
@@ -142,7 +142,7 @@ FAULTS = {
     "storing a function's text": Fault(
         "function_summaries",
         "shop/bad.py::price_of",
-        writing,
+        writers,
         "_table",
         lambda rows: any(row.id == "shop/bad.py::price_of" and row.writer != FAILED for row in rows),
         frozenset({"shop/bad.py::price_of", *UP}),
@@ -150,7 +150,7 @@ FAULTS = {
     "storing a folder's text": Fault(
         "module_summaries",
         "shop",
-        writing,
+        writers,
         "_table",
         lambda rows: any(row.id == "shop" and row.writer != FAILED for row in rows),
         frozenset({"shop", "."}),

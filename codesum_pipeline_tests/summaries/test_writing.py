@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries import levels, writing
+from codesum_pipeline.summaries import levels, writers
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP
@@ -34,11 +34,11 @@ def test_any_number_of_processes_and_of_batches_gives_the_same_rows(
     texts_of: Callable[[], pa.Table], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = texts_of()
-    monkeypatch.setattr(writing, "BATCH_FUNCTIONS", 3)
+    monkeypatch.setattr(writers, "BATCH_FUNCTIONS", 3)
     in_small_batches = texts_of()
     monkeypatch.setattr(levels, "LEAST_FUNCTIONS", 1)
     in_processes = texts_of()
 
-    assert here.num_rows > 2 * writing.BATCH_FUNCTIONS
+    assert here.num_rows > 2 * writers.BATCH_FUNCTIONS
     assert in_small_batches.equals(here)
     assert in_processes.equals(here)

@@ -43,7 +43,7 @@ from codesum_pipeline.store.holding import check_is_held, commit_held
 from codesum_pipeline.store.views import connect
 from codesum_pipeline.store.workspace import Connect, Workspace
 from codesum_pipeline.summaries.by_model.outages import standing_outages
-from codesum_pipeline.summaries.by_model.priced import held_back
+from codesum_pipeline.summaries.by_model.prices import held_back
 from codesum_pipeline.wiring import Home
 
 # Readers of a home in a bucket see the new version once it is committed.

@@ -7,7 +7,7 @@ from codesum_pipeline.defs.building.values import Markdown, Value
 from codesum_pipeline.model.avoided import AvoidanceReason, Saving
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.markdown import table
-from codesum_pipeline.summaries.by_model.asked import LevelCalls
+from codesum_pipeline.summaries.by_model.meter import LevelCalls
 from codesum_pipeline.summaries.by_model.planning import LevelForecast
 
 PREFIX = "model_"

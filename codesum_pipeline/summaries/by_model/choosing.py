@@ -3,17 +3,46 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from codesum_pipeline.llm.kept_texts import KeptText
-from codesum_pipeline.model.documents import Cause, Level, TextContext
+from codesum_pipeline.model.documents import Cause, ChildPair, Level, TextContext, WrittenBy
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.options import BackendName
+from codesum_pipeline.store.rows import column_names, from_table
+from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
-from codesum_pipeline.summaries.by_model.last import LastText, last_by_model
+from codesum_pipeline.summaries.by_model.prompting import TextSource
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
-from codesum_pipeline.summaries.by_model.wanting import TextSource
 from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of_suspects, said_in
+
+
+@dataclass(frozen=True, slots=True)
+class LastText:
+    """One of them; `said` are the fields that must not name a neighbour."""
+
+    id: str
+    writer: str
+    model: str | None
+    parameters: str | None
+    written_with: TextContext | None
+    own_hash: str
+    children: tuple[ChildPair, ...]
+    summary_hash: str
+    said: str
+
+
+def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
+    """The texts of a level that a model wrote, by id."""
+    columns = [*(name for name in column_names(LastText) if name != "said"), "text", "written_by"]
+    table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=columns)
+    rows = table.filter(pc.equal(table.column("written_by"), WrittenBy.LLM.value))
+    said = [pc.struct_field(rows.column("text"), name) for name in ("summary", "business_intent")]
+    rows = rows.append_column("said", pc.binary_join_element_wise(*said, "\n"))
+    return {row.id: row for row in from_table(rows, LastText)}
 
 
 @dataclass(frozen=True, slots=True)

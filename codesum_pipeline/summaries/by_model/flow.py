@@ -9,7 +9,7 @@ from codesum_pipeline.model.documents import Gate, TextRow, WrittenBy
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.choosing import Choice
 from codesum_pipeline.summaries.by_model.level import Job, ModelLevel, Results
-from codesum_pipeline.summaries.by_model.wanting import ChildOrder, TextSource, function_source, upper_source
+from codesum_pipeline.summaries.by_model.prompting import ChildOrder, TextSource, function_source, upper_source
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.functions import shown_functions, want_functions
 from codesum_pipeline.summaries.inputs import ChildHead, ChildText, TextFileInput, children_of

@@ -1,9 +1,23 @@
-"""What stops a model from writing a text: the first gate that is shut, in one order."""
+"""What stops a model from writing a text: the first gate that is shut, in one order; and what each gate looks at."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 
-from codesum_pipeline.model.documents import Gate
+import pyarrow.compute as pc
+
+from codesum_pipeline.graph.trusted import OF_TRUST, is_trusted
+from codesum_pipeline.model.avoided import Saving
+from codesum_pipeline.model.documents import Gate, PlanRow
+from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.model.options import Options, Trust
+from codesum_pipeline.parsing.testing import is_among, read_tests
+from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.extractive.upper import author_opening, author_opening_of_function
+from codesum_pipeline.summaries.functions import docstrings_of
+from codesum_pipeline.summaries.outline import DocumentTree
+from codesum_pipeline.summaries.placeholder import UpperInput
+from codesum_pipeline.summaries.shown import module_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +115,108 @@ def needs_confirmation(chosen: Iterable[CallCandidate], existing: int, most: flo
     """
     rewritten = sum(not caller.is_new and not caller.if_below for caller in chosen)
     return rewritten > most * existing
+
+
+def importance_of(workspace: Workspace, outline: DocumentTree) -> Mapping[str, float]:
+    """PageRank of functions; of classes, files and folders that of their members together."""
+    table = workspace.tables.read_or_empty("graph_stats", workspace.key, columns=["id", "pagerank"])
+    ranks: dict[str, float] = dict(
+        zip(table.column("id").to_pylist(), table.column("pagerank").to_pylist(), strict=True)
+    )
+    worth: dict[str, float] = {}
+    for id_ in outline.parents:
+        if outline.children.get(id_):
+            continue
+        above: str | None = id_
+        while above is not None:
+            worth[above] = worth.get(above, 0.0) + ranks.get(id_, 0.0)
+            above = outline.parents.get(above)
+    return worth
+
+
+@dataclass(frozen=True, slots=True)
+class TrustCount:
+    """Of the documents that a model may write: how many pass the gate, and what the others would cost."""
+
+    edges: int
+    passing: int
+    waiting: Saving
+
+
+def count_trust(tables: TableStore, key: str, options: Options) -> TrustCount | None:
+    """What `Trust.SCIP` comes to in a repository that is built; None where a model does not write, or of all code."""
+    if not options.llm.enabled or options.llm.trust is Trust.OFF:
+        return None
+    edges = tables.read_or_empty("edges", key, columns=list(OF_TRUST))
+    gates = tables.read_or_empty("documents", key, columns=["gate"]).column("gate").to_pylist()
+    waiting = (row for row in tables.read_rows_or_empty("plan", key, PlanRow) if row.gate is Gate.TRUST)
+    return TrustCount(
+        edges=pc.sum(is_trusted(edges)).as_py() or 0,
+        passing=sum(gate not in (Gate.PLACEHOLDER, Gate.TRUST) for gate in gates),
+        waiting=sum(
+            (Saving(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd) for row in waiting),
+            Saving(),
+        ),
+    )
+
+
+def trusted_ids(workspace: Workspace, outline: DocumentTree) -> Collection[str] | None:
+    """The symbols at an edge of a SCIP index, and all that holds one of them; None: everything."""
+    if workspace.options.llm.trust is Trust.OFF:
+        return None
+    edges = workspace.tables.read("edges", workspace.key, columns=["src_id", "dst", *OF_TRUST])
+    sure = edges.filter(is_trusted(edges))
+    found: set[str] = set()
+    for id_ in {*sure.column("src_id").to_pylist(), *sure.column("dst").to_pylist()} & outline.parents.keys():
+        above: str | None = id_
+        while above is not None and above not in found:
+            found.add(above)
+            above = outline.parents.get(above)
+    return found
+
+
+class TestCode:
+    """The files and single definitions of test code, and the folders of nothing else."""
+
+    # Not a class of tests, whatever its name makes of it.
+    __test__ = False
+
+    def __init__(self, workspace: Workspace, outline: DocumentTree) -> None:
+        found = {*read_tests(workspace.tables, workspace.key)}
+        for folder in (path for layer in module_layers(outline) for path in layer):
+            if all(child.id in found for child in outline.children[folder]):
+                found.add(folder)
+        self._found: Set[str] = found
+
+    def __contains__(self, id_: str) -> bool:
+        return is_among(self._found, id_)
+
+
+class Documentation:
+    """Which documents their authors documented; each is looked at once."""
+
+    def __init__(self, workspace: Workspace, guard: FailureGuard) -> None:
+        self._workspace = workspace
+        self._guard = guard
+        self._functions: dict[str, bool] = {}
+        self._others: dict[str, bool] = {}
+
+    def look_at_functions(self, ids: Collection[str]) -> None:
+        """Read those functions' docstrings that were not yet."""
+        missing = [id_ for id_ in ids if id_ not in self._functions]
+        for id_, language, name, docstring in docstrings_of(self._workspace, missing) if missing else ():
+            self._functions[id_] = False
+            with self._guard.item(id_):
+                self._functions[id_] = bool(author_opening_of_function(docstring, language, name))
+
+    def of_function(self, id_: str) -> bool:
+        """False for one that was not looked at."""
+        return self._functions.get(id_, False)
+
+    def of_upper(self, given: UpperInput) -> bool:
+        """Whether a class, file or folder is documented by itself."""
+        if given.id not in self._others:
+            self._others[given.id] = False
+            with self._guard.item(given.id):
+                self._others[given.id] = bool(author_opening(given))
+        return self._others[given.id]

@@ -38,25 +38,20 @@ from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.asked import LevelCalls, sum_up
+from codesum_pipeline.summaries.by_model.caps import above_what_is_left, all_above, caps_left, read_plan, rewrites_left
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
-from codesum_pipeline.summaries.by_model.estimates import Estimator
-from codesum_pipeline.summaries.by_model.gates import CallCandidate, in_order
-from codesum_pipeline.summaries.by_model.importance import importance_of
-from codesum_pipeline.summaries.by_model.left_over import above_what_is_left, all_above
-from codesum_pipeline.summaries.by_model.meter import Seen, read_meter
+from codesum_pipeline.summaries.by_model.gates import CallCandidate, importance_of, in_order, trusted_ids
+from codesum_pipeline.summaries.by_model.meter import LevelCalls, Seen, read_meter, sum_up
 from codesum_pipeline.summaries.by_model.outages import forget_outage, note_outage, noted_outages
-from codesum_pipeline.summaries.by_model.room import caps_left, read_plan, rewrites_left
+from codesum_pipeline.summaries.by_model.prices import Estimator
+from codesum_pipeline.summaries.by_model.prompting import Prompt, Prompter, TextSource
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
-from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
-from codesum_pipeline.summaries.by_model.trust import trusted_ids
-from codesum_pipeline.summaries.by_model.wanting import TextSource
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of, said_in, said_name
 from codesum_pipeline.summaries.outline import DocumentTree
-from codesum_pipeline.summaries.writing import ByModel, Stamp
+from codesum_pipeline.summaries.writers import ByModel, Stamp
 
 # What a later run may get past.
 _PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)

@@ -10,14 +10,26 @@ from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts
-from codesum_pipeline.summaries.by_model.estimates import Estimate, Estimator
-from codesum_pipeline.summaries.by_model.gates import CallCandidate, GateInput, gate_of, needs_confirmation, within_caps
-from codesum_pipeline.summaries.by_model.importance import importance_of
-from codesum_pipeline.summaries.by_model.left_out import Documentation, TestCode
+from codesum_pipeline.summaries.by_model.gates import (
+    CallCandidate,
+    Documentation,
+    GateInput,
+    TestCode,
+    gate_of,
+    importance_of,
+    needs_confirmation,
+    trusted_ids,
+    within_caps,
+)
+from codesum_pipeline.summaries.by_model.prices import Estimate, Estimator
+from codesum_pipeline.summaries.by_model.prompting import (
+    Prompter,
+    TextSource,
+    function_source,
+    model_metadata,
+    upper_source,
+)
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
-from codesum_pipeline.summaries.by_model.shown_to_model import Prompter, model_metadata
-from codesum_pipeline.summaries.by_model.trust import trusted_ids
-from codesum_pipeline.summaries.by_model.wanting import TextSource, function_source, upper_source
 from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.inputs import TextFileInput
 from codesum_pipeline.summaries.outline import DocumentTree

@@ -10,9 +10,8 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.contexts import Contexts
 from codesum_pipeline.summaries.by_model.flow import in_order
+from codesum_pipeline.summaries.by_model.prompting import ChildOrder, Prompt, Prompter
 from codesum_pipeline.summaries.by_model.setup import templates_of
-from codesum_pipeline.summaries.by_model.shown_to_model import Prompt, Prompter
-from codesum_pipeline.summaries.by_model.wanting import ChildOrder
 from codesum_pipeline.summaries.functions import choose_writers, shown_functions
 from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput, is_empty

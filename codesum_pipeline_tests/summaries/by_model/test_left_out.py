@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.model.documents import Gate, Level, PlanRow, PurposeSource
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.priced import price_all, ways_on
+from codesum_pipeline.summaries.by_model.prices import price_all, ways_on
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 

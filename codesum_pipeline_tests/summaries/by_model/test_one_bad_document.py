@@ -15,11 +15,11 @@ from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model import flow, level, wanting
+from codesum_pipeline.summaries.by_model import flow, level, prompting
 from codesum_pipeline.summaries.by_model.choosing import Chooser
 from codesum_pipeline.summaries.by_model.level import ModelLevel
 from codesum_pipeline.summaries.by_model.outages import noted_outages
-from codesum_pipeline.summaries.by_model.shown_to_model import Prompter
+from codesum_pipeline.summaries.by_model.prompting import Prompter
 from codesum_pipeline_tests.law.test_one_bad_item import Fault, failed_items, id_is, inject
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import build
@@ -55,10 +55,10 @@ FAULTS = {
         "class_summaries", BASKET, conversation, "read_answer", lambda _, __, shown: shown.level is Level.CLASS
     ),
     "reading a plain text": Fault(
-        "file_summaries", "README.md", wanting, "shown_words", lambda given: given.name == "README.md"
+        "file_summaries", "README.md", prompting, "shown_words", lambda given: given.name == "README.md"
     ),
     "what a folder says of itself": Fault(
-        "module_summaries", "till", wanting, "model_metadata", lambda given: given.id == "till"
+        "module_summaries", "till", prompting, "model_metadata", lambda given: given.id == "till"
     ),
 }
 # One of each level.

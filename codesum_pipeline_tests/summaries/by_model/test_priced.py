@@ -8,8 +8,7 @@ import pytest
 from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow
 from codesum_pipeline.model.options import GraphPolicy, LlmOptions, ModelPrice, Options, ScanOptions, Trust
-from codesum_pipeline.summaries.by_model.estimates import Estimator
-from codesum_pipeline.summaries.by_model.priced import PlanPrice, price_all, price_levels, ways_on
+from codesum_pipeline.summaries.by_model.prices import Estimator, PlanPrice, price_all, price_levels, ways_on
 from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
 from codesum_pipeline.summaries.plan import plan_summaries
 from codesum_pipeline_tests.support.homes import build

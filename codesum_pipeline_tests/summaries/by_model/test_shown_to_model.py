@@ -6,7 +6,7 @@ from dataclasses import replace
 from codesum_pipeline.llm.templates import resolve
 from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.summaries.by_model.contexts import ShownContext
-from codesum_pipeline.summaries.by_model.shown_to_model import Prompter
+from codesum_pipeline.summaries.by_model.prompting import Prompter
 from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
 
 SOURCE = "def total(orders):\n    return sum(order.price for order in orders)\n"

@@ -10,8 +10,8 @@ from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.model.documents import Gate, PlanRow
 from codesum_pipeline.model.graph import Edge
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.priced import price_all, ways_on
-from codesum_pipeline.summaries.by_model.trust import count_trust
+from codesum_pipeline.summaries.by_model.gates import count_trust
+from codesum_pipeline.summaries.by_model.prices import price_all, ways_on
 from codesum_pipeline.summaries.plan import plan_summaries
 from codesum_pipeline_tests.support.homes import Reports, build
 from codesum_pipeline_tests.support.model_builds import Shop, shop

@@ -1,7 +1,7 @@
-"""What a model is shown of a document: a function of the document's hash, with no path below the module level.
+"""What a model is shown of a document, and the hashes of that.
 
-Everything goes through the masking of secrets first, and stands between
-markers: material is data.
+It is a function of the document's hash, with no path below the module level. Everything goes through the masking of
+secrets first, and stands between markers: material is data.
 """
 
 import re
@@ -10,15 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from codesum_pipeline.llm.budgets import Entry, body_budget, cut, fill_entries
+from codesum_pipeline.llm.budgets import Entry, SiblingRank, body_budget, cut, fill_entries, local_order
 from codesum_pipeline.llm.checking import AnswerBounds
 from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.plain_text import markup_of, plain_text
 from codesum_pipeline.llm.templates import ResolvedTemplate
-from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.documents import ChildPair, Level
+from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
+from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import ShownContext
-from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
+from codesum_pipeline.summaries.decide import RequiredDocument
+from codesum_pipeline.summaries.inputs import ChildHead, ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
+from codesum_pipeline.summaries.outline import DocumentTree
 from codesum_pipeline.summaries.placeholder import UpperInput
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
@@ -136,3 +140,58 @@ def _shown_lines(body: str) -> int:
     """How many numbered lines are shown: a cut body ends in a mark."""
     lines: Sequence[str] = body.split("\n")
     return sum(line.partition("|")[0].isdecimal() for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """What a document's text is made from: under any writer's name it gives the hashes of what is wanted."""
+
+    id: str
+    own_hash: str
+    children: tuple[ChildPair, ...]
+    shown: str
+
+    def wanted(self, writer: str) -> RequiredDocument:
+        return RequiredDocument(self.id, writer, self.own_hash, self.children, summary_hash(writer, self.shown))
+
+
+def function_source(id_: str, qualified_name: str, language: str, canonical_source: str) -> TextSource:
+    """A function: its name and language, and of the code the canonical source and nothing else."""
+    shown = canonical_json([qualified_name, language, canonical_source])
+    return TextSource(id_, sha1_hex(canonical_source), (), shown)
+
+
+def upper_source(given: UpperInput, children: Sequence[ChildHead]) -> TextSource:
+    """A class, file or folder: what it says of itself and its children's texts, in their order there."""
+    own = model_metadata(given)
+    if isinstance(given, TextFileInput):
+        own["text"] = shown_words(given)
+    pairs = [[child.name, child.level, child.text_hash] for child in children]
+    return TextSource(
+        given.id,
+        hash_of(own),
+        tuple(ChildPair(child.id, child.name, child.text_hash) for child in children),
+        canonical_json([pairs, own]),
+    )
+
+
+class ChildOrder:
+    """The order in which a model is shown a document's children: what a budget cuts off is at its end."""
+
+    def __init__(self, workspace: Workspace, outline: DocumentTree) -> None:
+        names = ["id", "is_public", "complexity", "line_count", "start_line"]
+        table = workspace.tables.read("symbols", workspace.key, columns=names)
+        columns = (table.column(name).to_pylist() for name in names)
+        self._standings = {row[0]: SiblingRank(*row) for row in zip(*columns, strict=True)}
+        self._outline = outline
+        self._places: dict[str, int] = {}
+
+    def __call__(self, children: Sequence[ChildHead]) -> list[ChildHead]:
+        by_id: Mapping[str, ChildHead] = {child.id: child for child in children}
+        return [by_id[found.id] for found in local_order(self._standing(child) for child in children)]
+
+    def _standing(self, child: ChildHead) -> SiblingRank:
+        """Of a file or folder counts how much is directly in it, which an edit of a body does not change."""
+        if child.level in (Level.FUNCTION, Level.CLASS):
+            return self._standings[child.id]
+        return SiblingRank(child.id, True, 0, len(self._outline.children.get(child.id, ())), 0)
